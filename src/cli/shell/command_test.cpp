@@ -396,13 +396,13 @@ TEST_F(CommandTest, TraceInspectSumsUp) {
   EXPECT_EQ(document["format"], "swf");
   EXPECT_EQ(document["records"], 3);
   EXPECT_EQ(document["rejected"], 1);
-  EXPECT_EQ(document["first_rejections"][0]["reason"], "the run time is not known");
+  EXPECT_EQ(document["first_rejections"][0]["reason"], "the run time is unknown");
   EXPECT_EQ(document["gpu_hours"], 10);
   EXPECT_EQ(document["users"]["top"][0]["name"], "8");
   EXPECT_EQ(document["ends"]["failed"], 1);
   EXPECT_EQ(document["wait_s"]["p100"], 10);
   EXPECT_EQ(document["offered_load"], 5. / 4);
-  EXPECT_THAT(read(dir_ + "/bad.csv"), HasSubstr("the run time is not known"));
+  EXPECT_THAT(read(dir_ + "/bad.csv"), HasSubstr("the run time is unknown"));
 
   const Output text = shell("GOBAN trace inspect " + log + " 2>&1");
   EXPECT_EQ(text.code, 0);

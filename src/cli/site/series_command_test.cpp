@@ -42,7 +42,8 @@ TEST_F(SeriesCommand, ImportShowInfoAndRepeat) {
   EXPECT_THAT(first.out, HasSubstr("written  6 to"));
   EXPECT_THAT(first.out, HasSubstr("rejected 1 lines"));
   EXPECT_EQ(TestFolder::read(rejects),
-            "file,line,reason,text\n" + csv + ",5,not as many fields as the header has,garbage\n");
+            "file,line,reason,text\n" + csv +
+                ",5,the number of fields differs from the header,garbage\n");
 
   const Output again = import(csv + " --node-from-file --zone Asia/Tokyo");
   EXPECT_THAT(again.out, HasSubstr("written  0 to"));

@@ -1,4 +1,4 @@
-// Inputs that are damaged or contradict themselves: a clear message or listed refusals, in all
+// Inputs that are corrupt or contradict themselves: a clear message or listed rejections, in all
 // formats.
 #include <filesystem>
 #include <fstream>
@@ -47,7 +47,7 @@ TEST(BadInput, GzipCutAnywhereIsNamed) {
 TEST(BadInput, GarbageIsOfNoFormat) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     const std::string error = read_error(random_bytes(seed, 4000));
-    EXPECT_THAT(error, AnyOf(HasSubstr("no job format has"), HasSubstr("the header line"),
+    EXPECT_THAT(error, AnyOf(HasSubstr("no job format matches"), HasSubstr("the header line"),
                              HasSubstr("JSON")))
         << seed;
   }
@@ -83,11 +83,11 @@ TEST(BadInput, WrongFormatNameListsTheKnownOnes) {
   ReadOptions options;
   options.format = "slrum";
   const std::string error = read_error(kSacct, options);
-  EXPECT_THAT(error, HasSubstr("no job format is named slrum"));
+  EXPECT_THAT(error, HasSubstr("unknown job format slrum"));
   for (const RecordFormat& format : record_formats()) {
     EXPECT_THAT(error, HasSubstr(std::string(format.name)));
   }
-  options.format = "swf";  // known, but not this one
+  options.format = "swf";  // a known format, but not that of the input
   EXPECT_EQ(read_table(kSacct, options).summary.rejected, 3);
 }
 
@@ -101,8 +101,8 @@ TEST(BadInput, ClockStepsAreListedNotGuessed) {
       "3|2024-03-10T05:00:00|2024-03-10T04:00:00|2024-03-10T06:00:00|COMPLETED|gres/gpu=1\n",
       options);
   EXPECT_THAT(read.reasons(),
-              ElementsAre(HasSubstr("2: Start \"2024-03-10T02:30:00\" does not exist in the zone"),
-                          HasSubstr("3: End \"2024-03-10T02:59:59\" does not exist in the zone"),
+              ElementsAre(HasSubstr("2: Start \"2024-03-10T02:30:00\" does not exist in time zone"),
+                          HasSubstr("3: End \"2024-03-10T02:59:59\" does not exist in time zone"),
                           "4: the job started before it was submitted"));
 }
 
@@ -111,19 +111,19 @@ TEST(BadInput, OneExclusiveGpuForTwoJobsIsCountedAndListed) {
       "job_id,state,submit_unix_s,start_unix_s,end_unix_s,gpus\n"
       "a,COMPLETED,1000,1000,1100,g1|0;g1|1\n"
       "b,COMPLETED,1000,1040,1200,g1|1\n"
-      "c,COMPLETED,1000,1100,1300,g1|0\n"  // begins as a ends
+      "c,COMPLETED,1000,1100,1300,g1|0\n"  // starts when a ends
       "d,COMPLETED,1000,1150,1160,g1|1\n"  // within b
-      "e,COMPLETED,1000,1170,1180,g1|1\n"  // within b, behind d
+      "e,COMPLETED,1000,1170,1180,g1|1\n"  // within b, after d
       "f,COMPLETED,1000,1000,2000,g2|1\n"  // another node
-      "g,COMPLETED,1000,1000,2000,\n");    // not known
+      "g,COMPLETED,1000,1000,2000,\n");    // unknown
   ASSERT_EQ(read.summary.rejected, 0) << read.reasons()[0];
   const GpuOverlaps found = find_gpu_overlaps(read.table);
   EXPECT_EQ(found.count, 3);
   std::vector<std::string> texts;
   for (const GpuOverlap& each : found.first) texts.push_back(overlap_text(read.table, each));
-  EXPECT_THAT(texts, ElementsAre("jobs a and b held GPU 1 of g1 at one time, for 60 s",
-                                 "jobs b and d held GPU 1 of g1 at one time, for 10 s",
-                                 "jobs b and e held GPU 1 of g1 at one time, for 10 s"));
+  EXPECT_THAT(texts, ElementsAre("jobs a and b held GPU 1 of g1 at the same time, for 60 s",
+                                 "jobs b and d held GPU 1 of g1 at the same time, for 10 s",
+                                 "jobs b and e held GPU 1 of g1 at the same time, for 10 s"));
 }
 
 TEST(BadInput, SharedGpusDoNotOverlap) {

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kDayChars = 10;
 constexpr size_t kStampChars = 19;
 
-/// Two digits; over 99 if they are none.
+/// Value of two digits; 100 or more if they are not digits.
 uint32_t two_digits(const char* at) {
   const auto tens = static_cast<uint32_t>(static_cast<unsigned char>(at[0])) - '0';
   const auto ones = static_cast<uint32_t>(static_cast<unsigned char>(at[1])) - '0';
@@ -23,7 +23,7 @@ uint32_t two_digits(const char* at) {
 
 bool ClockReader::day_start(std::string_view day, int64_t& unix_s) {
   uint64_t hash = 0;
-  std::memcpy(&hash, day.data() + 2, sizeof hash);  // "19-04-05": all that differs
+  std::memcpy(&hash, day.data() + 2, sizeof hash);  // "19-04-05": the part that differs
   Day& slot = days_[(hash * 0x9e3779b97f4a7c15ULL) >> 58];
   if (std::memcmp(slot.text.data(), day.data(), kDayChars) != 0) {
     const auto parsed = base::parse_date_time(std::string(day) + " 00:00:00");

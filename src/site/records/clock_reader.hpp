@@ -1,5 +1,5 @@
-// Moments of accounting records: fast reading of `YYYY-MM-DDTHH:MM:SS` and seconds since 1970,
-// local times in a zone.
+// Timestamps of accounting records: fast parsing of `YYYY-MM-DDTHH:MM:SS` and of seconds since
+// 1970, and conversion of local times.
 #pragma once
 
 #include <array>
@@ -13,29 +13,30 @@
 
 namespace goban::site::records {
 
-/// What a field that holds a moment says.
+/// Content of a timestamp field.
 enum class MomentKind : uint8_t { Given, Absent, Bad, Skipped };
 
 struct Moment {
   MomentKind kind = MomentKind::Absent;
   base::TimeNs ns = -1;
-  /// The same wall clock came again later: the other moment; -1 = the clock came once.
+  /// If the clock was set back and showed this local time twice: the later of the two; otherwise
+  /// -1.
   base::TimeNs second_ns = -1;
 };
 
-/// Reads moments; remembers the last days, as records come in order.
+/// Reads timestamps. Caches recent days, as records are in order of time.
 class ClockReader {
  public:
   explicit ClockReader(base::TimeZone zone = {}) : zone_(std::move(zone)) {}
 
-  /// "", `Unknown`, `None`, `N/A` and 0 are absent. Digits alone are seconds since 1970 (13 of
-  /// them: milliseconds); a fraction or a zone in the text is taken. Skipped: the zone has no such
-  /// time.
+  /// "", `Unknown`, `None`, `N/A` and 0 are Absent. A text of digits only is seconds since 1970 (13
+  /// digits: milliseconds). A fraction or a time zone in the text is honoured. Skipped: this local
+  /// time does not exist in the zone.
   [[nodiscard]] Moment read(std::string_view text);
 
-  /// Local times that came twice, as read so far.
+  /// Number of local times read so far that occurred twice.
   [[nodiscard]] int64_t ambiguous() const { return ambiguous_; }
-  /// Some time was without a zone and was read in zone().
+  /// True if a time without a time zone was read, and interpreted in zone().
   [[nodiscard]] bool used_zone() const { return used_zone_; }
   [[nodiscard]] const base::TimeZone& zone() const { return zone_; }
 

@@ -12,9 +12,9 @@ namespace {
 using base::kSecond;
 using base::TimeNs;
 
-constexpr size_t kDigitsExact = 15;  // every such integer is a double
+constexpr size_t kDigitsExact = 15;  // every such integer is exact as a double
 
-/// Value of `text` if it is nothing but 1 to kDigitsExact digits; else nothing.
+/// Value of `text` if it consists of 1 to kDigitsExact digits; otherwise nothing.
 std::optional<int64_t> plain_digits(std::string_view text) {
   if (text.empty() || text.size() > kDigitsExact) return std::nullopt;
   int64_t value = 0;
@@ -25,7 +25,7 @@ std::optional<int64_t> plain_digits(std::string_view text) {
   return value;
 }
 
-/// `2.0` and the like, as tables that passed through floating point have them.
+/// Integers written as `2.0`, as in tables that were converted to floating point.
 std::optional<int64_t> whole_float(std::string_view text) {
   constexpr double kExact = 9e15;
   const auto value = base::parse_double(text);
@@ -33,8 +33,8 @@ std::optional<int64_t> whole_float(std::string_view text) {
   return static_cast<int64_t>(*value);
 }
 
-/// Digits with a fraction of at most nine digits, exactly; a double would lose nanoseconds of a
-/// date in seconds since 1970.
+/// Digits with a fraction of at most nine digits, exactly; a double would lose the nanoseconds of
+/// seconds since 1970.
 std::optional<TimeNs> plain_decimal_ns(std::string_view text) {
   const size_t point = text.find('.');
   const auto whole = plain_digits(text.substr(0, point));
@@ -77,11 +77,11 @@ int64_t FieldReader::whole(size_t column, std::string_view name, int64_t least, 
   if (!value) value = base::parse_int(text);
   if (!value) value = whole_float(text);
   if (!value) {
-    refuse(column, name, "is not a whole number");
+    refuse(column, name, "is not an integer");
   } else if (*value < 0 && least >= 0) {
     refuse(column, name, "is negative");
   } else if (*value < least || *value > most) {
-    refuse(column, name, fmt::format("is not in {}..{}", least, most));
+    refuse(column, name, fmt::format("is not between {} and {}", least, most));
   }
   return value.value_or(least);
 }
@@ -102,7 +102,8 @@ base::DateTime FieldReader::date_time(size_t column, std::string_view name) {
   if (!value || value->has_zone || zone_ == nullptr) return value.value_or(base::DateTime{});
   const int64_t local_s = value->unix_ns / base::kSecond;
   const auto moments = zone_->moments_of(local_s);
-  if (moments.count == 0) refuse(column, name, "does not exist: the clock was put forward");
+  if (moments.count == 0)
+    refuse(column, name, "does not exist in the time zone: the clock was set forward");
   if (moments.count == 0 || moments.first_s < 0) return {};
   return {.unix_ns = moments.first_s * base::kSecond + value->unix_ns % base::kSecond,
           .has_zone = true};

@@ -48,8 +48,8 @@ base::Result<GpuResources> GpuResources::parse(std::span<const std::string> entr
   for (const std::string& entry : entries) {
     auto resource = parse_entry(entry);
     if (!resource) {
-      return base::usage_error("\"" + entry + "\" does not tell the GPUs of a resource",
-                               "write NAME=GPUS[:TYPE][*slots|*hosts], such as gpu=1*slots or "
+      return base::usage_error("invalid GPU resource \"" + entry + "\"",
+                               "it must be NAME=GPUS[:TYPE][*slots|*hosts], such as gpu=1*slots or "
                                "rt_F=4:Full");
     }
     out.resources_.push_back(std::move(*resource));

@@ -1,4 +1,4 @@
-// The job ids seen so far, to tell duplicates: compact for millions of numbers in a row.
+// The job ids seen so far, to detect duplicates: compact for millions of consecutive numbers.
 #pragma once
 
 #include <bit>
@@ -13,7 +13,7 @@
 namespace goban::site::records {
 
 /// Set of ids. A number without leading zeros is one bit in a hash table of 64-bit words (two bits
-/// of memory an id when dense, 32 bytes when scattered); any other text is kept as it is.
+/// of memory per id if ids are dense, 32 bytes if scattered); any other text is stored as it is.
 class IdSet {
  public:
   [[nodiscard]] bool contains(std::string_view id) const {
@@ -24,7 +24,7 @@ class IdSet {
     return texts_.contains(id);
   }
 
-  /// False if it was there before.
+  /// False if it is already in the set.
   bool insert(std::string_view id) {
     const auto number = as_number(id);
     if (!number) return texts_.emplace(id).second;
@@ -42,7 +42,8 @@ class IdSet {
     return is_new;
   }
 
-  /// The number that an id is; none with leading zeros, signs, or more than 19 digits.
+  /// The number that an id consists of; none if it has leading zeros, a sign, or more than 19
+  /// digits.
   static std::optional<uint64_t> as_number(std::string_view id) {
     if (id.empty() || id.size() > 19 || (id[0] == '0' && id.size() > 1)) return std::nullopt;
     uint64_t number = 0;
@@ -63,7 +64,7 @@ class IdSet {
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
 
-  /// Where `key` is or belongs.
+  /// Slot that holds `key`, or where it would be inserted.
   [[nodiscard]] size_t slot(uint64_t key) const {
     const size_t mask = words_.size() - 1;
     size_t at = (key * 0x9e3779b97f4a7c15ULL) >> (64 - std::countr_zero(words_.size()));

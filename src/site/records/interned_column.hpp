@@ -1,4 +1,4 @@
-// Names of a column: each distinct one is kept once; runs of equal names cost one comparison.
+// Names of a column: each distinct one is stored once; runs of equal names cost one comparison.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ struct Word {
   JobState state;
 };
 
-/// The first word of a state is its name.
+/// The first word listed for a state is its name.
 constexpr std::array kWords = {
     Word{"UNKNOWN", JobState::Unknown},
     Word{"PENDING", JobState::Pending},
@@ -44,7 +44,7 @@ constexpr std::array kWords = {
     Word{"WAITING", JobState::Pending},
 };
 
-/// Names a cut word may stand for; sacct's narrow columns end in '+'.
+/// Minimum length of a truncated name; sacct's narrow columns end in '+'.
 constexpr size_t kCutLengthMin = 4;
 
 bool same_letters(std::string_view upper, std::string_view word) {

@@ -1,4 +1,4 @@
-// How a job stood when its record was written, and the words accounting systems have for it.
+// State of a job when its record was written, and the words that accounting systems use for it.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace goban::site::records {
 
-/// State of a job. What ended has one of Completed to DeadlineMissed.
+/// State of a job. A finished job has one of Completed to DeadlineMissed.
 enum class JobState : uint8_t {
   Unknown,
   Pending,
   Running,
   Suspended,
-  Requeued,  ///< this run was given up, another one follows
+  Requeued,  ///< this run was stopped, another one follows
   Completed,
   Failed,
   Cancelled,
@@ -28,15 +28,15 @@ enum class JobState : uint8_t {
 };
 inline constexpr size_t kNumJobStates = 14;
 
-/// Batch or interactive; ABCI's second condition asks for it.
+/// Batch or interactive; used by ABCI's second condition.
 enum class JobKind : uint8_t { Unknown, Batch, Interactive };
 
-/// The words of Slurm that end a job, for messages.
+/// Slurm's words for finished jobs, for messages.
 inline constexpr std::string_view kEndStateNames =
     "COMPLETED, FAILED, CANCELLED, TIMEOUT, NODE_FAIL";
 
-/// Reads the words of Slurm (`CANCELLED by 123`, a cut `CANCELLED+`), Helios, Philly (Pass, Killed)
-/// and Kubernetes in any case. None if the word is not known.
+/// Parses the words of Slurm (`CANCELLED by 123`, truncated `CANCELLED+`), Helios, Philly (Pass,
+/// Killed) and Kubernetes, in upper or lower case. None if the word is unknown.
 [[nodiscard]] std::optional<JobState> parse_job_state(std::string_view word);
 
 /// Upper-case word of Slurm; UNKNOWN for Unknown.
@@ -44,10 +44,10 @@ inline constexpr std::string_view kEndStateNames =
 /// "batch", "interactive", "unknown".
 [[nodiscard]] std::string_view job_kind_name(JobKind kind);
 
-/// The job will not change any more.
+/// True if the job is finished.
 [[nodiscard]] constexpr bool has_ended(JobState state) { return state >= JobState::Completed; }
 
-/// What the simulator distinguishes; Unknown for all that has not ended.
+/// The states that the simulator distinguishes; Unknown for unfinished jobs.
 [[nodiscard]] core::model::RecordedEnd recorded_end(JobState state);
 
 }  // namespace goban::site::records

@@ -15,7 +15,7 @@ constexpr std::string_view kMark = "JS1:";
 constexpr size_t kJsonBytesMax = size_t{16} << 20;
 constexpr int64_t kMemBytesMax = int64_t{1} << 60;
 
-/// A number that is not negative, of an object that may lack it.
+/// A member that is a number >= 0; none if it is missing or is not one.
 std::optional<double> number_of(const json& object, const std::string& key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_number()) return std::nullopt;
@@ -67,7 +67,7 @@ Jobstats::Outcome Jobstats::parse(std::string_view comment) {
           std::min(std::max<int64_t>(mem_bytes_max_, 0) + static_cast<int64_t>(*mem), kMemBytesMax);
     }
     if (const auto cpu = number_of(node, "total_time")) cpu_s_ = std::max(cpu_s_, 0.0) + *cpu;
-    // The memory names every GPU of the job, the utilisation those that gave any.
+    // The memory lists name every GPU of the job; the utilisation lists only those with samples.
     for (const char* list : {"gpu_total_memory", "gpu_utilization"}) {
       const auto gpus = node.find(list);
       if (gpus == node.end() || !gpus->is_object()) continue;

@@ -1,4 +1,4 @@
-// AdminComment of sites that run Jobstats (Princeton): means by GPU, measured by Prometheus.
+// AdminComment of sites that run Jobstats (Princeton): means per GPU, measured by Prometheus.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ class Jobstats {
  public:
   enum class Outcome : uint8_t { NotThere, Read, Damaged };
 
-  /// Reads `JS1:` + base64 of gzip of JSON. NotThere for other comments, and for `JS1:Short` and
-  /// `JS1:None`, which Jobstats writes for jobs too short to tell.
+  /// Parses `JS1:` + base64 of gzip of JSON. NotThere for other comments, and for `JS1:Short` and
+  /// `JS1:None`, which Jobstats writes for jobs too short to measure.
   [[nodiscard]] Outcome parse(std::string_view admin_comment);
-  /// Views stay valid until the next parse.
+  /// Views are valid until the next parse.
   [[nodiscard]] const std::vector<GpuUse>& gpus() const { return gpus_; }
-  /// Largest host memory of a node, of all nodes together; -1 = not known.
+  /// Peak host memory, summed over the nodes; -1 = unknown.
   [[nodiscard]] int64_t mem_bytes_max() const { return mem_bytes_max_; }
   [[nodiscard]] double cpu_s() const { return cpu_s_; }
 

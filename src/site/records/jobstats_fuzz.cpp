@@ -1,4 +1,4 @@
-// Any bytes are the comment of a Jobstats site, as they are and as the JSON inside it.
+// Arbitrary bytes as the comment of a Jobstats site, both directly and as the JSON inside it.
 #include "site/records/jobstats.hpp"
 
 #include "base/check.hpp"

@@ -4,7 +4,7 @@ namespace goban::site::records {
 namespace {
 
 constexpr size_t kBlockBytes = size_t{256} << 10;
-constexpr size_t kKeyBytesMax = 16;  ///< of the only key that is looked at
+constexpr size_t kKeyBytesMax = 16;  ///< of `items`, the only key that matters
 constexpr int kDepthMax = 1000;
 
 }  // namespace
@@ -28,7 +28,8 @@ bool JsonObjects::fill() {
   }
   block_.resize(*got);
   if (*got > 0) return true;
-  if (depth_ > 0) return fail("the JSON text ends within an object or array", "is it complete?");
+  if (depth_ > 0)
+    return fail("the JSON text ends within an object or array", "check that the file is complete");
   return false;
 }
 
@@ -41,7 +42,7 @@ bool JsonObjects::next() {
       if (take(c)) return true;
       if (!status_) return false;
     }
-    if (text_.size() > kObjectBytesMax) return fail("an object has more than 64 MiB", "split it");
+    if (text_.size() > kObjectBytesMax) return fail("an object is larger than 64 MiB", "split it");
   }
   return false;
 }
@@ -88,12 +89,13 @@ bool JsonObjects::take(char c) {
       break;
   }
   if (depth_ > 0 || c == '{' || c == '[') return false;
-  return fail("this is no JSON object or array", "give an array, a list or objects");
+  return fail("not a JSON object or array",
+              "the input must be an array, a list object or consecutive objects");
 }
 
 void JsonObjects::open(char c) {
   if (depth_ >= kDepthMax) {
-    fail("brackets are nested deeper than 1,000", "is it a job history?");
+    fail("brackets are nested deeper than 1,000", "check that the file is a job history");
     return;
   }
   if (c == '{' && depth_ == record_depth_ && !capturing_) {
@@ -112,7 +114,9 @@ void JsonObjects::open(char c) {
 }
 
 bool JsonObjects::close() {
-  if (depth_ == 0) return fail("a closing bracket has no opening one", "is it complete?");
+  if (depth_ == 0)
+    return fail("a closing bracket does not match an opening one",
+                "check that the file is complete");
   --depth_;
   const bool ends_record = capturing_ && depth_ == record_depth_;
   if (ends_record) capturing_ = false;

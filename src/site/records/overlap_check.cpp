@@ -60,7 +60,7 @@ std::string overlap_text(const RecordTable& table, const GpuOverlap& overlap) {
   const auto name = [](const InternedColumn& names, uint32_t number) {
     return number == kNoName ? std::string_view("?") : names[number];
   };
-  return fmt::format("jobs {} and {} held GPU {} of {} at one time, for {} s",
+  return fmt::format("jobs {} and {} held GPU {} of {} at the same time, for {} s",
                      table.id(overlap.first), table.id(overlap.second),
                      name(table.gpu_names(), overlap.gpu), name(table.node_names(), overlap.node),
                      overlap.overlap_ns / base::kSecond);

@@ -1,5 +1,5 @@
-// Jobs that say they held one GPU at one time, though nothing was shared: a fault of the
-// accounting, of a clock, or of the recipe that wrote the GPU lists.
+// Jobs whose records claim the same unshared GPU at the same time: an error of the accounting, of a
+// clock, or of the script that wrote the GPU lists.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace goban::site::records {
 
-/// Row `second` began on the GPU before `first` had ended.
+/// Row `second` started on the GPU before `first` had ended.
 struct GpuOverlap {
   uint32_t node = kNoName;  ///< of node_names()
   uint32_t gpu = kNoName;   ///< of gpu_names()
@@ -22,15 +22,14 @@ struct GpuOverlap {
 struct GpuOverlaps {
   static constexpr size_t kKept = 20;
   int64_t count = 0;
-  std::vector<GpuOverlap> first;  ///< kKept at most, by node, GPU and start
+  std::vector<GpuOverlap> first;  ///< at most kKept, by node, GPU and start
 };
 
-/// Looks at all jobs with a GPU list, start and end that hold whole GPUs. Of several jobs at one
-/// time each counts once, with the one that ends last of those before it. Cost: sorts the GPU
-/// lists.
+/// Checks all jobs with a GPU list, start and end that hold entire GPUs. Each job that overlaps
+/// earlier ones is counted once, with the one of them that ends last. Cost: sorts the GPU lists.
 [[nodiscard]] GpuOverlaps find_gpu_overlaps(const RecordTable& table);
 
-/// `jobs 7 and 9 held GPU 0 of g1 at one time, for 60 s`.
+/// `jobs 7 and 9 held GPU 0 of g1 at the same time, for 60 s`.
 [[nodiscard]] std::string overlap_text(const RecordTable& table, const GpuOverlap& overlap);
 
 }  // namespace goban::site::records

@@ -25,7 +25,7 @@ std::string problem_of(const AccountingRecord& record) {
   if (record.num_gpus && !fits<int32_t>(*record.num_gpus)) return "num_gpus is out of range";
   if (!fits<int32_t>(record.num_nodes) || !fits<int32_t>(record.cpu_cores) ||
       !fits<int32_t>(record.instances)) {
-    return "a count of nodes, cores or instances is out of range";
+    return "the number of nodes, cores or instances is out of range";
   }
   return {};
 }

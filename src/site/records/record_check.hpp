@@ -1,4 +1,4 @@
-// What every consumer of records asks of them: can it be, and is it over?
+// Checks that every consumer of records applies: is the record plausible, and is its run finished?
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace goban::site::records {
 
-/// Why the record cannot be: no id, an end before its start, numbers out of range; empty = it can.
+/// Why the record is invalid: no id, an end before its start, numbers out of range; empty = valid.
 [[nodiscard]] std::string problem_of(const AccountingRecord& record);
 
-/// The run will not change any more, as far as its record says: it ended, was requeued, or the
-/// source gives its run time.
+/// True if the run is finished according to its record: it ended, was requeued, or the source gives
+/// its run time.
 [[nodiscard]] bool is_over(const AccountingRecord& record);
 
 }  // namespace goban::site::records

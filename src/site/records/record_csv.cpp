@@ -12,7 +12,7 @@
 namespace goban::site::records {
 namespace {
 
-/// Appends fields with commas between.
+/// Appends fields, separated by commas.
 class Row {
  public:
   explicit Row(std::string& out) : out_(out) {}
@@ -24,7 +24,7 @@ class Row {
     std::ranges::replace_if(one_line, [](char c) { return c == '\r' || c == '\n'; }, ' ');
     base::append_csv_field(out_, one_line);
   }
-  /// Empty if it is `unknown`.
+  /// Empty if `value` equals `unknown`.
   void whole(int64_t value, int64_t unknown) {
     comma();
     if (value != unknown) base::append_number(out_, value);
@@ -47,7 +47,7 @@ class Row {
   bool first_ = true;
 };
 
-/// Takes the text up to a separator off the front.
+/// Removes the text up to a separator from the front and returns it.
 std::string_view take_part(std::string_view& text, char separator) {
   const size_t at = std::min(text.find(separator), text.size());
   const std::string_view part = text.substr(0, at);

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// Everything set.
+/// A record with all fields set.
 AccountingRecord full_record(std::span<const GpuUse> gpus,
                              std::span<const std::string_view> software) {
   AccountingRecord r;
@@ -118,7 +118,7 @@ TEST(RecordsCsv, WhatMakesNoSenseIsRefusedWithItsReason) {
                                     "f,1,3,2,,,,\n");
   EXPECT_THAT(read.reasons(),
               ElementsAre(HasSubstr("submit_unix_s"), HasSubstr("kind \"often\""),
-                          HasSubstr("state \"GONE\""), HasSubstr("gpus is no list"),
+                          HasSubstr("state \"GONE\""), HasSubstr("gpus is not a list"),
                           HasSubstr("num_gpus"), HasSubstr("ended before it started")));
 }
 

@@ -6,7 +6,7 @@
 namespace goban::site::records {
 
 std::span<const RecordFormat> record_formats() {
-  // generic comes last: it takes any header with a column `user`.
+  // generic is last: it accepts any header with a column `user`.
   static const std::array formats = {kSlurm,          kGridEngine, kSwf,        kKubernetes,
                                      kPhillyJson,     kAlibabaPai, kRecordsCsv, kPalCsv,
                                      kPhillyAttempts, kPhillySia,  kChronus,    kLumos,

@@ -1,4 +1,4 @@
-// Where the parsers of a reading put what they find: records to the sink, refusals to the list.
+// Where parsers put what they read: records go to the sink, rejected ones to the list.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace goban::site::records {
 
-/// One reading's output; counts as it goes.
+/// The output of one input; counts records.
 class RecordOutput {
  public:
   RecordOutput(RecordSink& sink, ReadSummary& summary) : sink_(sink), summary_(summary) {}
 
-  /// Refusals go to this file too. Errors: Failed if it cannot be created.
+  /// Writes rejected records to this file, too. Errors: Failed if it cannot be created.
   [[nodiscard]] base::Status write_rejects(const std::string& path);
   [[nodiscard]] base::Status commit();
 
-  /// A record was found; it will be put or rejected, perhaps later.
+  /// Counts a record; it will be put or rejected, perhaps later.
   void count_record() { ++summary_.records; }
   [[nodiscard]] int64_t records() const { return summary_.records; }
-  /// Gives the record to the sink; `text` is what it was read from.
+  /// Passes the record to the sink; `text` is its source text.
   void put(const AccountingRecord& record, std::string_view text);
   void reject(int64_t line, std::string_view reason, std::string_view text);
 
-  /// The input cannot be read on.
+  /// Ends the reading with an error.
   void fail(base::Error error);
   [[nodiscard]] const base::Status& status() const { return status_; }
   [[nodiscard]] RecordSink& sink() { return sink_; }

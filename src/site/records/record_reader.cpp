@@ -17,7 +17,7 @@ namespace {
 
 using base::Result;
 
-/// A line of the layout Swf that is no record.
+/// True for a line of the layout Swf that is not a record.
 bool is_comment(std::string_view line) {
   const size_t first = line.find_first_not_of(" \t");
   return first != line.npos && line[first] == ';';
@@ -29,11 +29,11 @@ Result<const RecordFormat*> find_format(std::string_view wanted) {
   for (const RecordFormat& format : record_formats()) {
     if (wanted == format.name) return &format;
   }
-  return base::usage_error(fmt::format("no job format is named {}", wanted),
+  return base::usage_error(fmt::format("unknown job format {}", wanted),
                            "known: " + list_record_formats());
 }
 
-/// Lines whose fields a RecordParser understands, one record a line.
+/// Lines of which each is one record, split into fields for a RecordParser.
 class FieldLines final : public LineParser {
  public:
   /// `num_columns` is 0 in the layout Swf.
@@ -161,15 +161,16 @@ class Reading {
     }
     if (format == nullptr) format = by_first_line();
     if (format != nullptr && format->layout == Layout::Folder) {
-      return base::usage_error(fmt::format("{}: {} reads a folder", name_, format->name),
-                               "give the folder that holds the tables");
+      return base::usage_error(
+          fmt::format("{}: the format {} requires a folder", name_, format->name),
+          "name the folder that contains the tables");
     }
     bool first_is_read = false;
     if (auto status = open_lines(format, first_is_read); !status) return status;
     return read_lines(first_is_read);
   }
 
-  /// A format of lines that is told by more than the names of its columns; null if it is none.
+  /// The format, other than HeaderCsv, that the first line belongs to; null if there is none.
   const RecordFormat* by_first_line() const {
     for (const RecordFormat& format : record_formats()) {
       if (format.recognises_text == nullptr || format.layout == Layout::Json) continue;
@@ -178,7 +179,7 @@ class Reading {
     return nullptr;
   }
 
-  /// Takes enough of the input to tell the format, however small the reads of a pipe are.
+  /// Reads enough of the input to detect the format, however small the reads from a pipe are.
   base::Status read_json_head() {
     json_head_ = lines_.unread_from(line_);
     if (!lines_.status()) return lines_.status();
@@ -205,7 +206,7 @@ class Reading {
       if (format.layout != Layout::Json) continue;
       known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", format.name, format.header);
     }
-    return base::usage_error(fmt::format("{}: no job format has JSON like this", name_),
+    return base::usage_error(fmt::format("{}: no job format matches this JSON", name_),
                              "known: " + known);
   }
 
@@ -225,12 +226,12 @@ class Reading {
     return start(*format, std::move(*parser));
   }
 
-  /// The first line is a header. `format` is null if the header tells it.
+  /// The first line is a header. `format` is null if it is to be detected from the header.
   base::Status open_csv(const RecordFormat* format) {
     base::FieldSplitter splitter;
     if (line_.too_long || !splitter.split(line_.text)) {
-      return base::bad_data(at_line(), "the header line is too long or has an open quote",
-                            "is it a CSV file?");
+      return base::bad_data(at_line(), "the header line is too long or has an unclosed quote",
+                            "check that the file is CSV");
     }
     const Header header(splitter.fields().begin(), splitter.fields().end());
     if (format == nullptr) {
@@ -241,7 +242,7 @@ class Reading {
     std::set<std::string_view> seen;
     for (const std::string& column : header) {
       if (!seen.insert(column).second) {
-        return base::bad_data(at_line(), fmt::format("two columns are named {}", column),
+        return base::bad_data(at_line(), fmt::format("duplicate column {}", column),
                               "remove or rename one");
       }
     }
@@ -257,8 +258,9 @@ class Reading {
       if (format.recognises != nullptr && format.recognises(header)) return &format;
     }
     return base::usage_error(
-        fmt::format("{}: no job format has the header \"{}\"", name_, line_.text.substr(0, 200)),
-        fmt::format("name one with --format: {}; or write the columns of generic: {}",
+        fmt::format("{}: no job format matches the header \"{}\"", name_,
+                    line_.text.substr(0, 200)),
+        fmt::format("select one with --format: {}; or use the columns of generic: {}",
                     list_record_formats(), kGenericCsv.header));
   }
 
@@ -316,7 +318,7 @@ class Reading {
                           "split the history");
   }
 
-  /// Tells the sink about how many records the whole file has, judged by its first ones.
+  /// Passes the sink an estimate of the number of records in the file, from the first ones.
   void expect_rest() {
     const auto row_bytes = static_cast<double>(lines_.text_bytes() - header_bytes_) /
                            static_cast<double>(result_.records);
@@ -330,7 +332,7 @@ class Reading {
   base::LineReader lines_;
   base::Line line_;
   std::unique_ptr<LineParser> parser_;
-  std::optional<base::TimeZone> zone_;  ///< that the site's options name
+  std::optional<base::TimeZone> zone_;  ///< from the site's options
   std::string json_head_;               ///< the first bytes, if they are JSON
   int64_t header_bytes_ = 0;
   ReadSummary result_;
@@ -360,8 +362,8 @@ Result<ReadSummary> read_folder(const std::string& path, const ReadOptions& opti
     if (fits && format == nullptr) format = &each;
   }
   if (format == nullptr) {
-    return base::usage_error(fmt::format("{} is a folder and holds no known tables", path),
-                             "give a file; folders are read in the formats " + folders);
+    return base::usage_error(fmt::format("{} is a folder without known tables", path),
+                             "name a file, or a folder in one of the formats " + folders);
   }
   ReadSummary summary;
   summary.format = format->name;

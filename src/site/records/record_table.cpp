@@ -16,7 +16,7 @@ bool fits(int64_t value) {
   return value >= std::numeric_limits<To>::min() && value <= std::numeric_limits<To>::max();
 }
 
-/// Unknown stays unknown; what Grid Engine and Slurm write fits.
+/// -1 if the value does not fit; the values of Grid Engine and Slurm do.
 int16_t small(int32_t value) {
   return fits<int16_t>(value) ? static_cast<int16_t>(value) : int16_t{-1};
 }
@@ -26,14 +26,14 @@ TimeNs run_time(const AccountingRecord& record) {
   return record.work_s >= 0 ? base::from_seconds(record.work_s) : -1;
 }
 
-/// What tells the submissions of one id.
+/// Distinguishes the submissions of one id.
 TimeNs submission_of(const AccountingRecord& record) {
   return record.submit_ns >= 0 ? record.submit_ns : record.start_ns;
 }
 
 }  // namespace
 
-/// The first cluster goes without its name, so that ids stay plain numbers.
+/// Ids of the first cluster have no cluster name added, so that they remain plain numbers.
 std::string_view RecordTable::key_of(const AccountingRecord& record) {
   const bool of_first =
       record.cluster.empty() || clusters_.size() == 0 || clusters_[0] == record.cluster;
@@ -65,7 +65,7 @@ RecordTable::Place RecordTable::place_of_open(const AccountingRecord& record,
 RecordTable::Place RecordTable::place_of(const AccountingRecord& record) {
   const std::string_view key = key_of(record);
   if (!is_over(record)) return place_of_open(record, key);
-  // Of attempts without times only their order tells.
+  // Attempts without times are distinguished by their order.
   const TimeNs moment_ns = record.start_ns >= 0 || record.run == 0
                                ? std::max(record.start_ns, record.submit_ns)
                                : -1 - TimeNs{record.run};

@@ -1,4 +1,5 @@
-// Millions of accounting records in memory: fixed rows with numbers for names, lists beside them.
+// Millions of accounting records in memory: rows of fixed size with numbers for names, and lists
+// stored separately.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +20,14 @@ namespace goban::site::records {
 inline constexpr uint32_t kNoName = InternedColumn::kNoName;
 inline constexpr uint32_t kNoList = UINT32_MAX;
 
-/// One job. Names are numbers in the columns of the table (kNoName = not known), otherwise as in
+/// One job. Names are numbers in the columns of the table (kNoName = unknown), otherwise as in
 /// AccountingRecord. 184 bytes.
 struct RecordRow {
   TimeNs submit_ns = -1;
   TimeNs eligible_ns = -1;
   TimeNs start_ns = -1;
   TimeNs end_ns = -1;
-  TimeNs run_ns = -1;  ///< end - start, or what the source gives instead; -1 = not known
+  TimeNs run_ns = -1;  ///< end - start, or the run time given by the source; -1 = unknown
   TimeNs walltime_limit_ns = 0;
   int64_t job_number = -1;
   int64_t array_task = -1;
@@ -44,7 +45,7 @@ struct RecordRow {
   uint32_t gpus = kNoList;      ///< list of GPUs
   uint32_t software = kNoList;  ///< list of software
   uint32_t usage = kNoList;     ///< high-water marks
-  int32_t num_gpus = -1;        ///< of all nodes; -1 = not known
+  int32_t num_gpus = -1;        ///< of all nodes; -1 = unknown
   int32_t gpu_milli = 0;
   int32_t instances = 0;
   int32_t num_nodes = -1;
@@ -58,7 +59,7 @@ struct RecordRow {
   uint32_t line = 0;
   int16_t signal = -1;
   int16_t failed_code = -1;
-  uint16_t file = 0;  ///< of files()
+  uint16_t file = 0;  ///< index in files()
   JobState state = JobState::Unknown;
   JobKind kind = JobKind::Unknown;
   bool gpu_share = false;
@@ -66,7 +67,7 @@ struct RecordRow {
 
 static_assert(sizeof(RecordRow) == 184);
 
-/// A GPU of a job: numbers in node_names() and gpu_names().
+/// A GPU of a job: indices into node_names() and gpu_names().
 struct StoredGpu {
   int64_t mem_used_bytes = -1;
   int64_t mem_total_bytes = -1;
@@ -75,19 +76,19 @@ struct StoredGpu {
   float util_pct = -1;
 };
 
-/// Keeps every record it is given, in the order of the input. About 250 bytes a record of one node,
-/// its id and what tells it from others included; equal node lists and software lists are kept
-/// once.
+/// Stores every record in the order of the input. About 250 bytes per record of one node, including
+/// its id and the key for duplicates; equal node lists and software lists are stored once.
 ///
-/// A run is told by cluster, id and start (submission if it did not start), over all inputs; by the
-/// input as well if ids number its rows. RecordRow::run counts the runs of one id. What is not over
-/// gives its place to a record of the same id and submission that is, or has a start at least.
+/// A run is identified by cluster, id and start (submission if it did not start), over all inputs;
+/// also by the input if ids are row numbers. RecordRow::run counts the runs of one id. An
+/// unfinished run is replaced by a record of the same id and submission that is finished or at
+/// least has a start.
 class RecordTable final : public RecordSink {
  public:
   static constexpr size_t kRowsMax = UINT32_MAX - 1;
 
-  /// Refuses a run that was there before, one that is not over if its end is known, an end before
-  /// its start, and numbers that cannot be.
+  /// Rejects a run that is already in the table, an unfinished one whose end is known, an end
+  /// before its start, and numbers out of range.
   [[nodiscard]] std::string take(const AccountingRecord& record) override;
   void expect(size_t records) override;
   void begin_file(const InputFacts& facts) override;
@@ -95,7 +96,7 @@ class RecordTable final : public RecordSink {
 
   [[nodiscard]] std::span<const RecordRow> rows() const { return rows_; }
   [[nodiscard]] std::string_view id(size_t row) const { return ids_[row]; }
-  /// Empty unless the reader was told to keep job names.
+  /// Empty unless the reader was asked to keep job names.
   [[nodiscard]] std::string_view job_name(size_t row) const {
     return row < job_names_.size() ? job_names_[row] : std::string_view();
   }
@@ -114,18 +115,18 @@ class RecordTable final : public RecordSink {
   [[nodiscard]] const InternedColumn& software_names() const { return software_names_; }
   [[nodiscard]] std::span<const std::string> files() const { return files_; }
 
-  /// Numbers in node_names(); empty if the list is not known.
+  /// Indices into node_names(); empty if the list is unknown.
   [[nodiscard]] std::span<const uint32_t> nodes_of(const RecordRow& row) const;
   [[nodiscard]] std::span<const StoredGpu> gpus_of(const RecordRow& row) const;
-  /// Numbers in software_names(), ascending.
+  /// Indices into software_names(), ascending.
   [[nodiscard]] std::span<const uint32_t> software_of(const RecordRow& row) const;
   /// All -1 if nothing was measured.
   [[nodiscard]] UsageMarks usage_of(const RecordRow& row) const;
 
-  /// Node lists that were no host lists; their jobs have no nodes.
+  /// Number of node lists that are not valid host lists; their jobs have no nodes.
   [[nodiscard]] int64_t bad_node_lists() const { return bad_node_lists_; }
 
-  /// The row as a record again; its views live as long as the table is not changed, the spans as
+  /// Converts the row back to a record; its views are valid until the table changes, the spans as
   /// long as `buffers`.
   struct RecordBuffers {
     std::string node_list;
@@ -135,7 +136,7 @@ class RecordTable final : public RecordSink {
   [[nodiscard]] AccountingRecord record(size_t index, RecordBuffers& buffers) const;
 
  private:
-  /// Lists of numbers, one behind the other.
+  /// Lists of numbers, stored consecutively.
   struct Lists {
     std::vector<uint32_t> numbers;
     std::vector<size_t> ends;
@@ -145,10 +146,10 @@ class RecordTable final : public RecordSink {
     }
   };
 
-  /// Where a record belongs.
+  /// Where a record is to be stored.
   struct Place {
-    std::string problem{};        ///< not empty = nowhere
-    std::optional<size_t> row{};  ///< that it replaces; none = behind the others
+    std::string problem{};        ///< not empty = it is rejected
+    std::optional<size_t> row{};  ///< the row that it replaces; none = append
     int32_t run = 0;
   };
   [[nodiscard]] Place place_of(const AccountingRecord& record);
@@ -162,7 +163,7 @@ class RecordTable final : public RecordSink {
   std::vector<RecordRow> rows_;
   base::NameList ids_;
   base::NameList job_names_;
-  /// A job by its key and submission.
+  /// A job, by its key and submission.
   using Submission = std::pair<std::string, TimeNs>;
   struct SubmissionHash {
     size_t operator()(const Submission& submission) const {
@@ -170,16 +171,16 @@ class RecordTable final : public RecordSink {
              std::hash<TimeNs>{}(submission.second) * size_t{31};
     }
   };
-  RunCounter runs_;                                              ///< that are over
-  RunSet submissions_;                                           ///< of these
-  std::unordered_map<Submission, size_t, SubmissionHash> open_;  ///< rows that are not over
+  RunCounter runs_;                                              ///< finished ones
+  RunSet submissions_;                                           ///< of the finished runs
+  std::unordered_map<Submission, size_t, SubmissionHash> open_;  ///< rows of unfinished jobs
   std::string key_;
-  std::optional<size_t> file_of_ids_;  ///< of the records that come, if their ids number its rows
+  std::optional<size_t> file_of_ids_;  ///< of the current records, if their ids are row numbers
   InternedColumn clusters_, users_, accounts_, groups_, partitions_, qos_, reservations_;
   InternedColumn resource_types_, gpu_types_, node_names_, gpu_names_, software_names_;
   InternedColumn node_texts_;           ///< by node list
   InternedColumn software_texts_;       ///< by software list
-  std::vector<uint32_t> list_of_text_;  ///< by node text: node list, or kNoList if it is none
+  std::vector<uint32_t> list_of_text_;  ///< by node text: node list, or kNoList if it is not one
   Lists node_lists_;
   Lists software_lists_;
   std::vector<StoredGpu> gpus_;

@@ -1,5 +1,5 @@
-// Any bytes are accounting records: every record is taken or counted as refused, where the blocks
-// end makes no difference, and what the table gives back it takes again.
+// Arbitrary bytes as accounting records: every record is taken or counted as rejected, the block
+// boundaries make no difference, and the table accepts what it returns.
 #include <cstdint>
 
 #include "base/check.hpp"

@@ -15,8 +15,8 @@ uint64_t mixed(uint64_t x) {
   return x ^ x >> 32;
 }
 
-/// The upper bits say where the hash lies, the lower three where in a line. Numbers that follow
-/// each other lie together, as they come together: a line is fetched once for eight of them.
+/// Locality: the upper bits select a cache line, the lower three the place in it. Consecutive
+/// numbers share a line, as they arrive together, so a line is fetched once for eight of them.
 uint64_t hash_in_lines(std::string_view id, base::TimeNs start_ns) {
   constexpr int kPlaceBits = 24;
   const auto start = static_cast<uint64_t>(start_ns);
@@ -31,7 +31,7 @@ uint64_t hash_in_lines(std::string_view id, base::TimeNs start_ns) {
 
 uint64_t hash_of(std::string_view id, base::TimeNs start_ns) {
   const uint64_t hash = hash_in_lines(id, start_ns);
-  return hash == 0 ? 8 : hash;  // 0 is an empty place
+  return hash == 0 ? 8 : hash;  // 0 marks an empty slot
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ bool RunSet::contains(std::string_view id, base::TimeNs moment_ns) const {
   return hashes_[slot(hash_of(id, moment_ns))] != 0;
 }
 
-/// Where `hash` is or belongs.
+/// Slot that holds `hash`, or where it would be inserted.
 size_t RunSet::slot(uint64_t hash) const {
   const size_t mask = hashes_.size() - 1;
   const int line_bits = std::countr_zero(hashes_.size()) - 3;

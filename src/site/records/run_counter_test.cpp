@@ -16,7 +16,7 @@ TEST(RunCounter, AgreesWithASetOfIdsAndStarts) {
   std::map<std::string, int32_t> runs;
   int again = 0;
   for (int i = 0; i < 60'000; ++i) {
-    // Dense numbers, scattered ones, array tasks; starts of few values, so that triples come again.
+    // Dense numbers, scattered ones, array tasks; few distinct starts, so that triples repeat.
     const uint64_t kind = random() % 4;
     const std::string id = kind == 0   ? fmt::format("{}_{}", random() % 100, random() % 100)
                            : kind == 1 ? fmt::format("{}", (random() % 500) << 40)

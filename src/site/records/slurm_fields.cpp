@@ -10,7 +10,7 @@
 namespace goban::site::records {
 namespace {
 
-/// Takes digits off the front; nothing if there are none or too many.
+/// Removes digits from the front; nothing if there are none or too many.
 std::optional<int64_t> take_number(std::string_view& text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -24,7 +24,7 @@ std::optional<int64_t> whole_number(std::string_view text) {
   return text.empty() ? value : std::nullopt;
 }
 
-/// Exponent of 1024 of K, M, G, T, P; -1 if it is no unit.
+/// Exponent of 1024 of K, M, G, T, P; -1 for any other character.
 int unit_power(char unit) {
   constexpr std::string_view kUnits = "BKMGTPE";
   const char upper = unit >= 'a' ? static_cast<char>(unit - 'a' + 'A') : unit;
@@ -69,7 +69,7 @@ bool is_task_of_rest(int64_t task, std::string_view id) {
     std::string_view range = list.substr(0, list.find(','));
     list.remove_prefix(std::min(range.size() + 1, list.size()));
     const auto first = take_number(range);
-    if (!first) continue;  // `...`: sacct cuts long lists short
+    if (!first) continue;  // `...`: sacct truncates long lists
     std::optional<int64_t> last = first;
     std::optional<int64_t> step = 1;
     if (range.starts_with('-')) {
@@ -113,7 +113,7 @@ std::optional<base::TimeNs> parse_slurm_span(std::string_view text) {
     if (text.front() != ':') return std::nullopt;
     text.remove_prefix(1);
   }
-  // With days the first number is hours; without, the last one is seconds.
+  // With days the first number is hours; otherwise the last one is seconds.
   const size_t first = dash != text.npos ? 1 : 4 - count;
   for (size_t i = 0; i < count; ++i) parts[first + i] = clock[i];
   if (parts[0] > kSecondsMax / 86'400) return std::nullopt;
@@ -169,7 +169,7 @@ void SlurmTres::clear() {
 
 namespace {
 
-/// Sums typed GPUs beside the untyped count.
+/// Sums typed GPUs separately from the untyped count.
 struct GpuCounts {
   int64_t untyped = -1;
   int64_t typed = -1;

@@ -11,7 +11,7 @@
 
 namespace goban::site::records {
 
-/// What came of a text.
+/// Result of reading a text.
 struct ReadTable {
   ReadSummary summary;
   RecordTable table;
@@ -23,7 +23,7 @@ struct ReadTable {
     for (size_t i = 0; i < table.rows().size(); ++i) out.emplace_back(table.id(i));
     return out;
   }
-  /// `line: reason` of the refused records.
+  /// `line: reason` of the rejected records.
   [[nodiscard]] std::vector<std::string> reasons() const {
     std::vector<std::string> out;
     for (const Rejection& r : summary.first_rejections) {
@@ -40,7 +40,7 @@ struct ReadTable {
   }
 };
 
-/// Reads from memory in reads of `chunk` bytes; throws the text of an error.
+/// Reads from memory in reads of `chunk` bytes; throws with the message of an error.
 inline ReadTable read_table(std::string_view text, const ReadOptions& options = {},
                             size_t chunk = SIZE_MAX) {
   ReadTable out;
@@ -60,7 +60,7 @@ inline ReadTable read_table_file(const std::string& path, const ReadOptions& opt
   return out;
 }
 
-/// The text of the error of reading; empty if there is none.
+/// The message of a reading error; empty if there is none.
 inline std::string read_error(std::string_view text, const ReadOptions& options = {}) {
   try {
     (void)read_table(text, options);

@@ -20,7 +20,7 @@ constexpr int64_t kTimeMax_ms = 13'600'000'000'000;
 
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-/// How many slots from `first` on lie in the clock hour of that slot; at least 1.
+/// Number of slots from `first` on in the same clock hour; at least 1.
 size_t slots_in_hour(const BlockHead& head, size_t first) {
   const int64_t time_ms = head.start_ms + static_cast<int64_t>(first) * head.step_ms;
   const int64_t hour_end_ms = (floor_div(time_ms, kHour_ms) + 1) * kHour_ms;
@@ -37,7 +37,7 @@ void put_code(std::string& out, uint16_t code, unsigned code_bytes) {
   }
 }
 
-/// Codes less `min` in `width` bits each, low bits first; marks are packed as 0.
+/// Packs code - `min` in `width` bits each, low bits first; marks are packed as 0.
 void pack(std::string& out, std::span<const uint16_t> codes, uint16_t min, unsigned width) {
   uint64_t bits = 0;
   unsigned held = 0;
@@ -50,7 +50,7 @@ void pack(std::string& out, std::span<const uint16_t> codes, uint16_t min, unsig
 
 std::string mark_runs(std::span<const uint16_t> codes) {
   std::string runs;
-  size_t end = 0;  // of the run before
+  size_t end = 0;  // of the previous run
   for (size_t i = 0; i < codes.size();) {
     if (is_value(codes[i])) {
       ++i;

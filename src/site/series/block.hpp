@@ -1,7 +1,7 @@
-// A block: the samples of one series over up to a day, packed by the clock hour.
+// A block: the samples of one series over up to a day, packed by clock hour.
 //
 //   head       25 bytes: series, step, start, slots, jitter, bytes of a code in the directory
-//   directory  per hour: flags, min, max, sum, and how many slots hold marks instead of values
+//   directory  per hour: flags, min, max, sum, and number of slots with marks instead of values
 //   data       per hour: (code - min) of every slot in the fewest bits, then the marks as runs
 //   8 zero bytes, so that codes can be unpacked by 64-bit reads
 //
@@ -24,7 +24,7 @@ inline constexpr int64_t kHour_ms = 3'600'000;
 inline constexpr int64_t kDay_ms = 24 * kHour_ms;
 inline constexpr uint32_t kSlotsMax = 1U << 20;
 
-/// Slot i was sampled at start_ms + i * step_ms, to within jitter_ms.
+/// Slot i was sampled at start_ms + i * step_ms, +/- jitter_ms.
 struct BlockHead {
   uint32_t series = 0;
   uint32_t step_ms = 0;
@@ -55,22 +55,22 @@ struct Hour {
   std::span<const uint8_t> marks;
 };
 
-/// Reads a block where it lies; the bytes must outlive the view.
+/// Reads a block in place; the bytes must outlive the view.
 class BlockView {
  public:
-  /// The head alone, without a look at the rest; none if it makes no sense.
+  /// The head alone, without reading the remainder; none if it is invalid.
   [[nodiscard]] static std::optional<BlockHead> head_of(std::span<const uint8_t> bytes);
-  /// None if the head or the sizes make no sense.
+  /// None if the head or the sizes are invalid.
   [[nodiscard]] static std::optional<BlockView> parse(std::span<const uint8_t> bytes);
 
   [[nodiscard]] const BlockHead& head() const { return head_; }
-  /// First slot at or after a time, and the slot behind the last one at or before a time; both are
-  /// within [0, slots].
+  /// First slot at or after a time, and one past the last slot at or before a time; both are within
+  /// [0, slots].
   [[nodiscard]] static size_t slot_from(const BlockHead& head, int64_t time_ms);
   [[nodiscard]] static size_t slot_to(const BlockHead& head, int64_t time_ms);
 
   /// Calls visit(const Hour&) for the hours in order until it returns false. Returns false if the
-  /// block turned out damaged.
+  /// block is damaged.
   template <typename Visit>
   bool for_each_hour(const Visit& visit) const {
     Walk walk(*this);
@@ -86,7 +86,7 @@ class BlockView {
   bool decode(std::vector<uint16_t>& out) const;
 
  private:
-  /// Goes through directory and data side by side.
+  /// Iterates over directory and data in parallel.
   class Walk {
    public:
     explicit Walk(const BlockView& block);
@@ -110,7 +110,7 @@ class BlockView {
   std::span<const uint8_t> data_;
 };
 
-/// Unpacks the codes of an hour, marks included; out has hour.count places. False if damaged.
+/// Unpacks the codes of an hour, marks included; out has hour.count elements. False if damaged.
 bool unpack(const Hour& hour, std::span<uint16_t> out);
 
 }  // namespace goban::site::series

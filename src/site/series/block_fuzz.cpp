@@ -1,5 +1,5 @@
-// Any bytes are a block or refused; what is read stays inside them. The same bytes as a file of
-// records are scanned to their end.
+// Arbitrary bytes as a block: rejected, or read without leaving the bytes. The same bytes are
+// scanned to their end as a file of records.
 #include "site/series/block.hpp"
 
 #include "base/check.hpp"

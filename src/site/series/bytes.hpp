@@ -30,8 +30,8 @@ inline void put_text(std::string& out, std::string_view text) {
   out.append(text);
 }
 
-/// Reads from the front of a range; once something does not fit, good() stays false and all reads
-/// give zero.
+/// Reads from the front of a range; after the first read that does not fit, good() is false and all
+/// reads return zero.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const uint8_t> bytes) : bytes_(bytes) {}

@@ -1,4 +1,4 @@
-// Readings as 16-bit codes: value / quantum, or one of three marks that are no value.
+// Readings as 16-bit codes: value / quantum, or one of three marks.
 #pragma once
 
 #include <algorithm>
@@ -25,32 +25,33 @@ inline constexpr uint16_t kLargestCode = 65000;
   return code == kNotAvailableCode ? State::NotAvailable : State::Missing;
 }
 
-/// Which of two codes for one slot says more: a value, then N/A, then stale. The first wins ties.
+/// The more informative of two codes for one slot: a value, then N/A, then stale. The first wins
+/// ties.
 [[nodiscard]] inline uint16_t better_code(uint16_t first, uint16_t second) {
   if (is_value(first) || second == kMissingCode) return first;
   return is_value(second) ? second : std::min(first, second);  // N/A < stale < missing
 }
 
-/// How often each code occurred; what all per-job numbers are made from.
+/// Number of occurrences of each code; all per-job numbers are computed from it.
 class CodeCounts {
  public:
   explicit CodeCounts(uint16_t code_max) : counts_(size_t{code_max} + 1) {}
 
-  /// Forgets everything; costs the range of codes seen.
+  /// Clears all counts; the cost is the range of codes seen.
   void clear() {
     if (low_ <= high_) std::fill(counts_.begin() + low_, counts_.begin() + high_ + 1, 0U);
     low_ = kLargestCode;
     high_ = 0;
     not_available_ = stale_ = 0;
   }
-  /// A value from a store is at most code_max, else it counts as code_max (no such block is made).
+  /// A value from a store is at most code_max; larger ones are counted as code_max (never written).
   void add_value(uint16_t code, uint32_t times) {
     code = std::min(code, static_cast<uint16_t>(counts_.size() - 1));
     counts_[code] += times;
     low_ = std::min(low_, code);
     high_ = std::max(high_, code);
   }
-  /// Many values, all in [min, max].
+  /// Several values, all in [min, max].
   void add_values(std::span<const uint16_t> codes, uint16_t min, uint16_t max) {
     if (max >= counts_.size()) {
       for (const uint16_t code : codes) add_value(code, 1);
@@ -75,7 +76,7 @@ class CodeCounts {
   }
 
   [[nodiscard]] uint32_t count(uint16_t code) const { return counts_[code]; }
-  /// All values lie in [low(), high()]; low() > high() if there is none.
+  /// All values are in [low(), high()]; low() > high() if there are none.
   [[nodiscard]] uint16_t low() const { return low_; }
   [[nodiscard]] uint16_t high() const { return high_; }
   [[nodiscard]] uint64_t not_available() const { return not_available_; }

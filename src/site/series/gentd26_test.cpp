@@ -1,5 +1,5 @@
-// Real 57-second series of 143 pods (Alibaba GenTD26), reduced to job values: the regression
-// values of the specification, and what rounding to whole percent changes.
+// Real 57-second series of 143 pods (Alibaba GenTD26), reduced to job values: values computed once
+// from the public data set by independent code, and the effect of rounding to integer percent.
 #include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
@@ -83,7 +83,7 @@ TEST_F(GenTd26, ValuesOfTheSpecification) {
   }
 }
 
-// A store keeps whole percent. The decisions at 5 % must survive that.
+// A store has integer percent. The decisions at 5 % must not change.
 TEST_F(GenTd26, ThroughAStore) {
   const TestFolder folder("gentd26");
   auto writer = StoreWriter::open(folder.path(), {kStep_ms, false});
@@ -114,7 +114,7 @@ TEST_F(GenTd26, ThroughAStore) {
   EXPECT_EQ((*writer)->counts().same_slot, 0U);
   EXPECT_EQ(busy, 123U);
   EXPECT_EQ(decisions_changed, 0U);
-  EXPECT_LT(mean_off, 0.13);  // of percent points
+  EXPECT_LT(mean_off, 0.13);  // percentage points
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a store of series holds, and whether it is intact. What `goban series info` says.
+// Contents of a series store, and whether it is intact (`goban series info`).
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace goban::site::series {
 
-/// What a store has of one metric.
+/// What a store contains of one metric.
 struct Holding {
   const MetricInfo* metric = nullptr;
   size_t devices = 0;
@@ -34,7 +34,7 @@ struct Holding {
   }
 };
 
-/// Of every metric that the store has, in the order of metrics(). Reads all blocks. Errors: those
+/// For every metric in the store, in the order of metrics(). Reads all blocks. Errors: those
 /// of StoreReader::open().
 [[nodiscard]] base::Result<std::vector<Holding>> store_holdings(const std::string& store);
 

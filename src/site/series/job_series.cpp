@@ -7,7 +7,7 @@
 namespace goban::site::series {
 namespace {
 
-/// A GPU "is busy" with processes if one sample has one; trimming would lose short ones.
+/// A GPU has processes if any sample is above zero; trimming would remove short ones.
 ValueOptions process_options(const ValueOptions& options) {
   ValueOptions result = options;
   result.trim.sigmas = 1e12;

@@ -1,4 +1,4 @@
-// Jobs joined to the series of their GPUs: utilisation with coverage, and GPUs that were allocated
+// Joins jobs to the series of their GPUs: utilisation with coverage, and GPUs that were allocated
 // but never had a process.
 #pragma once
 
@@ -11,30 +11,30 @@
 namespace goban::site::series {
 
 /// Whether a GPU of a job ever had a process. Unknown without the process metric, with too few
-/// samples of it, and under MIG: never None.
+/// samples of it, and under MIG; never None in these cases.
 enum class ProcessUse : uint8_t { Seen, None, Unknown };
 [[nodiscard]] std::string_view name(ProcessUse use);
 
-/// One job. All lists are in the order of the job's devices.
+/// Values of one job. All lists are in the order of the job's devices.
 struct JobSeriesValues {
   std::vector<DeviceValues> gpus;
   std::vector<ProcessUse> processes;
-  uint32_t busy = 0;  ///< GPUs, as are the next ones
+  uint32_t busy = 0;  ///< number of GPUs, as for the next ones
   uint32_t idle = 0;
   uint32_t unknown = 0;
-  uint32_t no_process = 0;  ///< allocated, and no process was ever seen
+  uint32_t no_process = 0;  ///< allocated, but no process in any sample
   double coverage = 0;      ///< mean over the GPUs
-  double coverage_min = 0;  ///< of the worst one
-  /// Mean over the busy GPUs of their means over time (percent); none without a busy one.
+  double coverage_min = 0;  ///< minimum over the GPUs
+  /// Mean over the busy GPUs of their means over time (percent); none if no GPU is busy.
   std::optional<double> busy_mean;
-  /// Population's standard deviation between the means of the busy GPUs (points).
+  /// Population standard deviation of the means of the busy GPUs (percentage points).
   std::optional<double> busy_sd;
 
-  /// Whether every GPU is known to be busy or idle.
+  /// True if every GPU is known to be busy or idle.
   [[nodiscard]] bool complete() const { return unknown == 0; }
 };
 
-/// Joins jobs one by one; keeps its scratch memory between them.
+/// Computes jobs one by one; reuses its buffers.
 class JobSeries {
  public:
   /// `processes` may be null. Both readers must outlive this.

@@ -17,7 +17,7 @@ constexpr int64_t kMinute_ms = 60'000;
 class JobSeriesTest : public testing::Test {
  public:
   void SetUp() override { writer = *StoreWriter::open(folder.path(), {60'000, false}); }
-  /// A sample a minute for `minutes`.
+  /// One sample per minute for `minutes`.
   void add(const char* gpu, Metric metric, int minutes, double value) const {
     for (int i = 0; i < minutes; ++i) {
       ASSERT_TRUE(
@@ -44,7 +44,7 @@ TEST_F(JobSeriesTest, BusyIdleUnknownAndWithoutAProcess) {
   add("0", Metric::GpuUtilization, 11, 90);
   add("1", Metric::GpuUtilization, 11, 60);
   add("2", Metric::GpuUtilization, 11, 0);
-  add("3", Metric::GpuUtilization, 2, 0);  // too few to call it idle
+  add("3", Metric::GpuUtilization, 2, 0);  // too few to classify it as idle
   add("0", Metric::GpuProcesses, 11, 2);
   add("1", Metric::GpuProcesses, 1, 1);
   add("2", Metric::GpuProcesses, 11, 0);
@@ -79,7 +79,7 @@ TEST_F(JobSeriesTest, OneShortProcessAmongManySamplesCounts) {
   EXPECT_EQ(values({}).processes[0], ProcessUse::Seen);
 }
 
-// The neighbour before ended at the job's start; its last sample came 50 s late.
+// The previous job ended at this job's start; its last sample arrived 50 s late.
 TEST_F(JobSeriesTest, LateSamplesOfTheNeighbourCanBeLeftOut) {
   ASSERT_TRUE(writer->add({"n", "0", ""}, Metric::GpuUtilization, kStart_ms, {State::Value, 100}));
   for (int i = 1; i <= 10; ++i) {

@@ -42,7 +42,7 @@ DeviceValues JobValues::of(const DeviceKey& device, int64_t start_ms, int64_t en
   DeviceValues result;
   const auto tracks = store_->find(device);
   int64_t step_ms = std::max<int64_t>(store_->step_ms(), 1);
-  // The step of the blocks that are there decides, not that of the file's first writer.
+  // The step of the blocks found is used, not that of the file's first writer.
   for (const Track* track : tracks) {
     const auto block = std::ranges::lower_bound(track->blocks, start_ms, {},
                                                 [](const BlockRef& b) { return b.head.start_ms; });

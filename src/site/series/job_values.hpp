@@ -1,4 +1,4 @@
-// What a job did with each of its GPUs, from the series in a store.
+// Use that a job made of each of its GPUs, from the series in a store.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace goban::site::series {
 
-/// A job as far as series matter.
+/// The properties of a job that series need.
 struct SeriesJob {
   std::string id;
   int64_t start_ms = 0;
@@ -22,19 +22,19 @@ struct SeriesJob {
 
 struct ValueOptions {
   TrimRule trim{};
-  /// A GPU counts as busy if its trimmed maximum reaches this (percent; the paper's condition 5).
+  /// A GPU is busy if its trimmed maximum reaches this (percent; condition 5 of the ABCI paper).
   double busy_at = 5;
-  /// Below this coverage, or with fewer samples, nothing is said about idleness.
+  /// Below this coverage, or with fewer samples, a GPU is not classified as idle.
   double coverage_min = 0.5;
   uint64_t samples_min = 1;
-  /// Sampling steps left out at the start and at the end of a job: on shared nodes a late sample
-  /// may belong to the neighbour in time.
+  /// Sampling steps excluded at the start and at the end of a job: on shared nodes a late sample
+  /// may belong to the previous or next job.
   uint32_t skip_first = 0;
   uint32_t skip_last = 0;
-  /// Samples may be so late (a text file waits up to 60 s for its scrape): the first delay_ms of a
-  /// job are left out, as their samples may tell of the job before.
+  /// Maximum delay of samples (a text file waits up to 60 s for its scrape): the first delay_ms of
+  /// a job are excluded, as their samples may belong to the previous job.
   int64_t delay_ms = 0;
-  bool include_start = true;  ///< a sample exactly at the start counts
+  bool include_start = true;  ///< include a sample exactly at the start
   bool include_end = true;
 };
 
@@ -42,22 +42,22 @@ struct ValueOptions {
 enum class Finding : uint8_t {
   Known,         ///< enough samples
   LowCoverage,   ///< some samples, too few
-  NotAvailable,  ///< it was sampled, but has no such value (MIG)
-  NoSamples,     ///< the store knows the GPU, but has no sample of that time
-  NoSeries,      ///< the store does not know the GPU
+  NotAvailable,  ///< sampled, but the GPU has no such value (MIG)
+  NoSamples,     ///< the GPU is in the store, but has no sample in this period
+  NoSeries,      ///< the GPU is not in the store
 };
 
-/// Busy needs one good sample; Idle needs coverage. Everything else is Unknown, never Idle.
+/// Busy requires one valid sample; Idle requires coverage. All other cases are Unknown, never Idle.
 enum class Activity : uint8_t { Busy, Idle, Unknown };
 
 [[nodiscard]] std::string_view name(Finding finding);
 [[nodiscard]] std::string_view name(Activity activity);
 
 struct DeviceValues {
-  std::optional<Reduction> values;  ///< none without a single value
+  std::optional<Reduction> values;  ///< none without a valid sample
   Finding finding = Finding::NoSeries;
   Activity activity = Activity::Unknown;
-  uint64_t expected = 0;  ///< samples that the run time should have given, at least 1
+  uint64_t expected = 0;  ///< number of samples that the run time should have, at least 1
   uint64_t not_available = 0;
   uint64_t stale = 0;
   uint64_t missing = 0;  ///< expected, but neither a value nor a mark
@@ -65,7 +65,7 @@ struct DeviceValues {
   uint64_t damaged_blocks = 0;
 };
 
-/// How many GPUs of jobs each finding has.
+/// Number of GPUs of jobs by finding.
 struct ValueCounts {
   uint64_t jobs = 0;
   uint64_t devices = 0;
@@ -76,13 +76,13 @@ struct ValueCounts {
   void add(const std::vector<DeviceValues>& job);
 };
 
-/// Computes values of jobs one by one; keeps its scratch memory between them.
+/// Computes jobs one by one; reuses its buffers.
 class JobValues {
  public:
   JobValues(const StoreReader& store, ValueOptions options);
 
-  /// One entry for each device of the job, in its order. The window is [start + delay, end], with
-  /// its ends as the options say, less the skipped steps.
+  /// One entry for each device of the job, in its order. The window is [start + delay, end], its
+  /// ends as set in the options, without the skipped steps.
   [[nodiscard]] std::vector<DeviceValues> of(const SeriesJob& job);
 
  private:

@@ -13,7 +13,7 @@ constexpr int64_t kMinute_ms = 60'000;
 
 class JobValuesTest : public testing::Test {
  protected:
-  /// codes: a value, or -1 missing, -2 stale, -3 N/A; one a minute from kStart_ms.
+  /// codes: a value, or -1 missing, -2 stale, -3 N/A; one per minute from kStart_ms.
   void write(const std::string& device, const std::vector<int>& codes, uint32_t step_ms = 60'000) {
     auto store = StoreWriter::open(folder_.path(), {step_ms, false});
     ASSERT_TRUE(store);
@@ -59,7 +59,7 @@ TEST_F(JobValuesTest, LittleCoverageIsUnknownNeverIdle) {
   EXPECT_EQ(found[0].finding, Finding::LowCoverage);
   EXPECT_EQ(found[0].activity, Activity::Unknown);
   EXPECT_EQ(found[0].missing, 8U);
-  EXPECT_EQ(found[1].activity, Activity::Busy);  // one good sample is evidence
+  EXPECT_EQ(found[1].activity, Activity::Busy);  // one valid sample suffices
   EXPECT_EQ(found[2].stale, 7U);
   EXPECT_EQ(found[2].activity, Activity::Unknown);
   EXPECT_DOUBLE_EQ(found[2].coverage, 0.3);

@@ -13,7 +13,7 @@ namespace goban::site::series {
 base::Result<MappedFile> MappedFile::open(const std::string& path) {
   const auto problem = [&](const char* what) {
     return base::failed(fmt::format("cannot {} {}: {}", what, path, std::strerror(errno)),
-                        "check that the file exists and may be read");
+                        "check that the file exists and is readable");
   };
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return problem("open");

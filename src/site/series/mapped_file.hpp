@@ -1,4 +1,4 @@
-// A file's bytes in place, read only.
+// A file mapped into memory, read-only.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class MappedFile {
   }
   ~MappedFile();
 
-  /// Valid as long as this lives, also after a move.
+  /// Valid for the lifetime of this object, also after a move.
   [[nodiscard]] std::span<const uint8_t> bytes() const { return bytes_; }
 
  private:

@@ -12,8 +12,8 @@ namespace {
 
 using enum Metric;
 
-// In the order of the enumeration. Percent in whole steps is what nvidia-smi knows; DCGM's ratios
-// are finer. 16 MiB in 16 bits reach 1 TiB.
+// In the order of the enumeration. nvidia-smi reports integer percent; DCGM's ratios are finer. 16
+// MiB in 16 bits reach 1 TiB.
 constexpr std::array<MetricInfo, 18> kMetrics{{
     {GpuUtilization, "gpu_utilization", Unit::Percent, 1, 100, true,
      "share of the last sampling window with a kernel resident"},
@@ -22,8 +22,8 @@ constexpr std::array<MetricInfo, 18> kMetrics{{
     {GpuMemoryUsed, "gpu_memory_used", Unit::Mebibyte, 16, 65000, true, "memory in use"},
     {GpuPower, "gpu_power", Unit::Watt, 1, 65000, true, "power draw"},
     {GpuTemperature, "gpu_temperature", Unit::Celsius, 1, 250, true, "core temperature"},
-    {GpuSmClock, "gpu_sm_clock", Unit::Megahertz, 1, 65000, true, "clock of the multiprocessors"},
-    {GpuMemoryClock, "gpu_memory_clock", Unit::Megahertz, 1, 65000, true, "clock of the memory"},
+    {GpuSmClock, "gpu_sm_clock", Unit::Megahertz, 1, 65000, true, "SM clock"},
+    {GpuMemoryClock, "gpu_memory_clock", Unit::Megahertz, 1, 65000, true, "memory clock"},
     {GpuEngineActive, "gpu_engine_active", Unit::Percent, 0.5, 200, true,
      "share of time with the graphics or compute engine active"},
     {GpuSmActive, "gpu_sm_active", Unit::Percent, 0.5, 200, true,
@@ -34,12 +34,12 @@ constexpr std::array<MetricInfo, 18> kMetrics{{
      "share of cycles with memory traffic"},
     {GpuProcesses, "gpu_processes", Unit::Count, 1, 250, true, "processes with a context"},
     {CpuUtilization, "cpu_utilization", Unit::Percent, 1, 100, false, "share of CPU time not idle"},
-    {CpuClock, "cpu_clock", Unit::Megahertz, 1, 65000, false, "clock of the CPUs"},
-    {HostMemoryUsed, "host_memory_used", Unit::Mebibyte, 64, 65000, false, "memory not available"},
+    {CpuClock, "cpu_clock", Unit::Megahertz, 1, 65000, false, "CPU clock"},
+    {HostMemoryUsed, "host_memory_used", Unit::Mebibyte, 64, 65000, false, "host memory in use"},
     {NodePower, "node_power", Unit::Watt, 1, 65000, false, "power draw of the node"},
     {NodeTemperature, "node_temperature", Unit::Celsius, 1, 250, false,
      "inlet, CPU or other temperature"},
-    {FanSpeed, "fan_speed", Unit::Rpm, 10, 65000, false, "speed of a fan"},
+    {FanSpeed, "fan_speed", Unit::Rpm, 10, 65000, false, "fan speed"},
 }};
 
 struct UnitInfo {
@@ -83,7 +83,7 @@ base::Result<Metric> parse_metric(std::string_view name) {
     known.push_back(metric.name);
   }
   const auto nearest = base::nearest_name(name, known);
-  return base::usage_error(fmt::format("there is no metric '{}'", name),
+  return base::usage_error(fmt::format("unknown metric '{}'", name),
                            nearest.empty() ? fmt::format("known: {}", fmt::join(known, ", "))
                                            : fmt::format("did you mean '{}'?", nearest));
 }
@@ -96,7 +96,7 @@ base::Result<Unit> parse_unit(std::string_view name) {
     if (unit.name == name) return unit.unit;
     known.push_back(unit.name);
   }
-  return base::usage_error(fmt::format("there is no unit '{}'", name),
+  return base::usage_error(fmt::format("unknown unit '{}'", name),
                            fmt::format("known: {}", fmt::join(known, ", ")));
 }
 

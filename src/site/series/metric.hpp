@@ -1,4 +1,4 @@
-// What a series measures: its name, unit and resolution. The table is the one place for new kinds.
+// Metrics: name, unit and resolution. New metrics are added to this table only.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ enum class Metric : uint8_t {
   FanSpeed,
 };
 
-/// Units that inputs come in.
+/// Units of inputs.
 enum class Unit : uint8_t {
   Percent,
   Ratio,  ///< 0 to 1
@@ -48,26 +48,26 @@ enum class Unit : uint8_t {
   Rpm,
 };
 
-/// How values of a metric are kept: as the whole number nearest to value / quantum.
+/// Storage of a metric's values: as the integer nearest to value / quantum.
 struct MetricInfo {
   Metric metric = Metric::GpuUtilization;
-  std::string_view name;  ///< also the folder in a store
+  std::string_view name;  ///< also the folder name in a store
   Unit unit = Unit::Percent;
   double quantum = 1;      ///< resolution, in the unit
-  uint16_t code_max = 0;   ///< largest value / quantum; larger values are refused
+  uint16_t code_max = 0;   ///< maximum of value / quantum; larger values are rejected
   bool per_device = true;  ///< of a GPU; otherwise of a node, or of a part of it
   std::string_view meaning;
 };
 
 [[nodiscard]] std::span<const MetricInfo> metrics();
 [[nodiscard]] const MetricInfo& info(Metric metric);
-/// Errors: Usage, naming the nearest known metric.
+/// Errors: Usage, with the nearest metric name.
 [[nodiscard]] base::Result<Metric> parse_metric(std::string_view name);
 
 [[nodiscard]] std::string_view name(Unit unit);
-/// Errors: Usage, listing the known units.
+/// Errors: Usage, with the supported units.
 [[nodiscard]] base::Result<Unit> parse_unit(std::string_view name);
-/// How many of `to` one of `from` is; none if they measure different things.
+/// Number of `to` in one `from`; none if they measure different quantities.
 [[nodiscard]] std::optional<double> factor(Unit from, Unit to);
 
 }  // namespace goban::site::series

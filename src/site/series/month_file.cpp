@@ -48,7 +48,7 @@ base::Status MonthFile::load(uint32_t step_ms) {
   const auto bytes = mapped->bytes();
   RecordScanner scanner(bytes);
   size_t good_end = 0;
-  size_t bad_bytes = 0;  // of records whose checksum is wrong
+  size_t bad_bytes = 0;  // of records with a wrong checksum
   bool first = true;
   while (const auto record = scanner.next()) {
     const size_t whole = kRecordHead + record->payload.size();
@@ -60,8 +60,7 @@ base::Status MonthFile::load(uint32_t step_ms) {
       const auto header = decode_header(record->payload);
       if (record->type != RecordType::Header || !header || header->version != kFormatVersion ||
           header->metric != metric_->name || header->quantum != metric_->quantum) {
-        return base::bad_data({path_, 0, 0, {}},
-                              "this is no series file of this version and metric",
+        return base::bad_data({path_, 0, 0, {}}, "not a series file of this version and metric",
                               "move it away and import again");
       }
     }
@@ -71,8 +70,7 @@ base::Status MonthFile::load(uint32_t step_ms) {
     take_record(bytes, record->offset, whole);
   }
   if (first && bytes.size() > kRecordHead + 64) {
-    return base::bad_data({path_, 0, 0, {}}, "this is no series file",
-                          "move it away and import again");
+    return base::bad_data({path_, 0, 0, {}}, "not a series file", "move it away and import again");
   }
   cut_bytes_ = bytes.size() - good_end;
   if (cut_bytes_ > 0 && ::ftruncate(file_, static_cast<off_t>(good_end)) != 0) {

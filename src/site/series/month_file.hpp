@@ -14,7 +14,7 @@
 
 namespace goban::site::series {
 
-/// Appends whole records. A record that was cut off by a crash is cut away when the file is opened
+/// Appends complete records. A record that was torn by a crash is truncated when the file is opened
 /// the next time.
 class MonthFile {
  public:
@@ -25,24 +25,24 @@ class MonthFile {
   MonthFile& operator=(MonthFile&&) = delete;
   ~MonthFile();
 
-  /// Slots of `codes` whose moment already has a value in the file become Missing; returns how
-  /// many. Errors: Failed (I/O).
+  /// Slots of `codes` whose time already has a value in the file become Missing; returns their
+  /// number. Errors: Failed (I/O).
   [[nodiscard]] base::Result<uint64_t> drop_known(const DeviceKey& device, const BlockHead& head,
                                                   std::span<uint16_t> codes) const;
-  /// Takes a block (head.series is set here). It is on disk after flush().
+  /// Adds a block (head.series is set here). It is in the file after flush().
   [[nodiscard]] base::Status append(const DeviceKey& device, BlockHead head,
                                     std::span<const uint16_t> codes);
-  /// Writes what append() took; with `sync` it survives a power failure. Errors: Failed (disk
+  /// Writes the appended blocks; with `sync` they survive a power failure. Errors: Failed (disk
   /// full).
   [[nodiscard]] base::Status flush(bool sync);
 
-  /// Torn bytes that were cut away when the file was opened.
+  /// Torn bytes that were truncated when the file was opened.
   [[nodiscard]] size_t cut_bytes() const { return cut_bytes_; }
   [[nodiscard]] size_t damaged_bytes() const { return damaged_bytes_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  /// Where a block lies in the file (or behind its end, in pending_).
+  /// Position of a block in the file (or after its end, in pending_).
   struct Place {
     BlockHead head;
     size_t offset = 0;

@@ -33,14 +33,14 @@ bool is_hourly(const StoreReader& month) {
   });
 }
 
-/// A sample, and the time that it stands for: its block's step.
+/// A sample, and the period that it stands for: its block's step.
 struct Moment {
   int64_t time_ms = 0;
   uint32_t step_ms = 0;
   uint16_t code = kMissingCode;
 };
 
-/// What the samples of an hour were.
+/// Sums over the samples of an hour.
 struct HourSum {
   double weighed = 0;     ///< sum of value times step_ms
   int64_t values_ms = 0;  ///< covered by values
@@ -63,7 +63,7 @@ struct HourSum {
   }
 };
 
-/// Leaves one sample of those closer than half the finer of their steps: the one that says more.
+/// Of samples closer than half the finer of their steps, keeps the more informative one.
 void merge_moments(std::vector<Moment>& moments) {
   std::ranges::stable_sort(moments, {}, &Moment::time_ms);
   size_t kept = 0;
@@ -81,7 +81,7 @@ void merge_moments(std::vector<Moment>& moments) {
   moments.resize(kept);
 }
 
-/// Appends the hours of a device, a block a day; those that the file has stay as they are.
+/// Appends the hours of a device, one block per day; hours already in the file are unchanged.
 base::Status append_hours(MonthFile& file, const DeviceKey& device,
                           const std::map<int64_t, uint16_t>& hours) {
   for (auto at = hours.begin(); at != hours.end();) {
@@ -107,7 +107,7 @@ base::Status append_hours(MonthFile& file, const DeviceKey& device,
   return {};
 }
 
-/// Copies a device's hourly blocks as they are, and appends the hours of the others.
+/// Copies a device's hourly blocks unchanged, and appends the hours of the others.
 base::Status append_track(MonthFile& file, const Track& track, uint64_t& damaged_blocks) {
   std::vector<Moment> moments;
   std::vector<uint16_t> codes;
@@ -153,7 +153,7 @@ base::Status io_problem(const std::string& what, const std::string& path,
                       "check free space and permissions");
 }
 
-/// The name of a file survives a power failure only when its folder was written, too.
+/// A file's name survives a power failure only if its folder is synced, too.
 base::Status sync_folder(const fs::path& folder) {
   const int file = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC);
   const bool good = file >= 0 && ::fsync(file) == 0;
@@ -168,7 +168,7 @@ base::Status reduce_month(const std::string& path, Metric metric, PruneCounts& c
   if (is_hourly(*month)) return {};
   const std::string fresh = path + ".new";
   std::error_code error;
-  fs::remove(fresh, error);  // of a prune that was cut short
+  fs::remove(fresh, error);  // of an interrupted prune
   if (error) return io_problem("remove", fresh, error);
   if (auto status = write_hourly(*month, fresh, counts.damaged_blocks); !status) return status;
   counts.bytes_before += month->file_bytes();
@@ -185,7 +185,7 @@ base::Result<PruneCounts> prune(const std::string& store, Metric metric,
                                 const PruneOptions& options) {
   const auto files = month_files(store, metric);
   if (!files) return base::failure(files.error());
-  // No import may write meanwhile: a writer has the store's lock.
+  // Excludes concurrent imports: the writer holds the store's lock.
   const auto lock = StoreWriter::open(store, {});
   if (!lock) return base::failure(lock.error());
   PruneCounts counts;

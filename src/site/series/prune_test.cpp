@@ -79,8 +79,8 @@ TEST_F(Prune, AnHourIsTheMeanOfItsValuesOrSaysWhyNot) {
   const Reading forty{State::Value, 40};
   fill(kGpu, kApril_ms,
        some(30, ten) + some(30, forty) +                           // mean 25
-           some(30, forty) + some(30, {State::NotAvailable, 0}) +  // half is enough
-           some(29, forty) + some(31, {State::Stale, 0}) +         // less is not
+           some(30, forty) + some(30, {State::NotAvailable, 0}) +  // half suffices
+           some(29, forty) + some(31, {State::Stale, 0}) +         // less does not
            some(60, {State::NotAvailable, 0}) + some(60, {State::Missing, 0}) +
            some(20, ten));  // too few
   fill(kOther, kApril_ms + 26 * kHour_ms, some(60, {State::Value, 0}));
@@ -109,7 +109,7 @@ TEST_F(Prune, TiersByMonthAndRepeated) {
   done = prune_all(kJune_ms, kMay_ms);
   EXPECT_EQ(done.months_dropped + done.months_reduced, 0U);
   EXPECT_EQ(codes(kGpu), before);
-  // What was reduced does not come back with an import of the same samples.
+  // Hours that were reduced are not restored by importing the same samples.
   fill(kGpu, kMay_ms, some(2880, {State::Value, 50}));
   EXPECT_EQ(codes(kGpu), before);
 }
@@ -129,7 +129,7 @@ TEST_F(Prune, LateSamplesDoNotCostTheHoursOfEarlierPrunes) {
 TEST_F(Prune, EachBlockCountsByItsOwnStep) {
   fill(kGpu, kApril_ms, some(20 * 1440, {State::Value, 50}));
   fill(kGpu, kApril_ms + 20 * kDay_ms, some(2 * 5760, {State::Value, 70}), 15'000);
-  // An hour of both: 20 minutes by one step and 40 by the other.
+  // An hour with both: 20 minutes with one step and 40 with the other.
   fill(kGpu, kApril_ms + 22 * kDay_ms, some(20, {State::Value, 0}));
   fill(kGpu, kApril_ms + 22 * kDay_ms + 20 * kMinute_ms, some(160, {State::Value, 90}), 15'000);
   (void)prune_all(kMay_ms, INT64_MIN);
@@ -142,7 +142,7 @@ TEST_F(Prune, EachBlockCountsByItsOwnStep) {
 
 TEST_F(Prune, AValueThatCameLaterReplacesAMarkOnce) {
   fill(kGpu, kApril_ms, some(60, {State::NotAvailable, 0}));
-  fill(kGpu, kApril_ms, some(40, {State::Value, 30}));  // blocks share time
+  fill(kGpu, kApril_ms, some(40, {State::Value, 30}));  // blocks overlap in time
   (void)prune_all(kMay_ms, INT64_MIN);
   using Pair = std::pair<int64_t, uint16_t>;
   EXPECT_THAT(codes(kGpu), ElementsAre(Pair{30, 30}));

@@ -1,5 +1,5 @@
-// A series file is a row of records, each with a checksum, so that it can be appended to and a
-// write that was cut off is noticed.
+// A series file is a sequence of records, each with a checksum, so that it can be appended to and
+// torn writes are detected.
 //
 //   16 bytes: magic "GSR1", type (2), check of these 16 bytes (2), payload bytes (4), CRC-32 (4)
 //   payload
@@ -16,7 +16,7 @@ namespace goban::site::series {
 
 enum class RecordType : uint16_t {
   Header = 1,  ///< first in a file: version, metric, quantum, step
-  Series = 2,  ///< gives a number to a device
+  Series = 2,  ///< assigns a number to a device
   Block = 3,   ///< samples of one series
 };
 
@@ -32,21 +32,21 @@ struct Record {
   std::span<const uint8_t> payload;
 };
 
-/// Whether the payload is what was written.
+/// True if the payload matches its checksum.
 [[nodiscard]] bool intact(const Record& record);
 
-/// Steps through the records of a file by their heads. Bytes that are no record are skipped to the
-/// next one and counted: behind the last record they are a torn tail, before it damage.
+/// Iterates over the records of a file by their heads. Bytes that are not a record are skipped up
+/// to the next one and counted: after the last record they are a torn tail, before it damage.
 class RecordScanner {
  public:
   explicit RecordScanner(std::span<const uint8_t> file) : file_(file) {}
   [[nodiscard]] std::optional<Record> next();
 
-  /// Behind the last record found so far.
+  /// End of the last record found so far.
   [[nodiscard]] size_t end() const { return end_; }
   [[nodiscard]] size_t damaged_bytes() const { return damaged_bytes_; }
-  /// Heads whose payload would end behind the file. Once the file is longer, such a head before a
-  /// good record would pass for one, and hide what was appended.
+  /// Heads whose payload would end past the end of the file. Once the file is longer, such a head
+  /// before an intact record could be taken for a record, and hide appended ones.
   [[nodiscard]] const std::vector<size_t>& torn_heads() const { return torn_heads_; }
 
  private:

@@ -1,9 +1,9 @@
-// From the samples of one GPU in one job to its numbers; the trimmed maximum of the ABCI paper:
-// "the largest sample lying in [mu - 2 sigma, mu + 2 sigma]".
+// From the samples of one GPU in one job to its statistics, with the trimmed maximum of the ABCI
+// paper: "the largest sample lying in [mu - 2 sigma, mu + 2 sigma]".
 //
-// With one busy sample among five (a 300-s job, one sample a minute) mu + 2 sigma IS that sample
-// for the population's sigma: 20 + 2 * 40 = 100. So the test includes the border, and a tolerance
-// decides instead of rounding.
+// With one busy sample among five (a 300-s job, one sample per minute) mu + 2 sigma equals that
+// sample for the population's sigma: 20 + 2 * 40 = 100. So the interval is closed, and a tolerance
+// makes the result independent of rounding.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct TrimRule {
 struct Reduction {
   uint64_t count = 0;
   double mean = 0;
-  double sd = 0;  ///< by the rule's sigma
+  double sd = 0;  ///< with the sigma of the rule
   double min = 0;
   double max = 0;          ///< raw
   double trimmed_max = 0;  ///< at least one sample is inside, so it always exists
@@ -34,7 +34,7 @@ struct Reduction {
 /// None for no samples.
 [[nodiscard]] std::optional<Reduction> reduce(std::span<const double> values,
                                               const TrimRule& rule = {});
-/// The same from counts of codes, in exact whole numbers until the last division.
+/// The same from counts of codes, in exact integers until the last division.
 [[nodiscard]] std::optional<Reduction> reduce(const CodeCounts& counts, double quantum,
                                               const TrimRule& rule = {});
 

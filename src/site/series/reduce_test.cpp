@@ -16,7 +16,7 @@ CodeCounts counts_of(const std::vector<uint16_t>& codes) {
   return counts;
 }
 
-/// Trimmed maximum both ways, which must agree.
+/// Trimmed maximum by both methods, which must agree.
 double trimmed(const std::vector<uint16_t>& codes, SigmaRule sigma = SigmaRule::Population) {
   TrimRule rule;
   rule.sigma = sigma;
@@ -57,7 +57,7 @@ TEST(Reduce, BorderAtFiveIsInsideForEveryLevel) {
   for (uint16_t level = 1; level <= 100; ++level) {
     EXPECT_EQ(trimmed({0, 0, level, 0, 0}), level);
   }
-  // Levels that no double holds: the border is met only to rounding.
+  // Levels that are not exact as doubles: the boundary is met only up to rounding.
   for (double level = 0.1; level < 100; level += 0.7) {
     const std::vector<double> values{0, 0, 0, 0, level};
     EXPECT_EQ(reduce(values)->trimmed_max, level) << level;

@@ -45,7 +45,7 @@ base::Result<std::vector<DamagedDevice>> write_samples_csv(
   }
   if (tracks.empty()) {
     return base::failed(fmt::format("{} has no such series", store),
-                        "goban series info lists what it has");
+                        "list its series with goban series info");
   }
   std::ranges::sort(tracks, {}, [](const Track* track) { return track->device; });
   sink(fmt::format("node,device,uuid,time_s,{}\n", reader->metric().name));

@@ -1,4 +1,4 @@
-// Samples of a store as CSV. What `goban series show` does.
+// Samples of a store as CSV (`goban series show`).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace goban::site::series {
 
-/// Empty texts: all.
+/// Empty texts: no restriction.
 struct SampleSelection {
   Metric metric = Metric::GpuUtilization;
   std::string node{};
@@ -22,16 +22,16 @@ struct SampleSelection {
   int64_t to_ms = INT64_MAX / 2;  ///< samples of [from_ms, to_ms)
 };
 
-/// Blocks that could not be read; their samples are left out.
+/// Blocks that could not be read; their samples are omitted.
 struct DamagedDevice {
   std::string node;
   std::string device;
   uint64_t blocks = 0;
 };
 
-/// Gives `node,device,uuid,time_s,<metric>` to `sink`, device by device; stops when cancelled.
-/// Missing samples have no row. Returns what is damaged. Errors: those of StoreReader::open();
-/// Failed if the store has no such series.
+/// Writes `node,device,uuid,time_s,<metric>` to `sink`, device by device; stops when cancelled.
+/// Missing samples have no row. Returns the devices with damaged blocks. Errors: those of
+/// StoreReader::open(); Failed if the store has no such series.
 [[nodiscard]] base::Result<std::vector<DamagedDevice>> write_samples_csv(
     const std::string& store, const SampleSelection& selection, const base::Progress& progress,
     const std::function<void(std::string_view)>& sink);

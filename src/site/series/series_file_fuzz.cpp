@@ -1,4 +1,4 @@
-// Any bytes are a month's file of a store: read, visited and appended to, or refused.
+// Arbitrary bytes as a month file of a store: rejected, or read, visited and appended to.
 #include <algorithm>
 
 #include "base/check.hpp"

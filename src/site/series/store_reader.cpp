@@ -35,13 +35,13 @@ std::optional<int64_t> month_of_name(std::string_view name) {
                      std::chrono::month(static_cast<unsigned>(*month)));
 }
 
-/// "node1" of "node1.site"; an address as it is.
+/// "node1" of "node1.site"; an IP address unchanged.
 std::string_view without_domain(std::string_view node) {
   const bool address = node.find_first_not_of("0123456789.") == std::string_view::npos;
   return address ? node : node.substr(0, node.find('.'));
 }
 
-/// Leaves one code for each moment: samples closer than half a step are one.
+/// Keeps one code per time: samples closer than half a step are merged.
 void merge_moments(std::vector<StoreReader::Code>& codes, uint32_t step_ms) {
   std::ranges::stable_sort(codes, {}, &StoreReader::Code::time_ms);
   size_t kept = 0;
@@ -102,8 +102,8 @@ base::Result<std::vector<std::pair<int64_t, std::string>>> month_files(const std
   std::vector<std::pair<int64_t, std::string>> files;
   std::error_code error;
   if (!std::filesystem::is_directory(store, error)) {
-    return base::failed(fmt::format("there is no series store at {}", store),
-                        "goban series import makes one");
+    return base::failed(fmt::format("no series store at {}", store),
+                        "create one with goban series import");
   }
   const auto folder = std::filesystem::path(store) / info(metric).name;
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
@@ -127,7 +127,7 @@ base::Result<StoreReader> StoreReader::open(std::span<const std::string> stores,
                                             int64_t from_ms, int64_t to_ms) {
   StoreReader reader;
   reader.metric_ = &info(metric);
-  // A block belongs to the month of its first sample and lasts a day at most.
+  // A block belongs to the month of its first sample and is at most a day long.
   constexpr int64_t kMonthAndDay_ms = 32 * kDay_ms;
   for (const std::string& store : stores) {
     const auto files = month_files(store, metric);
@@ -158,13 +158,13 @@ base::Status StoreReader::add_file(const std::string& path) {
   RecordScanner scanner(bytes);
   StoreDamage damage{path, 0, 0};
   auto record = scanner.next();
-  for (; record && !intact(*record); record = scanner.next()) {  // a header may come again
+  for (; record && !intact(*record); record = scanner.next()) {  // a header may be repeated
     damage.damaged_bytes += kRecordHead + record->payload.size();
   }
   if (record) {
     const auto header = decode_header(record->payload);
     if (record->type != RecordType::Header || !header || header->metric != metric_->name) {
-      return base::bad_data({path, 0, 0, {}}, "this is no series file of its folder's metric",
+      return base::bad_data({path, 0, 0, {}}, "not a series file of its folder's metric",
                             "move it away and import again");
     }
     if (header->version != kFormatVersion || header->quantum != metric_->quantum) {
@@ -231,7 +231,7 @@ const std::vector<const Track*>* StoreReader::at_place(const DeviceKey& device) 
   if (at == by_place_.end()) {
     const auto full = full_names_.find(without_domain(device.node));
     if (full == full_names_.end() || full->second.empty()) return nullptr;
-    // a.x and a.y are two nodes; a and a.x are one.
+    // a.x and a.y are different nodes; a and a.x are the same.
     const bool both =
         device.node.find('.') != std::string::npos && full->second.find('.') != std::string::npos;
     if (!both) at = by_place_.find({full->second, device.device});
@@ -247,7 +247,7 @@ std::vector<const Track*> StoreReader::find(const DeviceKey& device) const {
   if (device.node.empty() && !device.uuid.empty()) return found;
   if (const auto* at = at_place(device)) {
     for (const Track* track : *at) {
-      // Another GPU that was in this place at another time is not the one asked for.
+      // Excludes another GPU that had this index at another time.
       const bool other = !device.uuid.empty() && !track->device.uuid.empty();
       if (!other && std::ranges::find(found, track) == found.end()) found.push_back(track);
     }
@@ -263,11 +263,11 @@ std::optional<BlockView> StoreReader::view(const BlockRef& block) {
 
 namespace {
 
-/// The blocks of a track that may hold samples of [from_ms, to_ms].
+/// The blocks of a track that may have samples of [from_ms, to_ms].
 std::span<const BlockRef> blocks_in(const Track& track, int64_t from_ms, int64_t to_ms) {
   const auto start = [](const BlockRef& block) { return block.head.start_ms; };
   auto first = track.blocks.begin();
-  // Without overlaps the ends rise as the starts do.
+  // Without overlaps the ends ascend as the starts do.
   if (!track.overlaps) {
     first = std::ranges::lower_bound(track.blocks, from_ms, {},
                                      [](const BlockRef& block) { return block.head.last_ms(); });

@@ -1,4 +1,4 @@
-// Reading a store: <store>/<metric>/<YYYY-MM>.series, one file a month, all devices in it.
+// Reads a store: <store>/<metric>/<YYYY-MM>.series, one file per month with all devices.
 #pragma once
 
 #include <cstdint>
@@ -25,42 +25,42 @@ struct FileHeader {
   uint32_t version = kFormatVersion;
   std::string metric;
   double quantum = 1;
-  uint32_t step_ms = 0;  ///< nominal, of the writer that made the file
+  uint32_t step_ms = 0;  ///< nominal; of the writer that created the file
 };
 [[nodiscard]] std::string encode(const FileHeader& header);
 [[nodiscard]] std::optional<FileHeader> decode_header(std::span<const uint8_t> payload);
 [[nodiscard]] std::string encode(uint32_t series, const DeviceKey& device);
 
-/// A block as a file names it.
+/// A block in a file.
 struct BlockRef {
   BlockHead head;
   Record record;
-  mutable bool checked = false;  ///< the checksum was right
+  mutable bool checked = false;  ///< the checksum was verified
 };
 
-/// All of one device's blocks.
+/// All blocks of one device.
 struct Track {
   DeviceKey device;
   std::vector<BlockRef> blocks;  ///< by start
-  bool overlaps = false;         ///< two blocks share time: a backfill
+  bool overlaps = false;         ///< two blocks overlap in time: a backfill
 };
 
-/// What is wrong in the files of a store; nothing of it is read as samples.
+/// Damage in the files of a store; no samples are read from it.
 struct StoreDamage {
   std::string file;
-  size_t torn_bytes = 0;     ///< a write that was cut off; the next import cuts it away
+  size_t torn_bytes = 0;     ///< an interrupted write; the next import truncates it
   size_t damaged_bytes = 0;  ///< in the middle of the file
 };
 
-/// What one visit of samples met.
+/// Result of reading samples.
 struct VisitResult {
   uint64_t slots = 0;           ///< within blocks
   uint64_t damaged_blocks = 0;  ///< skipped: their samples count as missing
-  uint32_t step_ms = 0;         ///< of the last block met; 0 if there was none
+  uint32_t step_ms = 0;         ///< of the last block visited; 0 if there was none
 };
 
-/// One metric of a store. Not for several threads at once. Files are mapped: what is appended after
-/// opening is not seen.
+/// One metric of a store. Not thread-safe. Files are mapped: data appended after opening is not
+/// visible.
 class StoreReader {
  public:
   /// Opens the files of months that overlap [from_ms, to_ms]. A metric without files gives an empty
@@ -72,7 +72,7 @@ class StoreReader {
   [[nodiscard]] static base::Result<StoreReader> open(std::span<const std::string> stores,
                                                       Metric metric, int64_t from_ms = INT64_MIN,
                                                       int64_t to_ms = INT64_MAX);
-  /// One month's file alone. Errors: as those of open().
+  /// A single month file. Errors: those of open().
   [[nodiscard]] static base::Result<StoreReader> open_file(const std::string& path, Metric metric);
   StoreReader(StoreReader&&) = default;
   StoreReader& operator=(StoreReader&&) = default;
@@ -83,22 +83,22 @@ class StoreReader {
   [[nodiscard]] const std::deque<Track>& tracks() const { return tracks_; }
   [[nodiscard]] const std::vector<StoreDamage>& damage() const { return damage_; }
   [[nodiscard]] size_t file_bytes() const { return file_bytes_; }
-  /// The tracks of a device: by its UUID if both sides have one, else by node and index. Several
-  /// if the GPU in that place was changed, or if inputs differed in what they know. A node that is
-  /// not there under its name is looked for without domains, if that is unambiguous.
+  /// The tracks of a device: by UUID if both sides have one, otherwise by node and index. Several
+  /// if the GPU at that index was replaced, or if inputs had different labels. A node that is not
+  /// found by its name is searched by name without domain, if that is unambiguous.
   [[nodiscard]] std::vector<const Track*> find(const DeviceKey& device) const;
 
   /// Adds the samples of [from_ms, to_ms], both inclusive, to the counts.
   VisitResult count(std::span<const Track* const> tracks, int64_t from_ms, int64_t to_ms,
                     CodeCounts& counts) const;
-  /// The samples themselves, by time. Where blocks overlap, one code remains for each moment.
+  /// The samples themselves, by time. Where blocks overlap, one code per time is kept.
   struct Code {
     int64_t time_ms = 0;
     uint16_t code = 0;
   };
   VisitResult read(std::span<const Track* const> tracks, int64_t from_ms, int64_t to_ms,
                    std::vector<Code>& out) const;
-  /// A block's view, its checksum compared at the first use; none if it is damaged.
+  /// A block's view; its checksum is verified at the first use. None if it is damaged.
   [[nodiscard]] static std::optional<BlockView> view(const BlockRef& block);
 
  private:
@@ -119,7 +119,7 @@ class StoreReader {
   std::vector<StoreDamage> damage_;
 };
 
-/// Months with a file, rising, as (first millisecond, path).
+/// Months with a file, ascending, as (first millisecond, path).
 [[nodiscard]] base::Result<std::vector<std::pair<int64_t, std::string>>> month_files(
     const std::string& store, Metric metric);
 /// First millisecond of the month (UTC) of a time, and the file's name "2019-04.series".

@@ -1,4 +1,4 @@
-// Writing and reading a store: what is kept, repeated imports, crashes, damage.
+// Writing and reading a store: contents, repeated imports, crashes, damage.
 #include <filesystem>
 #include <gmock/gmock.h>
 
@@ -108,7 +108,7 @@ TEST(Store, ImportingTwiceChangesNothing) {
   const TestFolder folder("twice");
   const auto import = [&] {
     const auto store = writer(folder.path());
-    for (int64_t i = 0; i < 5000; ++i) {  // over midnight
+    for (int64_t i = 0; i < 5000; ++i) {  // across midnight
       add(*store, kStart_ms + i * kMinute_ms, value(static_cast<double>(i % 100)));
     }
     EXPECT_TRUE(store->finish());
@@ -152,8 +152,8 @@ TEST(Store, DevicesAreFoundByUuidAndByPlace) {
   {
     const auto store = writer(folder.path());
     add(*store, kStart_ms, value(1), {"a", "0", "GPU-1"});
-    add(*store, kStart_ms + kMinute_ms, value(2), {"a", "0", "GPU-2"});      // changed
-    add(*store, kStart_ms + 2 * kMinute_ms, value(3), {"b", "0", "GPU-1"});  // and built in there
+    add(*store, kStart_ms + kMinute_ms, value(2), {"a", "0", "GPU-2"});      // replaced
+    add(*store, kStart_ms + 2 * kMinute_ms, value(3), {"b", "0", "GPU-1"});  // and installed there
     add(*store, kStart_ms, value(4), {"a", "1", ""});
     ASSERT_TRUE(store->finish());
   }
@@ -243,7 +243,7 @@ TEST(Store, AFlippedBitIsNoticedAndOnlyItsBlockIsLost) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << changed;
     const uint64_t seen = samples();
     EXPECT_LT(seen, 2U * 3 * 1440) << at;
-    EXPECT_GE(seen, 3U * 1440) << at;  // at worst all of one GPU: its name was hit
+    EXPECT_GE(seen, 3U * 1440) << at;  // worst case: all of one GPU, as its name was hit
   }
 }
 

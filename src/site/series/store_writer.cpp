@@ -26,7 +26,7 @@ base::Result<std::unique_ptr<StoreWriter>> StoreWriter::open(const std::string& 
   GOBAN_CHECK(options.step_ms >= 1000 && options.step_ms <= kHour_ms);
   std::error_code error;
   std::filesystem::create_directories(store, error);
-  if (error) return base::failed(fmt::format("cannot make {}: {}", store, error.message()));
+  if (error) return base::failed(fmt::format("cannot create {}: {}", store, error.message()));
   std::unique_ptr<StoreWriter> writer(new StoreWriter(store, options));
   if (const auto locked = writer->lock(); !locked) return base::failure(locked.error());
   return writer;
@@ -41,7 +41,7 @@ base::Status StoreWriter::lock() {
   lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (lock_ < 0) {
     return base::failed(fmt::format("cannot write {}: {}", path, std::strerror(errno)),
-                        "check that the folder may be written");
+                        "check that the folder is writable");
   }
   if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
     return base::failed(fmt::format("another import is writing to {}", store_),
@@ -135,7 +135,7 @@ base::Status StoreWriter::close_block(const SeriesKey& key, Builder& builder) {
   const auto known = (*file)->drop_known(device, builder.head, builder.codes);
   if (!known) return base::failure(known.error());
   counts_.already_there += *known;
-  // Slots that the store had already are cut from both ends.
+  // Slots that are already in the store are trimmed from both ends.
   const auto has_code = [](uint16_t code) { return code != kMissingCode; };
   const auto first = std::ranges::find_if(builder.codes, has_code);
   base::Status status;
@@ -161,7 +161,7 @@ base::Result<MonthFile*> StoreWriter::month(const MetricInfo& metric, int64_t ti
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) {
-      return base::failed(fmt::format("cannot make {}: {}", folder.string(), error.message()));
+      return base::failed(fmt::format("cannot create {}: {}", folder.string(), error.message()));
     }
     auto opened =
         MonthFile::open((folder / month_name(time_ms)).string(), metric, options_.step_ms);

@@ -1,4 +1,4 @@
-// Writing a store: samples in any order of devices, packed into blocks of a UTC day.
+// Writes a store: samples in any order of devices, packed into blocks of a UTC day.
 #pragma once
 
 #include <cstdint>
@@ -15,48 +15,48 @@
 namespace goban::site::series {
 
 struct WriterOptions {
-  /// Distance of the samples. A sample is kept at the nearest multiple of it from the first one of
+  /// Sampling interval. A sample is stored at the nearest multiple of it after the first sample of
   /// its day, so its time is known to half a step.
   uint32_t step_ms = 60'000;
-  bool sync = true;  ///< wait until the disk has it
+  bool sync = true;  ///< wait until the data is on disk
 };
 
-/// What became of the samples given.
+/// What was done with the samples.
 struct WriteCounts {
   uint64_t given = 0;
   uint64_t written = 0;        ///< slots with a value or a mark
   uint64_t same_slot = 0;      ///< another sample of the input had the same slot
-  uint64_t already_there = 0;  ///< the store had that moment
+  uint64_t already_there = 0;  ///< the store already had a sample for that time
   uint64_t out_of_range = 0;   ///< not within [0, code_max * quantum]; not written
   std::string first_out_of_range;
-  uint64_t cut_bytes = 0;      ///< of a write that was cut off earlier
-  uint64_t damaged_bytes = 0;  ///< left where they are
+  uint64_t cut_bytes = 0;      ///< of an earlier interrupted write
+  uint64_t damaged_bytes = 0;  ///< left in place
 };
 
-/// Adds to a store; repeating an import changes nothing. One writer at a time: the store is locked
-/// until the writer is gone.
+/// Adds samples to a store; repeating an import changes nothing. The store is locked for the
+/// lifetime of the writer: one writer at a time.
 class StoreWriter final : public SampleSink {
  public:
-  /// Creates the folder. Errors: Failed (I/O, or another writer has it).
+  /// Creates the folder. Errors: Failed (I/O, or another writer holds the lock).
   [[nodiscard]] static base::Result<std::unique_ptr<StoreWriter>> open(
       const std::string& store, const WriterOptions& options);
   ~StoreWriter() override;
 
-  /// Errors: Failed (I/O); what was taken before stays.
+  /// Errors: Failed (I/O); earlier samples are kept.
   [[nodiscard]] base::Status add(const DeviceKey& device, Metric metric, int64_t time_ms,
                                  Reading reading) override;
-  /// Takes a stretch of one series at once: code i is of start_ms + i * step. Times are exact, and
-  /// the stretch is a block of its own: at most a day, not mixed with add() in the same day.
+  /// Adds consecutive samples of one series: code i is at start_ms + i * step. Times are exact, and
+  /// the samples are a block of their own: at most a day, not mixed with add() on the same day.
   /// Codes are values / quantum (at most code_max) or marks.
   [[nodiscard]] base::Status add_codes(const DeviceKey& device, Metric metric, int64_t start_ms,
                                        std::span<const uint16_t> codes);
-  /// Writes everything taken so far. Errors: Failed (I/O).
+  /// Writes all samples added so far. Errors: Failed (I/O).
   [[nodiscard]] base::Status finish();
 
   [[nodiscard]] const WriteCounts& counts() const { return counts_; }
 
  private:
-  /// The day of a device that is being filled.
+  /// The current day of a device.
   struct Builder {
     int64_t day = INT64_MIN;
     BlockHead head;
@@ -77,7 +77,7 @@ class StoreWriter final : public SampleSink {
   WriterOptions options_;
   int lock_ = -1;
   std::map<SeriesKey, Builder> builders_;
-  const SeriesKey* last_key_ = nullptr;  ///< inputs often give one series at a time
+  const SeriesKey* last_key_ = nullptr;  ///< inputs often have one series at a time
   Builder* last_builder_ = nullptr;
   std::map<std::pair<Metric, int64_t>, MonthFile> months_;
   WriteCounts counts_;

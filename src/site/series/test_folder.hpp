@@ -1,4 +1,4 @@
-// For tests: an empty folder, gone when the test is over.
+// For tests: an empty folder, removed at the end.
 #pragma once
 
 #include <filesystem>

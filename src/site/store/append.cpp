@@ -1,4 +1,4 @@
-// Records of a live scheduler go into the store as an import of their own kind.
+// Appends records of a live scheduler to the store, as an import of a separate kind.
 #include <fmt/format.h>
 
 #include "site/store/import_sink.hpp"
@@ -10,10 +10,10 @@ using base::Status;
 
 namespace {
 
-/// Rows of one commit: more than anybody appends at once.
+/// Rows per commit: larger than any append, so that it is one transaction.
 constexpr int64_t kAllAtOnce = int64_t{1} << 40;
 
-/// The import that stands for this source; made at the first call.
+/// The id of the import that represents this source; created at the first call.
 base::Result<int64_t> import_of(SqlConnection& connection, const std::string& source) {
   const std::string quoted = connection.quoted(source);
   const auto known =

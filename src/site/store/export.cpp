@@ -20,14 +20,14 @@ base::Result<std::optional<Pseudonyms>> open_pseudonyms(JobStore& jobs,
   if (salt->size() < kSaltBytesMin) {
     return base::usage_error(
         fmt::format("{} has fewer than {} bytes", options.salt_file, kSaltBytesMin),
-        "make one: head -c 32 /dev/urandom > FILE");
+        "create one: head -c 32 /dev/urandom > FILE");
   }
   return Pseudonyms(std::move(*salt));
 }
 
 namespace {
 
-/// Writes each record as a line.
+/// Writes each record as one line.
 class ExportSink final : public records::RecordSink {
  public:
   ExportSink(ExportFormat format, std::optional<Pseudonyms> names, const TextSink& sink)

@@ -1,4 +1,4 @@
-// A history file into a store and out of it again, as the commands do it.
+// Imports a history file into a store and exports it again, as the commands do.
 #include "site/store/export.hpp"
 
 #include <gmock/gmock.h>

@@ -14,7 +14,7 @@ namespace {
 using base::Result;
 using base::Status;
 
-/// Numbers of the user's name: one, but for stores that were put together by hand.
+/// Ids of the user's name: normally one; several only in stores that were merged manually.
 Result<std::string> ids_of(SqlConnection& connection, std::string_view user) {
   std::string ids;
   const auto status =
@@ -51,7 +51,7 @@ Result<Forgotten> count(SqlConnection& connection, const std::string& ids) {
 constexpr std::array<std::string_view, 3> kNamesThatGo = {"group_id", "reservation_id",
                                                           "software_id"};
 
-/// Adds the numbers of names in a column.
+/// Adds the name ids of a column to `numbers`.
 Status add_numbers(SqlConnection& connection, const std::string& sql, std::set<int64_t>& numbers) {
   return connection.query(sql, [&numbers](const SqlRow& row) {
     numbers.insert(row.whole(0));
@@ -59,8 +59,8 @@ Status add_numbers(SqlConnection& connection, const std::string& sql, std::set<i
   });
 }
 
-/// Numbers of names that jobs have in columns that are to go; of one user, or of all and of what
-/// hooks saw.
+/// Ids of names in columns that are to be cleared: of one user's jobs, or of all jobs and hook
+/// records.
 Result<std::set<int64_t>> names_in_use(SqlConnection& connection, const std::vector<int>& years,
                                        const std::string& ids) {
   std::set<int64_t> numbers;
@@ -101,7 +101,7 @@ Status run(SqlConnection& connection, const std::vector<std::string>& statements
   return {};
 }
 
-/// Names that nobody has any more.
+/// Deletes names that are no longer referenced.
 Status drop_names(SqlConnection& connection, const std::vector<int>& years,
                   std::set<int64_t> names) {
   const auto used = names_in_use(connection, years, "");
@@ -142,7 +142,7 @@ Status change(SqlConnection& connection, const std::string& ids, const std::stri
   return status;
 }
 
-/// What SQLite keeps of rows that are gone: free pages and the write-ahead log.
+/// Clears what SQLite retains of deleted rows: free pages and the write-ahead log.
 Status pragma(SqlConnection& connection, const std::string& text) {
   if (connection.dialect() != Dialect::Sqlite) return {};
   return connection.query("PRAGMA " + text, [](const SqlRow&) { return true; });

@@ -1,4 +1,4 @@
-// A user's wish to be forgotten: the jobs stay in all sums, and nothing says whose they were.
+// Removes a user's identity from a store: the jobs remain in all sums, but not their owner.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 namespace goban::site::store {
 
 struct Forgotten {
-  int64_t jobs = 0;        ///< whose names, command lines, groups and software are gone
-  int64_t days = 0;        ///< rows of sums of years whose jobs are gone
-  std::string name_now{};  ///< a random one, the same for all of them; empty = nobody was there
+  int64_t jobs = 0;        ///< jobs whose names, command lines, groups and software were removed
+  int64_t days = 0;        ///< rows of daily sums of years that are reduced to sums
+  std::string name_now{};  ///< random, the same for all of them; empty = no such user
 };
 
-/// Jobs and sums that stand under a user's name. Nothing is changed. Errors: Failed.
+/// Counts jobs and sums under a user's name. Changes nothing. Errors: Failed.
 [[nodiscard]] base::Result<Forgotten> find_user_records(SqlConnection& connection,
                                                         std::string_view user);
-/// Gives them a random name that nothing else tells about, and removes names and command lines of
-/// the jobs, their groups, reservations and software. All or nothing; SQLite overwrites what it
-/// held. Errors: Failed.
+/// Replaces the user's name by a random one, and removes the job names, command lines, groups,
+/// reservations and software of the user's jobs. All or nothing; SQLite overwrites the deleted
+/// content. Errors: Failed.
 [[nodiscard]] base::Result<Forgotten> forget_user(SqlConnection& connection, std::string_view user);
 
 }  // namespace goban::site::store

@@ -1,4 +1,4 @@
-// Users that are forgotten; run on all databases by store_test.cpp.
+// Removal of a user's identity; run on all databases by store_test.cpp.
 #include "site/store/forget.hpp"
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ std::string jobs_of(int begin, int end, const std::string& seldom) {
   return out;
 }
 
-/// Of a SQLite store; of others nothing.
+/// The bytes of a SQLite store; empty for other databases.
 std::string bytes_of(const std::string& location) {
   std::string out;
   for (const char* part : {"", "-wal"}) {
@@ -67,7 +67,7 @@ void check_forgetting(TestServer& server) {
   {
     JobStore store = open_store(location);
     import_text(store, jobs_of(0, 40, "annegret"));
-    ASSERT_TRUE(store.reduce_before(2019));  // the first days are sums only
+    ASSERT_TRUE(store.reduce_before(2019));  // the first days are reduced to sums
     const double before = gpu_seconds(store);
     const std::string bobs = export_of(store, {.user = "bob"});
     const auto found = find_user_records(store.connection(), "annegret");
@@ -90,7 +90,7 @@ void check_forgetting(TestServer& server) {
     ASSERT_TRUE(again);
     EXPECT_EQ(again->jobs + again->days, 0);
     EXPECT_EQ(again->name_now, "");
-    // Who comes back is somebody new.
+    // The same user name imported again is a new user.
     import_text(store, jobs_of(40, 41, "annegret"));
     EXPECT_EQ(find_user_records(store.connection(), "annegret")->jobs, 1);
     EXPECT_EQ(find_user_records(store.connection(), forgotten->name_now)->jobs, found->jobs);

@@ -1,4 +1,4 @@
-// Accounting files into a store. What `goban history import` does.
+// Imports accounting files into a store (`goban history import`).
 #pragma once
 
 #include <functional>
@@ -10,26 +10,26 @@
 
 namespace goban::site::store {
 
-/// Files of accounting records, and of what hooks saw of jobs (seen.hpp).
+/// Files of accounting records, and of hook records (seen.hpp).
 struct ImportRequest {
-  std::string store;               ///< location; made if it is not there
+  std::string store;               ///< location; created if it does not exist
   std::vector<std::string> files;  ///< "-" is standard input
   std::vector<std::string> software;
   records::ReadOptions reading;  ///< without rejects and progress
-  std::string rejects;           ///< refused records; of several files: with .1, .2, ... behind
-  bool again = false;            ///< as in ImportOptions
+  std::string rejects;  ///< file for rejected records; with several inputs .1, .2, ... are appended
+  bool again = false;   ///< as in ImportOptions
   int fiscal_month = kFiscalMonthDefault;
 };
 
-/// What came of one file.
+/// Result for one file.
 struct ImportedFile {
   std::string file;
-  std::string rejects;  ///< where its refused records are; or empty
+  std::string rejects;  ///< file with its rejected records; empty = none
   ImportSummary summary;
 };
 
-/// Imports one file after the other and tells of each once it is in the store. Errors: those of
-/// JobStore::open(), import_file() and import_seen_file(); files before stay imported.
+/// Imports the files one by one and reports each once it is in the store. Errors: those of
+/// JobStore::open(), import_file() and import_seen_file(); earlier files stay imported.
 [[nodiscard]] base::Status import_files(const ImportRequest& request, base::Progress& progress,
                                         const std::function<void(const ImportedFile&)>& imported);
 

@@ -15,7 +15,7 @@ using base::Result;
 using base::Status;
 using records::AccountingRecord;
 
-/// Writes NULL for what is not known.
+/// Writes NULL for unknown values.
 class RowWriter {
  public:
   explicit RowWriter(BulkWriter& out) : out_(out) {}
@@ -66,8 +66,9 @@ int ImportSink::year_of(const AccountingRecord& record) {
   return year_;
 }
 
-/// MariaDB commits at each change of the schema, and begins no transaction after it: rows written
-/// so far go in whole, with the names that they use, and those to come have a transaction again.
+/// MariaDB commits at each schema change and starts no new transaction: the rows so far are
+/// committed first, with the names that they use, and a new transaction is started for the next
+/// ones.
 Status ImportSink::add_partition(int year) {
   if (auto status = commit(); !status) return status;
   if (auto status = queue_.wait(); !status) return status;
@@ -97,7 +98,7 @@ std::string ImportSink::take(const AccountingRecord& record) {
     return fmt::format("job_id is longer than {} bytes", kJobIdBytesMax);
   }
   if (const int year = year_of(record); std::ranges::find(reduced_, year) != reduced_.end()) {
-    return fmt::format("of the fiscal year {} the store keeps sums only", year);
+    return fmt::format("the store keeps only sums of fiscal year {}", year);
   }
   if (!records::is_over(record)) return unfinished_.take(record);
   if (seen_.add(record.cluster, record.id, std::max(record.start_ns, record.submit_ns)) ==
@@ -177,14 +178,14 @@ Status ImportSink::write(const AccountingRecord& r, bool ended) {
   return out.end_row();
 }
 
-/// `sql` is made on the queue's thread, as quoting needs the connection.
+/// The SQL is built on the queue's thread, as quoting needs the connection.
 Status ImportSink::execute_later(std::function<std::string(SqlConnection&)> make_sql) {
   return queue_.push([this, make_sql = std::move(make_sql)] {
     return connection_.execute(make_sql(connection_));
   });
 }
 
-/// The job was open: its row of then goes.
+/// If the job was open, deletes its unfinished row.
 Status ImportSink::close_open(const AccountingRecord& record) {
   if (!open_.contains(std::string(valid_text(record.id, valid_)))) return {};
   const JobKey key = key_of(record);
@@ -200,8 +201,8 @@ Status ImportSink::close_open(const AccountingRecord& record) {
   });
 }
 
-/// Tasks that wait have one record, `5_[2-3]`: those of older dumps go when a newer one tells of
-/// the array. Rests that still wait are written at the end of the import.
+/// Pending tasks share one record, `5_[2-3]`: those of older dumps are deleted when a newer dump
+/// has a record of the array. Those still pending are written at the end of the import.
 Status ImportSink::close_rests(const AccountingRecord& record) {
   const bool is_rest = records::is_array_rest(record.id);
   if (!open_arrays_.contains(record.job_number) || (record.array_task < 0 && !is_rest)) return {};
@@ -210,7 +211,7 @@ Status ImportSink::close_rests(const AccountingRecord& record) {
       fmt::format("job_number={} AND submit_ns={} AND cluster_id={} AND job_id LIKE '%[%'",
                   key.number, key.submit_ns, key.cluster);
   if (!is_rest && !rests_gone_.insert(array).second) return {};
-  // The record itself may be such a rest, that was cancelled: it stays.
+  // The record itself may be such a record, of cancelled tasks: it is kept.
   const auto others = [array, id = key.id](SqlConnection& connection) {
     return fmt::format("{} AND job_id<>{}", array, connection.quoted(id));
   };
@@ -226,7 +227,7 @@ Status ImportSink::close_rests(const AccountingRecord& record) {
   });
 }
 
-/// Of the tasks that waited, as the record says, one has a record of its own: it is of an old dump.
+/// True if one of the record's pending tasks has a record of its own: the dump is older.
 Result<bool> ImportSink::tasks_are_known(const AccountingRecord& record) {
   const JobKey key = key_of(record);
   bool known = false;
@@ -323,7 +324,7 @@ Status ImportSink::write_unfinished(ImportSummary& summary) {
 
 Status ImportSink::finish(ImportSummary& summary) {
   if (!status_) return status_;
-  // Ends of this import have to be in the tables before they are asked for.
+  // Ends from this import must be in the tables before they are queried.
   for (const auto& [year, writer] : writers_) {
     if (auto status = writer->flush(); !status) return status;
   }

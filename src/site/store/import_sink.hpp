@@ -1,5 +1,5 @@
-// Where an import's records go: rows of the fiscal years' tables, committed as it goes. The
-// reader's thread makes rows, the queue's thread gives them to the database.
+// The sink of an import: writes rows to the tables of fiscal years and commits at intervals. The
+// reader's thread creates rows, the queue's thread passes them to the database.
 #pragma once
 
 #include <functional>
@@ -28,18 +28,18 @@ class ImportSink final : public records::RecordSink {
         import_id_(import_id),
         rows_per_commit_(rows_per_commit) {}
 
-  /// Reads which jobs are open and begins the first transaction. Errors: Failed.
+  /// Reads which jobs are open and starts the first transaction. Errors: Failed.
   [[nodiscard]] base::Status begin();
   [[nodiscard]] std::string take(const records::AccountingRecord& record) override;
-  /// Writes the jobs that had not ended, unless the store knows their end; commits.
+  /// Writes the unfinished jobs whose end is not in the store, and commits.
   [[nodiscard]] base::Status finish(ImportSummary& summary);
-  /// True after a failure of the database, see status().
+  /// True after a database failure, see status().
   [[nodiscard]] bool is_full() const override { return !status_; }
-  /// Waits until all that was taken is with the database.
+  /// Waits until the database has received all records.
   [[nodiscard]] base::Status status();
 
  private:
-  /// A job, whatever its start.
+  /// Identifies a job, independent of its start.
   struct JobKey {
     int64_t number = -1;
     int64_t submit_ns = -1;
@@ -69,20 +69,20 @@ class ImportSink final : public records::RecordSink {
   std::map<int, std::unique_ptr<QueuedWriter>> writers_;
   QueuedWriter* last_writer_ = nullptr;
   int last_year_ = -1;
-  base::TimeNs year_begin_ns_ = 0;  ///< of the moments that year_of() was asked for last
+  base::TimeNs year_begin_ns_ = 0;  ///< range of the fiscal year in year_
   base::TimeNs year_end_ns_ = 0;
   int year_ = 0;
   records::RunCounter seen_;
   records::RecordTable unfinished_;
   std::unordered_set<std::string> open_;        ///< ids of jobs in goban_open
-  std::unordered_set<int64_t> open_arrays_;     ///< numbers of arrays of which a rest is in it
-  std::unordered_set<std::string> rests_gone_;  ///< arrays whose rests were removed
-  std::vector<int> reduced_;                    ///< years that take no jobs
+  std::unordered_set<int64_t> open_arrays_;     ///< numbers of arrays with pending tasks in it
+  std::unordered_set<std::string> rests_gone_;  ///< arrays whose pending tasks were deleted
+  std::vector<int> reduced_;                    ///< years reduced to sums, which accept no jobs
   int64_t written_ = 0;
   int64_t uncommitted_ = 0;
   std::string valid_;
   base::Status status_;
-  WriteQueue queue_;  ///< the connection is the queue's while tasks wait in it
+  WriteQueue queue_;  ///< uses the connection while tasks are queued
 };
 
 }  // namespace goban::site::store

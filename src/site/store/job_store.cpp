@@ -26,7 +26,7 @@ int64_t now_unix_s() {
       .count();
 }
 
-/// Turns rows into records again.
+/// Converts rows to records.
 class RowReader {
  public:
   explicit RowReader(const StoredNames& names) : names_(names), seen_(names) {}
@@ -126,7 +126,7 @@ class RowReader {
   std::vector<std::string_view> software_;
 };
 
-/// What tells a file that was imported; none for standard input and folders.
+/// Identifies an imported file by content; none for standard input and folders.
 std::optional<base::FileChecksum> checksum_of_input(const std::string& path) {
   std::error_code error;
   if (path == "-" || !std::filesystem::is_regular_file(path, error)) return std::nullopt;
@@ -134,7 +134,7 @@ std::optional<base::FileChecksum> checksum_of_input(const std::string& path) {
   return checksum ? std::optional(*checksum) : std::nullopt;
 }
 
-/// The columns of a job, and behind them what hooks saw of it (NULL if the store has none of that).
+/// The columns of a job, followed by its hook records (NULL if the store has none).
 std::string list_columns(Dialect dialect, bool has_seen) {
   std::string out;
   for (const std::string_view column : kJobColumns) {
@@ -144,8 +144,8 @@ std::string list_columns(Dialect dialect, bool has_seen) {
   return out + (has_seen ? seen_column(dialect) : "NULL");
 }
 
-/// All that is read in its life is of one state of the store: jobs that an import commits meanwhile
-/// would lack their names.
+/// A transaction for reading: all reads see one state of the store. Jobs that an import commits
+/// meanwhile would lack their names.
 class OneState {
  public:
   explicit OneState(SqlConnection& connection)
@@ -239,7 +239,7 @@ Result<ImportSummary> JobStore::import_file(const std::string& path, const Impor
   if (!status) return base::failure(status.error());
   auto read = records::read_records(path, options.reading, sink);
   if (status = sink.status(); !status) return base::failure(status.error());
-  // What was read before a failure stays: it was good, and the import can be repeated.
+  // Rows read before a failure are kept: they are valid, and the import can be repeated.
   status = sink.finish(summary);
   if (status) status = connection_->end_bulk();
   if (!read) return base::failure(read.error());
@@ -271,7 +271,7 @@ Result<ImportSummary> JobStore::import_seen_file(const std::string& path,
 
 Result<records::ReadSummary> JobStore::read(const Selection& selection, records::RecordSink& sink,
                                             const std::string& rejects_path) {
-  // A year that comes after this is not asked for; MariaDB would refuse to read it.
+  // Years added later are not read; MariaDB would fail on tables created after the snapshot.
   auto years = partitions(*connection_);
   if (!years) return base::failure(years.error());
   const OneState one_state(*connection_);
@@ -352,7 +352,7 @@ Result<std::vector<int>> JobStore::reduce_before(int year) {
       return base::failure(status.error());
     }
   }
-  // Their ends will be refused.
+  // Ends of these jobs will be rejected.
   if (auto status = connection_->execute(fmt::format("DELETE FROM goban_open WHERE submit_ns<{}",
                                                      fiscal_year_begin(year, fiscal_month_)));
       !status) {
@@ -376,7 +376,7 @@ Result<std::string> JobStore::salt() {
   auto found = connection_->query_text("SELECT value FROM goban_meta WHERE name='salt'");
   if (!found) return base::failure(found.error());
   if (*found) return **found;
-  std::random_device device;  // the system's own source; only here chance is wanted
+  std::random_device device;  // seeded by the operating system; the only use of randomness here
   std::string salt;
   for (int i = 0; i < 8; ++i) salt += fmt::format("{:08x}", device());
   auto status =

@@ -1,4 +1,4 @@
-// Accounting records in a database: imported again and again without doubles, read back in order.
+// Accounting records in a database: imports are idempotent, records are read back in order.
 #pragma once
 
 #include <array>
@@ -21,20 +21,20 @@ namespace goban::site::store {
 
 struct ImportOptions {
   records::ReadOptions reading{};
-  bool again = false;  ///< read a file whose like was imported before all the same
+  bool again = false;  ///< read a file even if it was imported before
   int64_t rows_per_commit = 100'000;
 };
 
-/// What came of an import.
+/// Result of an import.
 struct ImportSummary {
   records::ReadSummary read;
   bool was_imported = false;  ///< the same bytes were imported before; nothing was done
-  int64_t written = 0;        ///< jobs written, new ones and others
-  int64_t unfinished = 0;     ///< of them: had not ended
-  int64_t outdated = 0;       ///< unfinished ones whose end the store knew already
+  int64_t written = 0;        ///< jobs written, new and replaced
+  int64_t unfinished = 0;     ///< of them: not finished
+  int64_t outdated = 0;       ///< unfinished ones whose end was already in the store
 };
 
-/// Which jobs to read; those without a submission count by their start or end.
+/// Which jobs to read; those without a submission time are selected by their start or end.
 struct Selection {
   std::optional<base::TimeNs> from_ns{};  ///< submitted at or after
   std::optional<base::TimeNs> to_ns{};    ///< submitted before
@@ -46,49 +46,50 @@ struct PartitionFacts {
   int64_t jobs = 0;
 };
 
-/// A store on one connection. One thread.
+/// A store on one connection. Not thread-safe.
 class JobStore {
  public:
-  /// Opens and, if need be, makes or updates the tables. Errors: see open_connection(), migrate().
+  /// Opens the store; creates or migrates the tables if necessary. Errors: see open_connection(),
+  /// migrate().
   [[nodiscard]] static base::Result<JobStore> open(const std::string& location, bool create,
                                                    int fiscal_month = kFiscalMonthDefault);
 
-  /// Reads a file (or "-") and writes its records: the same record again replaces itself. Commits
-  /// as it goes; cut short anywhere, it can be repeated. Errors: those of the reader, Failed.
+  /// Reads a file (or "-") and writes its records; a record that exists is replaced. Commits at
+  /// intervals; an interrupted import can be repeated. Errors: those of the reader, Failed.
   [[nodiscard]] base::Result<ImportSummary> import_file(const std::string& path,
                                                         const ImportOptions& options);
-  /// The same for what hooks saw of jobs (seen.hpp); none was written if the same bytes were
-  /// imported before. All of a file or nothing. Errors: those of import_seen().
+  /// The same for hook records (seen.hpp); nothing is written if the same bytes were imported
+  /// before. A file is imported completely or not at all. Errors: those of import_seen().
   [[nodiscard]] base::Result<ImportSummary> import_seen_file(const std::string& path,
                                                              const ImportOptions& options);
-  /// Writes records that somebody has at hand, such as those of a live scheduler. The same record
-  /// again replaces itself. Errors: Failed: nothing was written; BadData: all were but those that
-  /// make no sense, with the reason of the first of them.
+  /// Writes records from memory, such as those of a live scheduler. A record that exists is
+  /// replaced. Errors: Failed: nothing was written; BadData: all were written but the invalid ones,
+  /// with the reason of the first.
   [[nodiscard]] base::Status append(std::span<const records::AccountingRecord> records,
                                     const std::string& source);
-  /// Gives the jobs to a sink by fiscal year, job number and submission; runs are numbered anew.
-  /// Jobs the sink refuses are counted, and written to `rejects_path` unless it is empty.
+  /// Passes the jobs to a sink by fiscal year, job number and submission; runs are renumbered. Jobs
+  /// that the sink rejects are counted, and written to `rejects_path` unless it is empty.
   [[nodiscard]] base::Result<records::ReadSummary> read(const Selection& selection,
                                                         records::RecordSink& sink,
                                                         const std::string& rejects_path = {});
   [[nodiscard]] base::Result<std::vector<PartitionFacts>> partition_facts();
-  /// What hooks saw of jobs whose ids the store does not have. Reads all ids.
+  /// Number of hook records whose job id is not in the store. Reads all ids.
   [[nodiscard]] base::Result<int64_t> lone_sightings();
-  /// Removes the fiscal years before this one; returns them.
+  /// Removes the fiscal years before this one; returns the removed years.
   [[nodiscard]] base::Result<std::vector<int>> drop_before(int year);
-  /// Replaces the jobs of the fiscal years before this one by sums; returns those years.
+  /// Replaces the jobs of the fiscal years before this one by sums; returns these years.
   [[nodiscard]] base::Result<std::vector<int>> reduce_before(int year);
   /// See forget.hpp.
   [[nodiscard]] base::Result<Forgotten> forget(const std::string& user);
   [[nodiscard]] base::Status daily_sums(const std::function<void(const DailySum&)>& take);
-  /// The key of this store's pseudonyms, made at the first call.
+  /// The key of this store's pseudonyms, created at the first call.
   [[nodiscard]] base::Result<std::string> salt();
 
   [[nodiscard]] int fiscal_month() const { return fiscal_month_; }
   [[nodiscard]] SqlConnection& connection() { return *connection_; }
 
  private:
-  /// The number of the new row in goban_imports; none if the same bytes were imported before.
+  /// The id of the new row in goban_imports; none if the same bytes were imported before.
   [[nodiscard]] base::Result<std::optional<int64_t>> begin_import(const std::string& path,
                                                                   bool again,
                                                                   ImportSummary& summary);

@@ -46,7 +46,7 @@ std::optional<Address> parse_uri(std::string_view uri) {
     uri = uri.substr(0, colon);
   }
   out.host = uri;
-  // A password does not belong on a command line, where everybody sees it.
+  // A password on a command line is visible to all users.
   if (out.user.find(':') != out.user.npos) return std::nullopt;
   return out;
 }
@@ -101,11 +101,11 @@ class Connection final : public SqlConnection {
     return out + "'";
   }
   Status lock_for_writing() override {
-    // The server notices a little later that a writer is gone.
+    // The server notices with a delay that a writer has disconnected.
     auto got = query_whole("SELECT GET_LOCK(CONCAT('goban:', DATABASE()), 3)");
     if (!got) return base::failure(got.error());
     if (*got == 1) return {};
-    return base::failed("another import writes into this store", "wait for its end");
+    return base::failed("another import is writing to this store", "wait until it is done");
   }
 
   void append_escaped(std::string& out, std::string_view text) {
@@ -189,9 +189,9 @@ Result<std::unique_ptr<BulkWriter>> Connection::bulk(const BulkTable& table) {
 Result<std::unique_ptr<SqlConnection>> open_mariadb(const std::string& uri) {
   const auto address = parse_uri(uri);
   if (!address) {
-    return base::usage_error("the location does not name a MariaDB database",
-                             "write mariadb://USER@HOST[:PORT]/DATABASE[?socket=PATH]; the "
-                             "password belongs into the group [goban] of ~/.my.cnf");
+    return base::usage_error("the location must name a MariaDB database",
+                             "it must be mariadb://USER@HOST[:PORT]/DATABASE[?socket=PATH]; the "
+                             "password goes into the group [goban] of ~/.my.cnf");
   }
   MYSQL* const database = mysql_init(nullptr);
   auto connection = std::make_unique<Connection>(database);

@@ -1,4 +1,4 @@
-// Arrays whose waiting tasks are one record; run on all databases by store_test.cpp.
+// Arrays whose pending tasks share one record; run on all databases by store_test.cpp.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -19,7 +19,7 @@ std::string done(const std::string& id, const std::string& state = "COMPLETED") 
   return sacct(id, kSubmit, "2024-02-01T11:00:00", "2024-02-01T12:00:00", state);
 }
 
-/// `id STATE` of each row, and how many are listed as open.
+/// `id STATE` of each row, and the number of open ones.
 std::vector<std::string> rows_of(JobStore& store) {
   RecordTable table;
   EXPECT_TRUE(store.read({}, table));
@@ -57,7 +57,7 @@ void check_pending_arrays(TestServer& server) {
   EXPECT_THAT(rows_of(store), testing::UnorderedElementsAreArray(after_3));
   EXPECT_EQ(import_text(store, day_2, again).outdated, 1) << "an old dump";
   EXPECT_THAT(rows_of(store), testing::UnorderedElementsAreArray(after_3));
-  // What waits is cancelled, as a whole or but for a task that runs.
+  // The pending tasks are cancelled, all of them or all but one that runs.
   import_text(store,
               kSacct +
                   sacct("6_[2-3]", kSubmit, "Unknown", "2024-02-01T12:00:00", "CANCELLED by 7") +

@@ -1,4 +1,4 @@
-// PostgreSQL: rows go by COPY into a temporary table, and from there in one statement.
+// PostgreSQL: rows are copied (COPY) into a temporary table and merged from it in one statement.
 #include "site/store/sql.hpp"
 
 #ifdef GOBAN_POSTGRESQL
@@ -83,14 +83,14 @@ class Connection final : public SqlConnection {
     return out;
   }
   Status lock_for_writing() override {
-    // The server notices a little later that a writer is gone.
+    // The server notices with a delay that a writer has disconnected.
     for (int i = 0; i < kLockTries; ++i) {
       if (i > 0) std::this_thread::sleep_for(kLockPause);
       auto got = query_whole("SELECT pg_try_advisory_lock(hashtext('goban store'))::int");
       if (!got) return base::failure(got.error());
       if (*got == 1) return {};
     }
-    return base::failed("another import writes into this store", "wait for its end");
+    return base::failed("another import is writing to this store", "wait until it is done");
   }
   Status copy(const std::string& table, const std::string& rows) {
     const PgResult begun(PQexec(database_, ("COPY " + table + " FROM STDIN").c_str()));
@@ -129,7 +129,7 @@ class Writer final : public BulkWriter {
         sets += name;
       }
     }
-    // Of equal keys in one batch the last row counts.
+    // If keys repeat within a batch, the last row is used.
     merge_ = fmt::format(
         "INSERT INTO {}({}) SELECT DISTINCT ON ({}) {} FROM {} ORDER BY {}, goban_row DESC "
         "ON CONFLICT({}) {}",

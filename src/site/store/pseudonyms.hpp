@@ -1,4 +1,4 @@
-// Names that say nothing of whom they stand for, for histories that leave the site.
+// Pseudonyms for histories that leave the site.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 namespace goban::site::store {
 
 /// Replaces users, accounts, groups and reservations by `u`, `a`, `g`, `r` and 12 hexadecimal
-/// digits of HMAC-SHA-256 under a secret key: equal names stay equal, and without the key no list
-/// of known names tells who is who. Job names and command lines go, and the folders of images that
-/// older stores still have.
+/// digits of HMAC-SHA-256 under a secret key: equal names stay equal, and without the key names
+/// cannot be matched even against a list of known names. Job names and command lines are removed,
+/// as are the folders of images in older stores.
 class Pseudonyms {
  public:
   explicit Pseudonyms(std::string key) : key_(std::move(key)) {}
 
-  /// The record with other names; its views live until the object ends, its
+  /// The record with replaced names; its views are valid for the lifetime of this object, its
   /// software until the next call.
   [[nodiscard]] records::AccountingRecord hide(records::AccountingRecord record);
 
@@ -26,7 +26,7 @@ class Pseudonyms {
 
   std::string key_;
   std::unordered_map<std::string, std::string> known_;
-  std::vector<std::string_view> software_;  ///< of the record hidden last
+  std::vector<std::string_view> software_;  ///< of the last record
 };
 
 }  // namespace goban::site::store

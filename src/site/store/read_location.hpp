@@ -1,4 +1,4 @@
-// Accounting records from wherever they lie.
+// Reads accounting records from a file or a store.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace goban::site::store {
 
-/// Gives the records of a file, a folder, standard input ("-") or a store to a sink. Errors: those
+/// Passes the records of a file, a folder, standard input ("-") or a store to a sink. Errors: those
 /// of records::read_records() and JobStore::open().
 [[nodiscard]] base::Result<records::ReadSummary> read_location(const std::string& location,
                                                                const records::ReadOptions& options,

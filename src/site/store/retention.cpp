@@ -18,7 +18,7 @@ std::string sums_of(Dialect dialect, int year) {
   const std::string_view divided = dialect == Dialect::MariaDb ? "DIV" : "/";
   const std::string run_s =
       fmt::format("COALESCE(CAST(end_ns-start_ns AS {0})/1e9,CAST(work_s AS {0}),0)", real);
-  // As records::held_gpus counts.
+  // Same rule as records::held_gpus.
   const std::string gpus_of_part = fmt::format("((gpu_milli-1) {} 1000+1)", divided);
   const std::string gpus = fmt::format(
       "CASE WHEN gpu_milli>0 THEN CAST(COALESCE(num_gpus,{1}) AS {0})*gpu_milli/(1000.0*{1}) ELSE "
@@ -52,7 +52,7 @@ Result<std::vector<int>> reduced_years(SqlConnection& connection) {
   if (!years) return years;
   const auto with_jobs = partitions(connection);
   if (!with_jobs) return base::failure(with_jobs.error());
-  // A year with both was being reduced when that was cut short: its jobs count.
+  // A year with both was being reduced when this was interrupted: its jobs are valid.
   std::erase_if(*years,
                 [&](int year) { return std::ranges::find(*with_jobs, year) != with_jobs->end(); });
   return years;

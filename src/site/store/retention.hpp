@@ -1,4 +1,4 @@
-// What stays of old years: first the jobs, then sums by day and user, then nothing.
+// Retention of old years: first jobs, then sums by day and user, then nothing.
 #pragma once
 
 #include <functional>
@@ -18,21 +18,21 @@ struct DailySum {
   std::string_view user, account, partition, resource_type;
   int64_t state = 0;  ///< records::JobState
   int64_t jobs = 0;
-  int64_t ran = 0;    ///< of them: were started
-  double gpu_s = 0;   ///< GPUs times run time; parts of GPUs count as parts
+  int64_t ran = 0;    ///< of them: started
+  double gpu_s = 0;   ///< GPUs times run time; parts of GPUs are counted as parts
   double node_s = 0;  ///< nodes times run time
-  double wait_s = 0;  ///< from submission to start, of those that were started
+  double wait_s = 0;  ///< from submission to start, of the started ones
 };
 
-/// Years of which only sums are left, ascending.
+/// Years that are reduced to sums, ascending.
 [[nodiscard]] base::Result<std::vector<int>> reduced_years(SqlConnection& connection);
-/// Replaces the jobs of a year by their sums, and drops what hooks saw of them. Cut short, it can
-/// be repeated: the sums are counted anew from the jobs while those are there.
+/// Replaces the jobs of a year by their sums, and deletes their hook records. Can be repeated after
+/// an interruption: the sums are recomputed while the jobs exist.
 [[nodiscard]] base::Status reduce_year(SqlConnection& connection, int year);
-/// Removes the jobs, sums and what else is kept of the years before.
+/// Removes jobs, sums and all other data of the years before.
 [[nodiscard]] base::Result<std::vector<int>> drop_years_before(SqlConnection& connection, int year,
                                                                int fiscal_month);
-/// Gives the sums of all years by day, from the jobs where those are there. Errors: Failed.
+/// Passes the sums of all years by day, computed from jobs where they exist. Errors: Failed.
 [[nodiscard]] base::Status read_daily_sums(SqlConnection& connection, const StoredNames& names,
                                            const std::function<void(const DailySum&)>& take);
 

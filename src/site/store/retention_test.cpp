@@ -1,4 +1,4 @@
-// What hooks saw of jobs, and what stays of old years; run on all databases by store_test.cpp.
+// Hook records, and retention of old years; run on all databases by store_test.cpp.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -89,8 +89,8 @@ void check_seen(TestServer& server) {
   }
   EXPECT_THAT(
       reasons,
-      ElementsAre("10: time \"soon\" is no date and time",
-                  "11: kind \"smell\" is none of module, modules, container, process, gpu, gpus",
+      ElementsAre("10: time \"soon\" is not a valid date and time",
+                  "11: kind \"smell\" is not one of module, modules, container, process, gpu, gpus",
                   "12: job_id is empty", "13: name is empty", "14: 2 fields instead of 6"));
   const std::vector<std::string> expected = {
       "1: cuda/10.2;gcc/9.3;openmpi/4",
@@ -98,12 +98,12 @@ void check_seen(TestServer& server) {
       "3: ", "4: "};
   const auto sorted = [&store] {
     auto out = software_of(store);
-    // Names are numbered as they come; the record's order is theirs.
+    // Names are numbered in order of arrival, which is the order in the record.
     out[0] = out[0] == "1: gcc/9.3;cuda/10.2;openmpi/4" ? "1: cuda/10.2;gcc/9.3;openmpi/4" : out[0];
     return out;
   };
   EXPECT_EQ(sorted(), expected);
-  // The same lines in another file change nothing; a new dump of the jobs keeps what was seen.
+  // The same lines in another file change nothing; a new dump of the jobs keeps the hook records.
   EXPECT_EQ(import_seen_text(store, csv + "\n").written, 11);
   ImportOptions again;
   again.again = true;
@@ -161,10 +161,10 @@ void check_retention(TestServer& server) {
   EXPECT_EQ(summary.written, 1);
   ASSERT_EQ(summary.read.rejected, 3);
   EXPECT_EQ(summary.read.first_rejections[0].reason,
-            "of the fiscal year 2019 the store keeps sums only");
+            "the store keeps only sums of fiscal year 2019");
   EXPECT_EQ(sums_of(store), expected);
 
-  // Cut short between the sums and the removal of the jobs: the jobs count.
+  // Interrupted between the sums and the removal of the jobs: the jobs are valid.
   ASSERT_TRUE(store.connection().execute(
       "INSERT INTO goban_daily SELECT 2020,day,user_id,account_id,partition_id,resource_type_id,"
       "state,7,ran,gpu_s,node_s,wait_s FROM goban_daily WHERE day=18351"));
@@ -177,7 +177,7 @@ void check_retention(TestServer& server) {
 
 void check_parts_of_gpus(TestServer& server) {
   JobStore store = open_store(server.fresh());
-  // GPU-hours: 10 x 0.5; 6 x 0.75, as 1.5 are held by two; 1 x 0.25, as nobody says how many; 3.
+  // GPU-hours: 10 x 0.5; 6 x 0.75, as 1.5 are held by two; 1 x 0.25, as the number is unknown; 3.
   import_text(store,
               "job_id,user,account,submit_unix_s,start_unix_s,end_unix_s,num_gpus,gpu_milli\n"
               "1,a,x,0,0,3600,10,500\n2,b,x,0,0,3600,6,1500\n3,c,x,0,0,3600,,250\n"
@@ -187,7 +187,7 @@ void check_parts_of_gpus(TestServer& server) {
   };
   std::vector<std::string> sums = sums_of(store);
   ASSERT_EQ(sums.size(), 5u);
-  sums.pop_back();  // a part that cannot be: it only must not stop the others
+  sums.pop_back();  // an invalid part of a GPU: it only must not affect the others
   EXPECT_THAT(
       sums, ElementsAre(sum("a", "18000"), sum("b", "16200"), sum("c", "900"), sum("d", "10800")));
   RecordTable table;

@@ -12,10 +12,10 @@ namespace {
 using base::Result;
 using base::Status;
 
-/// The words in which the databases differ.
+/// SQL words that differ between databases.
 struct Words {
-  std::string_view text;      ///< any length
-  std::string_view key_text;  ///< of a key
+  std::string_view text;      ///< of any length
+  std::string_view key_text;  ///< as part of a key
   std::string_view real;
   std::string_view after_table;
 };
@@ -68,7 +68,7 @@ std::string column_type(JobColumn column, const Words& words) {
   }
 }
 
-/// Statements one after the other.
+/// Runs the statements in order.
 Status run(SqlConnection& connection, const std::vector<std::string>& statements) {
   for (const std::string& sql : statements) {
     if (auto status = connection.execute(sql); !status) return status;
@@ -110,7 +110,7 @@ Status create_tables(SqlConnection& connection, int fiscal_month) {
        "INSERT INTO goban_meta(name,value) VALUES('schema_version','1')"});
 }
 
-/// Version 3: what hooks saw, and the sums of years whose jobs are gone.
+/// Version 3: hook records, and sums of years without jobs.
 Status to_version_3(SqlConnection& connection) {
   const Words words = words_of(connection.dialect());
   return run(
@@ -151,10 +151,10 @@ Status to_version_4(SqlConnection& connection) {
   return create_view(connection, *years);
 }
 
-/// Columns of goban_seen that tell one sighting from another.
+/// Columns that identify a row of goban_seen.
 constexpr std::string_view kSeenKey = "job_id,cluster_id,fiscal_year,kind,name_id,seen_slot";
 
-/// SQLite changes no keys: the table is made anew.
+/// SQLite cannot change keys: the table is rebuilt.
 Status rebuild_seen(SqlConnection& connection, const std::string& slot) {
   const Words words = words_of(connection.dialect());
   auto status = run(
@@ -172,7 +172,7 @@ Status rebuild_seen(SqlConnection& connection, const std::string& slot) {
   return status;
 }
 
-/// Version 5: what hooks saw of two runs of a job is kept of both. Each step can be repeated.
+/// Version 5: hook records of two runs of a job are kept separately. Each step can be repeated.
 Status to_version_5(SqlConnection& connection) {
   const bool is_mariadb = connection.dialect() == Dialect::MariaDb;
   const std::string slot =
@@ -236,7 +236,7 @@ Status create_partition(SqlConnection& connection, int year) {
   if (!years) return base::failure(years.error());
   const bool is_mariadb = connection.dialect() == Dialect::MariaDb;
   if (std::ranges::find(*years, year) != years->end()) {
-    // MariaDB commits each of the statements below: the view may be missing.
+    // MariaDB commits each of the statements below, so the view may be missing.
     return is_mariadb ? create_view(connection, *years) : Status();
   }
   const Words words = words_of(connection.dialect());
@@ -261,7 +261,7 @@ Status create_indexes(SqlConnection& connection) {
   const auto years = partitions(connection);
   if (!years) return base::failure(years.error());
   for (const int year : *years) {
-    // For questions by user and month, answered from the index alone.
+    // For queries by user and month, answered from the index alone.
     auto status = connection.create_index(
         fmt::format("CREATE INDEX IF NOT EXISTS {0}_user ON {0}(user_id,end_ns,start_ns,num_gpus)",
                     partition_name(year)));
@@ -288,13 +288,14 @@ Status migrate(SqlConnection& connection, int fiscal_month) {
   if (!found) return base::failure(found.error());
   int64_t version = *found ? base::parse_int(**found).value_or(-1) : 0;
   if (version < 0 || version > kSchemaVersion) {
-    return base::bad_data({},
-                          fmt::format("the store has schema version {}, this goban knows {}",
-                                      *found ? **found : "?", kSchemaVersion),
-                          "use the goban that wrote it, or a newer one");
+    return base::bad_data(
+        {},
+        fmt::format("the store has schema version {}; this version of goban supports {}",
+                    *found ? **found : "?", kSchemaVersion),
+        "use the version of goban that wrote it, or a newer one");
   }
   if (version == 0) {
-    // A creation that was cut short is repeated.
+    // Repeats an interrupted creation.
     status = connection.execute("DELETE FROM goban_meta WHERE name='fiscal_month'");
     if (status) status = create_tables(connection, fiscal_month);
     if (!status) return status;

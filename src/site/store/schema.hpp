@@ -1,16 +1,16 @@
-// The tables of a store, equal on all databases:
+// The tables of a store, identical on all databases:
 //
 //   goban_meta       name -> value: schema version, month in which fiscal years begin, salt
 //   goban_names      id -> kind, name: users, partitions, node lists, ... (NameKind)
-//   goban_imports    one row an import: source, format, checksum, counts, begin, end
-//   goban_open       jobs that had not ended when they were imported
-//   goban_seen       what hooks saw of jobs: modules, images, processes, GPUs (seen.hpp)
-//   goban_daily      sums by day and user of years whose jobs are gone (retention.hpp)
+//   goban_imports    one row per import: source, format, checksum, counts, start, end
+//   goban_open       jobs that were unfinished when they were imported
+//   goban_seen       hook records of jobs: modules, images, processes, GPUs (seen.hpp)
+//   goban_daily      sums by day and user of years without jobs (retention.hpp)
 //   goban_jobs_fyY   the jobs submitted in fiscal year Y (kJobColumns), clustered by key
-//   goban_jobs       a view of all of them
+//   goban_jobs       a view of all of these tables
 //
-// Unknown numbers are NULL, times nanoseconds since 1970 UTC. `start_key_ns` is start_ns of jobs
-// that have ended and -1 otherwise: it tells runs of one job that were submitted once.
+// Unknown numbers are NULL, times are nanoseconds since 1970 UTC. `start_key_ns` is start_ns of
+// finished jobs and -1 otherwise: it distinguishes the runs of a job that was submitted once.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ inline constexpr int64_t kSchemaVersion = 5;
 inline constexpr int kFiscalMonthDefault = 4;  ///< April, as at ABCI
 inline constexpr size_t kJobIdBytesMax = 190;  ///< MariaDB's longest key
 
-/// So long hooks may repeat what they saw of a job, and have one row: `seen_slot` is the time in
-/// these. It tells runs of one job.
+/// Hooks may repeat a report about a job within this period and still have one row: `seen_slot` is
+/// the time in these units. It distinguishes the runs of a job.
 inline constexpr base::TimeNs kSeenSlotNs = int64_t{300} * base::kSecond;
 
 enum class NameKind : uint8_t {
@@ -55,7 +55,7 @@ enum class JobColumn : size_t {
   StartKey,
   JobId,
   Cluster,
-  // The key ends here.
+  // End of the key.
   ArrayTask,
   HetPart,
   Restarts,
@@ -100,7 +100,7 @@ enum class JobColumn : size_t {
   JobName,
   CommandLine,
   Import,
-  // Since version 4, behind the others, where ALTER TABLE puts it.
+  // Since version 4; last, as ALTER TABLE appends it.
   Energy,
 };
 inline constexpr size_t kNumKeyColumns = 5;
@@ -123,24 +123,24 @@ inline constexpr std::array<std::string_view, 50> kJobColumns = {
     "model_id",      "job_name",          "command_line",
     "import_id",     "energy_j"};
 
-/// The fiscal year in which a moment lies: 2019 = April 2019 to March 2020 (UTC).
+/// The fiscal year of a time: 2019 = April 2019 to March 2020 (UTC).
 [[nodiscard]] int fiscal_year(base::TimeNs unix_ns, int first_month);
-/// The first moment of a fiscal year.
+/// The start of a fiscal year.
 [[nodiscard]] base::TimeNs fiscal_year_begin(int year, int first_month);
 [[nodiscard]] std::string partition_name(int year);
 
-/// Makes the tables, or brings those of an older version up to date, its rows kept. Errors: Failed;
-/// BadData if the store was written by a newer goban.
+/// Creates the tables, or migrates those of an older version and keeps their rows. Errors: Failed;
+/// BadData if the store was written by a newer version of goban.
 [[nodiscard]] base::Status migrate(SqlConnection& connection, int fiscal_month);
 /// Fiscal years that have a table, ascending.
 [[nodiscard]] base::Result<std::vector<int>> partitions(SqlConnection& connection);
-/// Makes the table of a year if there is none, without indexes: an import makes them at its end,
-/// when all rows are there, which is much faster.
+/// Creates the table of a year if it does not exist, without indexes: an import creates them at its
+/// end, when all rows exist, which is much faster.
 [[nodiscard]] base::Status create_partition(SqlConnection& connection, int year);
-/// The word of a database for floating-point numbers.
+/// The database's type name for floating-point numbers.
 [[nodiscard]] std::string_view real_type(Dialect dialect);
 
-/// Makes the indexes that are missing.
+/// Creates missing indexes.
 [[nodiscard]] base::Status create_indexes(SqlConnection& connection);
 [[nodiscard]] base::Status drop_partition(SqlConnection& connection, int year);
 

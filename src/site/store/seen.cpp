@@ -21,18 +21,18 @@ using base::Status;
 
 constexpr std::array<std::string_view, 7> kColumns = {
     "job_id", "cluster_id", "fiscal_year", "kind", "name_id", "seen_slot", "seen_ns"};
-/// kind * kKindFactor + number of the name: one number for both.
+/// Factor that combines a kind and a name id into one number.
 constexpr int64_t kKindFactor = 1'000'000'000'000;
 
 enum Field : size_t { kTime, kJobId, kName, kKind, kCluster, kNode };
 constexpr std::array<std::string_view, 6> kFields = {"time", "job_id",  "name",
                                                      "kind", "cluster", "node"};
 
-/// What the word of a kind means.
+/// Meaning of the value of the column `kind`.
 struct KindWord {
   std::string_view word;
   SeenKind kind{};
-  char separator = 0;  ///< between several names; 0 = one name
+  char separator = 0;  ///< between several names; 0 = a single name
 };
 constexpr std::array<KindWord, 6> kKinds = {{{"module", SeenKind::Module, 0},
                                              {"modules", SeenKind::Module, ':'},
@@ -41,7 +41,7 @@ constexpr std::array<KindWord, 6> kKinds = {{{"module", SeenKind::Module, 0},
                                              {"gpu", SeenKind::Gpu, 0},
                                              {"gpus", SeenKind::Gpu, ' '}}};
 
-/// Jobs do not come this way.
+/// A sink that is not used: these files have no jobs.
 class NoSink final : public records::RecordSink {
  public:
   std::string take(const records::AccountingRecord&) override { return {}; }
@@ -54,7 +54,7 @@ class SeenReader {
 
   /// Errors: BadData if a column is missing.
   Status take_header(std::string_view line, const std::string& file);
-  /// Returns why the line is refused; empty = it was taken.
+  /// Returns why the line is rejected; empty = it was taken.
   [[nodiscard]] Result<std::string> take(const base::Line& line);
   [[nodiscard]] int64_t written() const { return written_; }
   [[nodiscard]] const std::vector<std::string>& ignored() const { return ignored_; }
@@ -92,9 +92,10 @@ Status SeenReader::take_header(std::string_view line, const std::string& file) {
   }
   for (const Field needed : {kTime, kJobId, kName}) {
     if (at_[needed] >= 0) continue;
-    return base::bad_data({.file = file, .line = 1, .column = 0, .field = {}},
-                          fmt::format("the header has no column {}", kFields[needed]),
-                          "write time,job_id,name and, if known, kind,cluster,node");
+    return base::bad_data(
+        {.file = file, .line = 1, .column = 0, .field = {}},
+        fmt::format("the header has no column {}", kFields[needed]),
+        "the columns must be time,job_id,name and, optionally, kind,cluster,node");
   }
   return {};
 }
@@ -139,12 +140,12 @@ Result<std::string> SeenReader::take(const base::Line& line) {
   }
   const records::Moment moment = clock_.read(field(kTime));
   if (moment.kind != records::MomentKind::Given) {
-    return fmt::format("time \"{}\" is no date and time", field(kTime).substr(0, 40));
+    return fmt::format("time \"{}\" is not a valid date and time", field(kTime).substr(0, 40));
   }
   const std::string_view word = field(kKind).empty() ? kKinds[0].word : field(kKind);
   const auto* const kind = std::ranges::find(kKinds, word, &KindWord::word);
   if (kind == kKinds.end()) {
-    return fmt::format("kind \"{}\" is none of module, modules, container, process, gpu, gpus",
+    return fmt::format("kind \"{}\" is not one of module, modules, container, process, gpu, gpus",
                        word.substr(0, 40));
   }
   std::string_view rest = field(kName);
@@ -217,7 +218,7 @@ std::string seen_column(Dialect dialect) {
   const std::string list = dialect == Dialect::PostgreSql
                                ? fmt::format("string_agg(DISTINCT ({})::text,',')", number)
                                : fmt::format("GROUP_CONCAT(DISTINCT {})", number);
-  // Of two jobs with one id, as counters begin again, the time tells which is meant.
+  // Job ids may repeat when counters restart; the time selects the job.
   return fmt::format(
       "(SELECT {0} FROM goban_seen s WHERE s.job_id=j.job_id AND s.cluster_id IN(0,j.cluster_id) "
       "AND s.seen_ns>=COALESCE(j.start_ns,j.submit_ns)-{1} AND "
@@ -234,7 +235,7 @@ void SeenJoin::add_to(records::AccountingRecord& record, std::string_view text) 
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
   if (seen_.empty()) return;
-  std::ranges::sort(seen_);  // databases give them in any order
+  std::ranges::sort(seen_);  // the databases return them unordered
   software_.assign(record.software.begin(), record.software.end());
   gpus_.clear();
   for (const auto& [kind, number] : seen_) {

@@ -1,5 +1,5 @@
-// Any bytes are what hooks saw of jobs: every line is taken or counted as refused, and the same
-// bytes again change nothing.
+// Arbitrary bytes as hook records: every line is taken or counted as rejected, and the same bytes
+// again change nothing.
 #include "base/check.hpp"
 #include "base/test_memory_file.hpp"
 #include "site/store/job_store.hpp"

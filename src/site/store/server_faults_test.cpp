@@ -1,6 +1,6 @@
-// Imports into database servers whose connection breaks at every piece of what the client sends:
-// what is there afterwards is whole, and the import repeated gives what one that ran through gives.
-// A server takes whole messages only, so that these are all moments at which a client may die.
+// Imports into database servers with the connection closed at every piece of what the client sends:
+// the database is then consistent, and a repeated import has the result of an uninterrupted one. A
+// server accepts complete messages only, so these are all points at which a client can be killed.
 #include <gmock/gmock.h>
 #include <set>
 
@@ -23,7 +23,7 @@ base::Status import_once(const std::string& location, const std::string& file) {
   return {};
 }
 
-/// As import_once(); a server may notice a moment later that a writer is gone.
+/// As import_once(); a server may notice with a delay that a writer has disconnected.
 base::Status import_after_fault(const std::string& location, const std::string& file) {
   base::Status done = import_once(location, file);
   for (int i = 0; i < 200 && !done; ++i) {
@@ -60,7 +60,7 @@ void cut_everywhere(ServerProcess& server) {
   std::mt19937 random(kSeed);
   int told = 0;
   for (int64_t at = 1; at <= pieces; ++at) {
-    // Nothing of the piece, a part of it, all of it but no answer, in turn.
+    // Nothing of the piece, a part of it, all of it but no reply.
     const int permille = at % 3 == 0 ? 1000 : at % 3 == 1 ? 0 : static_cast<int>(random() % 1001);
     SCOPED_TRACE(
         fmt::format("piece {} of {}, {} permille of it, seed {}", at, pieces, permille, kSeed));
@@ -74,7 +74,7 @@ void cut_everywhere(ServerProcess& server) {
     {
       JobStore store = open_store(location);
       for (const std::string& row : lines_of(export_of(store))) {
-        ASSERT_TRUE(known.contains(row)) << "a row that nobody wrote: " << row;
+        ASSERT_TRUE(known.contains(row)) << "an unknown row: " << row;
       }
     }
     const base::Status again = import_after_fault(location, file);
@@ -82,7 +82,7 @@ void cut_everywhere(ServerProcess& server) {
     JobStore store = open_store(location);
     ASSERT_EQ(export_of(store), expected);
   }
-  // The last pieces say good-bye.
+  // The last pieces close the connection.
   EXPECT_GE(told, pieces - 3);
 }
 

@@ -73,8 +73,8 @@ base::Result<std::unique_ptr<SqlConnection>> open_connection(const std::string& 
   constexpr std::string_view kSqlite = "sqlite:";
   if (location.starts_with(kSqlite)) return open_sqlite(location.substr(kSqlite.size()), create);
   if (const size_t colon = location.find("://"); colon != std::string::npos) {
-    return base::usage_error("no store is of the kind " + location.substr(0, colon),
-                             "give a file, sqlite:PATH, mariadb://... or postgresql://...");
+    return base::usage_error("unknown kind of store: " + location.substr(0, colon),
+                             "it must be a file, sqlite:PATH, mariadb://... or postgresql://...");
   }
   return open_sqlite(location, create);
 }

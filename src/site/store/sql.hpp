@@ -1,6 +1,6 @@
-// The thin layer under the store: three databases behind one connection, values bound or escaped by
-// the adapter, bulk writing that replaces rows of equal key. SQL differs only where Dialect says
-// so.
+// The database layer of the store: three databases behind one connection interface, values bound or
+// escaped by the adapter, bulk writing that replaces rows with equal keys. SQL differs only where
+// Dialect is used.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace goban::site::store {
 
 enum class Dialect : uint8_t { Sqlite, MariaDb, PostgreSql };
 
-/// One row of a result; columns from 0. Texts live until the next row.
+/// One row of a result; columns from 0. Texts are valid until the next row.
 class SqlRow {
  public:
   virtual ~SqlRow() = default;
@@ -35,27 +35,27 @@ struct BulkTable {
   size_t num_keys = 0;
 };
 
-/// Writes rows, a value for each column in order; a row of a known key replaces it. Nothing is
-/// promised to be in the table before flush().
+/// Writes rows, a value for each column in order; a row with an existing key is replaced. Rows are
+/// in the table only after flush().
 class BulkWriter {
  public:
   virtual ~BulkWriter() = default;
   virtual void null() = 0;
   virtual void whole(int64_t value) = 0;
   virtual void real(double value) = 0;
-  /// Valid UTF-8 without NUL, see valid_text(); it has to live until end_row().
+  /// Valid UTF-8 without NUL, see valid_text(); must be valid until end_row().
   virtual void text(std::string_view value) = 0;
-  /// Errors: Failed, with the database's own words.
+  /// Errors: Failed, with the database's message.
   [[nodiscard]] virtual base::Status end_row() = 0;
   [[nodiscard]] virtual base::Status flush() = 0;
 };
 
-/// One connection, one thread at a time.
+/// One connection, used by one thread at a time.
 class SqlConnection {
  public:
   virtual ~SqlConnection() = default;
   [[nodiscard]] virtual Dialect dialect() const = 0;
-  /// Statements without results. Errors: Failed, with the database's own words.
+  /// Statements without results. Errors: Failed, with the database's message.
   [[nodiscard]] virtual base::Status execute(const std::string& sql) = 0;
   /// Calls back for every row until it returns false.
   [[nodiscard]] virtual base::Status query(const std::string& sql,
@@ -63,16 +63,16 @@ class SqlConnection {
   [[nodiscard]] virtual base::Result<std::unique_ptr<BulkWriter>> bulk(const BulkTable& table) = 0;
   /// The text as a literal, quotes included.
   [[nodiscard]] virtual std::string quoted(std::string_view text) = 0;
-  /// A large import begins, into a store that is empty or not, and ends: for what a database does
-  /// better then. Changes nothing that is promised of transactions.
+  /// Start and end of a large import, into an empty or a non-empty store: hooks for optimisations
+  /// of a database. Transactional guarantees do not change.
   [[nodiscard]] virtual base::Status begin_bulk(bool /*empty*/) { return {}; }
   [[nodiscard]] virtual base::Status end_bulk() { return {}; }
-  /// Runs a statement that makes an index of many rows. Not within a transaction.
+  /// Runs a statement that creates an index of many rows. Not within a transaction.
   [[nodiscard]] virtual base::Status create_index(const std::string& sql) { return execute(sql); }
-  /// Keeps other writers away until the connection ends. Errors: Failed if there is one.
+  /// Excludes other writers until the connection closes. Errors: Failed if there is one.
   [[nodiscard]] virtual base::Status lock_for_writing() = 0;
 
-  // Built on those.
+  // Implemented by the functions above.
   /// The first column of the first row; none if there is no row or it is NULL.
   [[nodiscard]] base::Result<std::optional<int64_t>> query_whole(const std::string& sql);
   [[nodiscard]] base::Result<std::optional<std::string>> query_text(const std::string& sql);
@@ -84,15 +84,16 @@ class SqlConnection {
 
 /// Opens a database: a path or `sqlite:PATH`; `mariadb://USER@HOST[:PORT]/DATABASE[?socket=PATH]`
 /// (password from the group [goban] of the MariaDB option files); a PostgreSQL URI (password from
-/// its ~/.pgpass). With `create` a SQLite file is made if there is none; databases on servers must
-/// exist. Errors: Failed, Usage (not built in, no such kind).
+/// ~/.pgpass). With `create` a missing SQLite file is created; databases on servers must exist.
+/// Errors: Failed, Usage (not built in, unknown kind).
 [[nodiscard]] base::Result<std::unique_ptr<SqlConnection>> open_connection(
     const std::string& location, bool create);
 
-/// The text itself, or in `buffer` with U+FFFD for what is no UTF-8, and for NUL.
+/// The text itself if it is valid; otherwise a copy in `buffer`, with U+FFFD for invalid UTF-8 and
+/// NUL.
 [[nodiscard]] std::string_view valid_text(std::string_view text, std::string& buffer);
 
-// Adapters. Errors: Usage where the program was built without.
+// Adapters. Errors: Usage if the program was built without the library.
 [[nodiscard]] base::Result<std::unique_ptr<SqlConnection>> open_sqlite(const std::string& path,
                                                                        bool create);
 [[nodiscard]] base::Result<std::unique_ptr<SqlConnection>> open_mariadb(const std::string& uri);

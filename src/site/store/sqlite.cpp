@@ -1,4 +1,4 @@
-// SQLite: one file; a killed writer leaves whole transactions only.
+// SQLite: one file; after a writer is killed it contains complete transactions only.
 #include <fcntl.h>
 #include <filesystem>
 #include <sqlite3.h>
@@ -25,10 +25,10 @@ using Statement = std::unique_ptr<sqlite3_stmt, FinaliseStatement>;
 tl::unexpected<base::Error> error_of(sqlite3* database, const std::string& path) {
   const int code = sqlite3_errcode(database);
   const char* remedy =
-      code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? "is it a goban store?"
+      code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? "check that it is a goban store"
       : code == SQLITE_FULL
-          ? "a disk is full: the store's, or that of temporary files ($SQLITE_TMPDIR)"
-      : code == SQLITE_BUSY ? "another program writes it; try again later"
+          ? "free space on the disk of the store or of temporary files ($SQLITE_TMPDIR)"
+      : code == SQLITE_BUSY ? "another program is writing to it; try again later"
                             : "";
   return base::failed(path + ": " + sqlite3_errmsg(database), remedy);
 }
@@ -64,7 +64,7 @@ class Writer final : public BulkWriter {
         path_(std::move(path)),
         is_null_(columns, true) {}
 
-  // A value stays bound until the next one of its column: a NULL need not be bound again.
+  // A value stays bound until the column's next value: a NULL need not be bound again.
   void null() override {
     if (!is_null_[at_])
       sqlite3_bind_null(statement_.get(), next(true));
@@ -101,17 +101,17 @@ class Writer final : public BulkWriter {
   sqlite3* database_;
   Statement statement_;
   std::string path_;
-  std::vector<bool> is_null_;  ///< as it is bound now
+  std::vector<bool> is_null_;  ///< as currently bound
   size_t at_ = 0;              ///< column
 };
 
-// Written ahead, readers and a writer do not wait for each other. Changing it fails while others
-// use the file, and then it stays as it is: both are safe.
+// With a write-ahead log readers and a writer do not block each other. Changing the mode fails
+// while others use the file; then it stays as it is, which is safe in both modes.
 constexpr const char* kWriteAhead = "PRAGMA journal_mode=WAL";
 constexpr const char* kWriteOnce = "PRAGMA journal_mode=TRUNCATE";
 constexpr const char* kSafe = "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=8192";
 
-// A page holds some 50 jobs; the cache holds the inner pages of all indexes of 10^8 jobs.
+// A page has about 50 jobs; the cache has room for the inner pages of all indexes of 10^8 jobs.
 constexpr const char* kInMemory = "PRAGMA cache_size=-262144; PRAGMA temp_store=MEMORY;";
 
 class Connection final : public SqlConnection {
@@ -178,16 +178,17 @@ class Connection final : public SqlConnection {
     return out + "'";
   }
 
-  /// With a rollback journal new pages are written once, with WAL twice; but readers would have to
-  /// wait. Without them WAL need not be synchronised at each commit: a power cut costs whole
-  /// transactions then, and the mark that the import is done comes after end_bulk().
+  /// With a rollback journal new pages are written once, with WAL twice, but readers would have to
+  /// wait: it is used for empty stores only. For others, WAL is not synchronised at each commit: a
+  /// power failure loses complete transactions only, and the import is marked as done after
+  /// end_bulk().
   Status begin_bulk(bool empty) override {
     if (empty) (void)execute(kWriteOnce);
     if (empty) return {};
     return execute("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=32768");
   }
-  /// Rows are sorted in pieces that fit a core's cache, and merged; sorted in memory as a whole,
-  /// 10^7 rows take three times as long. Large pieces go to temporary files.
+  /// Rows are sorted in pieces that fit a core's cache, and merged; sorting in memory in one piece
+  /// takes three times as long for 10^7 rows. Large pieces go to temporary files.
   Status create_index(const std::string& sql) override {
     auto status = execute(std::string("PRAGMA temp_store=FILE; PRAGMA cache_size=-2048;") + sql);
     auto after = execute(kInMemory);
@@ -198,16 +199,18 @@ class Connection final : public SqlConnection {
     return execute(kSafe);
   }
 
-  /// A lock on a file of its own: SQLite's is only held within a transaction.
+  /// A lock on a separate file: SQLite's own lock is only held within a transaction.
   Status lock_for_writing() override {
     if (lock_file_ >= 0 || path_ == ":memory:") return {};
     const std::string name = path_ + "-import-lock";
     lock_file_ = open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
-    if (lock_file_ < 0) return base::failed("cannot create " + name, "may you write there?");
+    if (lock_file_ < 0)
+      return base::failed("cannot create " + name, "check that the folder is writable");
     if (flock(lock_file_, LOCK_EX | LOCK_NB) == 0) return {};
     close(lock_file_);
     lock_file_ = -1;
-    return base::failed(path_ + ": another import writes into this store", "wait for its end");
+    return base::failed(path_ + ": another import is writing to this store",
+                        "wait until it is done");
   }
 
  private:
@@ -236,7 +239,7 @@ Result<std::unique_ptr<SqlConnection>> open_sqlite(const std::string& path, bool
   if (code != SQLITE_OK) {
     std::error_code ignored;
     if (!create && !std::filesystem::exists(path, ignored)) {
-      return base::failed("there is no store " + path, "goban history import makes one");
+      return base::failed("no store at " + path, "create one with goban history import");
     }
     return error_of(database, path);
   }

@@ -1,4 +1,4 @@
-// A copy of an SQLite store while others write it.
+// Copies an SQLite store that is in use.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace goban::site::store {
 
-/// Copies the database file `from` to the new file `to`, as of one moment; writers go on meanwhile.
-/// Errors: Failed if one of them cannot be opened, is no database, or a disk is full.
+/// Copies the database file `from` to the new file `to`, as of one point in time; writers are not
+/// blocked. Errors: Failed if one of them cannot be opened or is not a database, or a disk is full.
 [[nodiscard]] base::Status copy_sqlite(const std::string& from, const std::string& to);
 
 }  // namespace goban::site::store

@@ -14,7 +14,7 @@ TEST(SqliteCopy, IsTheStoreAsOfThen) {
   JobStore jobs = open_store(path);
   import_text(jobs, many_jobs(300, 1));
   const std::string before = export_of(jobs);
-  // The store stays open, and goes on afterwards.
+  // The store stays open and is used afterwards.
   ASSERT_TRUE(copy_sqlite(path, copy));
   import_text(jobs, many_jobs(400, 2));
   JobStore copied = open_store(copy);

@@ -1,5 +1,5 @@
-// Imports into SQLite that are killed, or cannot write, at every change of a file in turn: what is
-// there afterwards is whole, and the import repeated gives what one that ran through gives.
+// Imports into SQLite that are killed, or cannot write, at every change of a file: the database is
+// then consistent, and a repeated import has the result of an uninterrupted one.
 #include <csignal>
 #include <filesystem>
 #include <fmt/format.h>
@@ -40,14 +40,14 @@ base::Status import_once(const Scene& scene) {
   return {};
 }
 
-/// `known`: rows that may be there. Then the import again.
+/// `known`: rows that may exist. Then imports again.
 void check_after_fault(const Scene& scene, const std::set<std::string>& known) {
   {
     auto store = JobStore::open(scene.database, true);
     ASSERT_TRUE(store) << store.error().text();
     EXPECT_EQ(store->connection().query_text("PRAGMA integrity_check")->value_or(""), "ok");
     for (const std::string& row : lines_of(export_of(*store))) {
-      ASSERT_TRUE(known.contains(row)) << "a row that nobody wrote: " << row;
+      ASSERT_TRUE(known.contains(row)) << "an unknown row: " << row;
     }
   }
   const auto again = import_once(scene);
@@ -64,7 +64,7 @@ std::set<std::string> rows_before_and_after(const Scene& scene) {
   return known;
 }
 
-/// The number of changes that an import makes, opening and closing included.
+/// The number of file changes of an import, opening and closing included.
 int64_t count_changes(FaultyFiles& files, const Scene& scene) {
   prepare(scene);
   files.arm(FileFault::Fail, -1);
@@ -117,13 +117,13 @@ void fail_everywhere(FaultyFiles& files, const Scene& scene) {
     check_after_fault(scene, known);
     if (testing::Test::HasFatalFailure()) return;
   }
-  // Not each one costs the import: a journal that stays, a checkpoint that is done later.
+  // Not every fault fails the import: a journal may remain, a checkpoint may be done later.
   EXPECT_GT(told * 3, changes / 2);
 }
 
 class SqliteFaults : public testing::Test {
  public:
-  /// Into a store that the import makes, and its tables.
+  /// Into a store that the import creates, including its tables.
   Scene first_import() {
     write_file(folder_.path() + "/first", many_jobs(120, 8));
     return finished({.database = folder_.path() + "/a.db",
@@ -131,7 +131,7 @@ class SqliteFaults : public testing::Test {
                      .file = folder_.path() + "/first",
                      .expected = {}});
   }
-  /// Of a dump that overlaps what is there and ends jobs that were open.
+  /// From a dump that overlaps existing records and ends jobs that were open.
   Scene next_import() {
     std::string monday = kSacct;
     std::string tuesday = kSacct;

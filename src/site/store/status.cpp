@@ -29,7 +29,7 @@ base::Result<StoreStatus> store_status(JobStore& jobs) {
         {each.fiscal_year, each.jobs, fiscal_year_begin(each.fiscal_year, jobs.fiscal_month())});
     out.jobs += each.jobs;
   }
-  // What a daemon appends (JobStore::append) is no import: it neither begins nor ends.
+  // Records appended by a daemon (JobStore::append) are not an import: no start, no end.
   for (const base::Status& counted :
        {count(jobs, "goban_open", out.not_ended),
         count(jobs, "goban_imports WHERE begun_unix_s > 0", out.imports),

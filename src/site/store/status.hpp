@@ -1,4 +1,4 @@
-// What a store holds, and whether it is consistent. What `goban history status` says.
+// Contents of a store, and its consistency (`goban history status`).
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,25 @@ struct FiscalYear {
 };
 
 struct StoreStatus {
-  std::vector<int> reduced_years;  ///< of which only sums are kept
+  std::vector<int> reduced_years;  ///< reduced to sums
   std::vector<FiscalYear> years;
   int64_t jobs = 0;         ///< of all years
   int64_t not_ended = 0;    ///< of them
   int64_t imports = 0;      ///< files
-  int64_t imports_cut = 0;  ///< of them: did not come to their end
-  int64_t sightings = 0;    ///< of software and GPUs, by hooks
+  int64_t imports_cut = 0;  ///< of them: interrupted
+  int64_t sightings = 0;    ///< hook records: software and GPUs
 };
 
 /// Errors: Failed.
 [[nodiscard]] base::Result<StoreStatus> store_status(JobStore& jobs);
 
 struct StoreCheck {
-  int64_t lone_sightings = 0;  ///< of jobs that the store does not have
-  int64_t gpu_overlaps = 0;    ///< times that two jobs held one GPU that was not shared
-  std::vector<std::string> first_overlaps;  ///< a line each
+  int64_t lone_sightings = 0;  ///< of jobs that are not in the store
+  int64_t gpu_overlaps = 0;    ///< pairs of jobs that held one unshared GPU at the same time
+  std::vector<std::string> first_overlaps;  ///< one line each
 };
 
-/// Reads all jobs and looks for what cannot be. Errors: Failed.
+/// Reads all jobs and checks them for contradictions. Errors: Failed.
 [[nodiscard]] base::Result<StoreCheck> check_store(JobStore& jobs);
 
 }  // namespace goban::site::store

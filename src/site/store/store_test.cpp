@@ -1,4 +1,4 @@
-// The same checks on SQLite, MariaDB and PostgreSQL; the servers are started here.
+// The same checks on SQLite, MariaDB and PostgreSQL; the test starts the servers.
 #include <csignal>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// What the CSV says after it went through a table, as node lists are expanded there.
+/// The CSV after it was read into a table, which expands node lists.
 std::string normalised(const std::string& csv) {
   RecordTable table;
   base::MemorySource source(csv);
@@ -93,7 +93,7 @@ void check_growing_dumps(TestServer& server) {
   EXPECT_THAT(seen, ElementsAre("1#0 COMPLETED", "2#0 REQUEUED", "2#1 FAILED", "3#0 CANCELLED",
                                 "4#0 RUNNING"));
   EXPECT_EQ(store.connection().query_whole("SELECT COUNT(*) FROM goban_open")->value(), 1);
-  // An old dump does not bring back what has ended.
+  // An old dump does not bring back a finished job.
   ImportOptions again;
   again.again = true;
   EXPECT_EQ(import_text(store, monday, again).outdated, 2);
@@ -159,13 +159,13 @@ void check_refusals(TestServer& server) {
   EXPECT_THAT(rejects, HasSubstr("3,the job ended before it started,"));
   EXPECT_THAT(rejects, HasSubstr("5,job_id b with this start was used before,"));
   EXPECT_THAT(rejects, HasSubstr("6,job_id is empty,"));
-  // A bad file leaves a store that works.
+  // After a bad file the store is usable.
   write_file(folder.path() + "/bad", "no,such,header\n1,2,3\n");
   EXPECT_FALSE(store.import_file(folder.path() + "/bad", {}));
   EXPECT_EQ(import_text(store, many_jobs(10, 3)).written, 10);
 }
 
-/// Makes the store what a goban of an older schema version left.
+/// Reverts the store to the state that an older schema version leaves.
 void age(JobStore& store, int version) {
   SqlConnection& sql = store.connection();
   const auto run = [&sql](const std::string& text) {
@@ -230,7 +230,7 @@ void check_migration(TestServer& server) {
       EXPECT_EQ(**sql.query_whole("SELECT value FROM goban_meta WHERE name='schema_version'"),
                 kSchemaVersion);
       EXPECT_EQ(import_text(store, many_jobs(60, 4)).written, 60);
-      // One that would have taken the place of the other before.
+      // A row that would have replaced the other one in the old version.
       const int64_t sightings = **sql.query_whole("SELECT COUNT(*) FROM goban_seen");
       EXPECT_EQ(sightings, version > 2 ? 1 : 0);
       EXPECT_EQ(**sql.query_whole(
@@ -239,7 +239,7 @@ void check_migration(TestServer& server) {
                 sightings);
       import_seen_of_1(store, "cuda/12", "2019-03-21T13:00:00");
       EXPECT_EQ(**sql.query_whole("SELECT COUNT(*) FROM goban_seen"), sightings + 1);
-      age(store, 1);  // fails where the index or a table is missing
+      age(store, 1);  // fails if the index or a table is missing
       ASSERT_TRUE(sql.execute("UPDATE goban_meta SET value='99' WHERE name='schema_version'"));
     }
     const auto newer = JobStore::open(location, true);
@@ -282,7 +282,7 @@ void check_killed_imports(TestServer& server) {
       ImportOptions options;
       options.again = true;
       options.rows_per_commit = 50;
-      // Every second one dies as it reads a certain block, the others some time.
+      // Every second one is killed when it reads a certain block, the others at arbitrary times.
       options.reading.progress = [i, blocks = 0](int64_t, int64_t) mutable {
         if (i % 2 == 0 && ++blocks > i / 4) raise(SIGKILL);
       };
@@ -297,7 +297,7 @@ void check_killed_imports(TestServer& server) {
   }
   EXPECT_GT(killed, 0);
   JobStore store = open_store(location);
-  // A server may notice a moment later that a killed writer is gone.
+  // A server may notice with a delay that a killed writer has disconnected.
   base::Result<ImportSummary> last = store.import_file(file, {.again = true});
   for (int i = 0; i < 50 && !last; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -317,7 +317,7 @@ TEST_P(OnSqlite, Does) {
 INSTANTIATE_TEST_SUITE_P(Store, OnSqlite, testing::ValuesIn(kStoreChecks),
                          [](const auto& check) { return std::string(check.param.name); });
 
-/// One test a server, as starting it costs more than the checks.
+/// One test per server, as starting it takes longer than the checks.
 void run_all(TestServer& server) {
   if (!server.missing().empty()) GTEST_SKIP() << server.missing();
   for (const StoreCheck& check : kStoreChecks) {
@@ -341,11 +341,11 @@ TEST(StoreLocations, AreToldAndRefused) {
   EXPECT_TRUE(is_store_location("sqlite:x.db"));
   EXPECT_FALSE(is_store_location("jobs.csv"));
   EXPECT_THAT(open_connection("oracle://x", true).error().text(),
-              HasSubstr("no store is of the kind oracle"));
+              HasSubstr("unknown kind of store: oracle"));
   EXPECT_THAT(open_connection("/nowhere/at/all.db", false).error().text(),
-              HasSubstr("there is no store"));
+              HasSubstr("no store at"));
   EXPECT_THAT(open_connection("mariadb://a:secret@h/db", false).error().text(),
-              HasSubstr("password belongs into"));
+              HasSubstr("password goes into"));
 }
 
 TEST(StoreLocations, OtherFilesAreNoStores) {
@@ -353,7 +353,7 @@ TEST(StoreLocations, OtherFilesAreNoStores) {
   write_file(folder.path() + "/x", "job_id,user and much more text than a header of SQLite has\n");
   const auto store = JobStore::open(folder.path() + "/x", false);
   ASSERT_FALSE(store);
-  EXPECT_THAT(store.error().text(), HasSubstr("is it a goban store?"));
+  EXPECT_THAT(store.error().text(), HasSubstr("check that it is a goban store"));
 }
 
 TEST(FiscalYears, BeginInApril) {

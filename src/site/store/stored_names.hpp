@@ -1,4 +1,4 @@
-// The names of a store in memory: text to number and back, new ones written with the jobs.
+// The names of a store in memory: text to id and back; new ones are written with the jobs.
 #pragma once
 
 #include <array>
@@ -14,24 +14,24 @@
 
 namespace goban::site::store {
 
-/// Numbers are unique over all kinds, from 1; 0 is the empty name and never stored.
+/// Ids are unique over all kinds, from 1; 0 is the empty name and never stored.
 class StoredNames {
  public:
   /// Reads all names. Errors: Failed.
   [[nodiscard]] base::Status load(SqlConnection& connection);
-  /// The number of a name; a new one is written by the next flush().
+  /// The id of a name; a new name is added, see take_new().
   [[nodiscard]] int64_t number(NameKind kind, std::string_view name);
-  /// The number of a known name; -1 if there is none.
+  /// The id of a stored name; -1 if there is none.
   [[nodiscard]] int64_t find(NameKind kind, std::string_view name) const;
-  /// The name; empty for 0 and for numbers that are not known.
+  /// The name; empty for 0 and for unknown ids.
   [[nodiscard]] std::string_view operator[](int64_t number) const;
-  /// A name that is not written yet; the text lives as long as the names.
+  /// A name that is not written yet; the text is valid as long as the names.
   struct New {
     NameKind kind{};
     int64_t number = 0;
     std::string_view text;
   };
-  /// The names that came since the last call.
+  /// The names added since the last call.
   [[nodiscard]] std::vector<New> take_new() { return std::exchange(new_, {}); }
   /// Writes them. Errors: Failed.
   [[nodiscard]] static base::Status write(SqlConnection& connection, const std::vector<New>& names);
@@ -49,8 +49,8 @@ class StoredNames {
   };
 
   std::array<Numbers, kNumNameKinds> numbers_;
-  std::array<Last, kNumNameKinds> last_;  ///< asked for last: runs of equal names are the rule
-  std::vector<std::string_view> names_;   ///< by number; keys of numbers_
+  std::array<Last, kNumNameKinds> last_;  ///< last result per kind: equal names are often adjacent
+  std::vector<std::string_view> names_;   ///< by id; keys of numbers_
   std::vector<New> new_;
   std::string valid_;
 };

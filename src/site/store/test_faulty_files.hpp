@@ -1,5 +1,5 @@
-// For tests: SQLite's files under a test's control. The n-th change of a file (a write, a cut, a
-// deletion) fails, or the process dies in the middle of it.
+// For tests: SQLite's files with injected faults. The n-th change of a file (a write, truncation or
+// deletion) fails, or the process exits in the middle of it.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace goban::site::store {
 
 enum class FileFault : uint8_t { None, Kill, Fail };
 
-/// While it lives, SQLite opens its files through it. One at a time; not for several threads that
-/// use several connections. Nothing is synchronised: what a killed process wrote, others see.
+/// While it exists, SQLite opens its files through it. One at a time; not for several threads with
+/// several connections. Nothing is synced: other processes see what a killed process wrote.
 class FaultyFiles {
  public:
   FaultyFiles() {
@@ -36,7 +36,8 @@ class FaultyFiles {
     sqlite3_vfs_register(state().below, 1);
   }
 
-  /// From now on the `at`-th change is hit; of a write the first `permille` of its bytes are done.
+  /// From now on the `at`-th change fails; of a write, the first `permille` of its bytes are
+  /// written.
   void arm(FileFault fault, int64_t at, int permille = 0) {
     state().fault = fault;
     state().at = at;
@@ -65,7 +66,7 @@ class FaultyFiles {
   static File& of(sqlite3_file* file) { return *reinterpret_cast<File*>(file); }
   static sqlite3_file* below(sqlite3_file* file) { return of(file).real(); }
 
-  /// True if this change is the one.
+  /// True if this is the change that fails.
   static bool is_hit() {
     State& s = state();
     return s.fault != FileFault::None && ++s.changes == s.at;

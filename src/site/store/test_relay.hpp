@@ -1,5 +1,5 @@
-// For tests: a relay before a database server that cuts a connection in the middle of what the
-// client sends, as a killed client, a dead switch or a full socket would.
+// For tests: a relay in front of a database server that closes a connection in the middle of what
+// the client sends, as after a killed client, a failed switch or a full socket.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace goban::site::store {
 
-/// Listens on a Unix socket and passes on what comes, in both directions.
+/// Listens on a Unix socket and forwards in both directions.
 class CuttingRelay {
  public:
   CuttingRelay(const std::string& listen_at, std::string server)
@@ -37,14 +37,14 @@ class CuttingRelay {
   CuttingRelay(const CuttingRelay&) = delete;
   CuttingRelay& operator=(const CuttingRelay&) = delete;
 
-  /// Cuts as the client sends its `at`-th piece from now on (from 1), of which so many permille
-  /// still pass; at 0 never. What the server answers to that piece does not pass.
+  /// Closes the connection at the client's `at`-th piece from now on (from 1), after forwarding
+  /// `permille` of it; 0: never. The server's reply to that piece is not forwarded.
   void cut_at(int64_t at, int permille) {
     permille_ = permille;
     at_ = at;
     pieces_ = 0;
   }
-  /// That the client sent since cut_at().
+  /// Number of pieces sent by the client since cut_at().
   [[nodiscard]] int64_t pieces() const { return pieces_; }
 
  private:

@@ -1,5 +1,5 @@
-// For tests: database servers of their own in temporary folders, without rights of root (as root
-// they run as `nobody`), and empty stores on each of them.
+// For tests: database servers in temporary folders, run without root privileges (as `nobody` if
+// started by root), and empty stores on each of them.
 #pragma once
 
 #include <array>
@@ -17,17 +17,17 @@
 
 namespace goban::site::store {
 
-/// Where tests get empty databases.
+/// A source of empty databases for tests.
 class TestServer {
  public:
   virtual ~TestServer() = default;
-  /// Empty = ready; else why tests have to be skipped.
+  /// Empty = ready; otherwise the reason why tests must be skipped.
   [[nodiscard]] virtual std::string missing() const = 0;
   /// The location of an empty database.
   [[nodiscard]] virtual std::string fresh() = 0;
 };
 
-/// A folder that goes with the object.
+/// A folder that is removed with the object.
 class TestFolder {
  public:
   TestFolder() {
@@ -57,7 +57,7 @@ class SqliteServer final : public TestServer {
   int count_ = 0;
 };
 
-/// A process that ends with the object, at the latest after ten minutes.
+/// A process that is stopped with the object, at the latest after ten minutes.
 class ServerProcess : public TestServer {
  public:
   ~ServerProcess() override {
@@ -71,7 +71,7 @@ class ServerProcess : public TestServer {
   }
   std::string missing() const override { return missing_; }
 
-  /// Where it listens; where a relay before it may listen; a location by way of that.
+  /// Where it listens; where a relay in front of it may listen; a location that uses the relay.
   [[nodiscard]] virtual std::string socket() const = 0;
   [[nodiscard]] virtual std::string relay_socket() const = 0;
   [[nodiscard]] virtual std::string relayed(std::string location) const = 0;

@@ -1,4 +1,4 @@
-// For tests: what every store has to do, on whatever database it lies.
+// For tests: checks that every store must pass, on any database.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// For tests: stores filled from text, and what they hold.
+// For tests: stores filled from text, and their contents.
 #pragma once
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ inline ImportSummary import_text(JobStore& store, const std::string& text,
   return std::move(*summary);
 }
 
-/// Jobs with some of everything, a few of them odd; equal for equal seeds.
+/// Jobs of many kinds, a few of them unusual; the same for the same seed.
 inline std::string many_jobs(int count, uint32_t seed) {
   std::mt19937 random(seed);
   std::string out = records::records_csv_header();
@@ -73,19 +73,19 @@ inline std::string many_jobs(int count, uint32_t seed) {
     if (i % 4 == 0) r.gpus = gpus;
     if (i % 3 == 0) r.software = software;
     if (i % 6 == 0) r.usage = {.gpu_util_pct_max = 50.25F, .read_bytes = 7, .cpu_s = 1.0 / 3};
-    // None among the first: a store of an older version has no place for it.
+    // Not for the first jobs: a store of an older version has no column for it.
     if (i >= 100) r.usage.energy_j = i / 8.0;
     records::append_records_csv(out, r);
   }
   return out;
 }
 
-/// All jobs as CSV, in the order of reading.
+/// All jobs as CSV, in reading order.
 inline std::string export_of(JobStore& store, const Selection& selection = {}) {
   RecordTable table;
   const auto summary = store.read(selection, table);
   if (!summary) throw std::runtime_error(summary.error().text());
-  if (summary->rejected != 0) throw std::runtime_error("a stored job was refused");
+  if (summary->rejected != 0) throw std::runtime_error("a stored job was rejected");
   std::string out = records::records_csv_header();
   RecordTable::RecordBuffers buffers;
   for (size_t i = 0; i < table.rows().size(); ++i) {

@@ -81,7 +81,7 @@ void QueuedWriter::Pool::give_back(std::unique_ptr<Block> block) {
 
 Status QueuedWriter::push_block() {
   rows_ = 0;
-  // A task can be copied, a unique_ptr cannot.
+  // A task must be copyable; a unique_ptr is not.
   auto block = std::make_shared<std::unique_ptr<Block>>(std::exchange(block_, pool_->take()));
   return queue_.push([block, writer = writer_, pool = pool_] {
     auto status = replay(**block, *writer);

@@ -1,4 +1,5 @@
-// A thread that writes while the reader goes on: rows wait in blocks, statements in between.
+// A thread that writes while the reader continues: rows are queued in blocks, statements in
+// between.
 #pragma once
 
 #include <bit>
@@ -16,8 +17,8 @@
 
 namespace goban::site::store {
 
-/// Runs tasks one after the other on a thread of its own; after a failure none any more.
-/// The connection that tasks use belongs to that thread until wait() has returned.
+/// Runs tasks in order on a thread; after a failure no further ones. The connection that tasks use
+/// belongs to that thread until wait() has returned.
 class WriteQueue {
  public:
   using Task = std::function<base::Status()>;
@@ -25,12 +26,12 @@ class WriteQueue {
   WriteQueue() : thread_([this] { run(); }) {}
   WriteQueue(const WriteQueue&) = delete;
   WriteQueue& operator=(const WriteQueue&) = delete;
-  /// Tasks that have not begun are dropped.
+  /// Tasks that have not started are dropped.
   ~WriteQueue();
 
-  /// Waits while kTasksMax tasks wait. Errors: the first failure so far.
+  /// Waits while kTasksMax tasks are queued. Errors: the first failure so far.
   [[nodiscard]] base::Status push(Task task);
-  /// Waits until all is done. Errors: the first failure.
+  /// Waits until all tasks are done. Errors: the first failure.
   [[nodiscard]] base::Status wait();
 
  private:
@@ -43,10 +44,10 @@ class WriteQueue {
   base::Status status_;
   bool busy_ = false;
   bool ends_ = false;
-  std::thread thread_;  ///< last: it uses the others
+  std::thread thread_;  ///< last: it uses the other members
 };
 
-/// Collects rows and has the queue's thread give them to another writer.
+/// Collects rows and has the queue's thread pass them to another writer.
 class QueuedWriter final : public BulkWriter {
  public:
   QueuedWriter(WriteQueue& queue, std::unique_ptr<BulkWriter> writer)
@@ -61,7 +62,7 @@ class QueuedWriter final : public BulkWriter {
   }
   void text(std::string_view value) override;
   [[nodiscard]] base::Status end_row() override;
-  /// Asks for it only; WriteQueue::wait() says whether it went well.
+  /// Only queues the flush; WriteQueue::wait() returns its status.
   [[nodiscard]] base::Status flush() override;
 
  private:
@@ -69,13 +70,13 @@ class QueuedWriter final : public BulkWriter {
   struct Cell {
     Kind kind = Kind::Null;
     uint32_t bytes = 0;  ///< of a text
-    int64_t whole = 0;   ///< of a Real its bits
+    int64_t whole = 0;   ///< the bits of a Real
   };
   struct Block {
     std::vector<Cell> cells;
-    std::string texts;  ///< one behind the other
+    std::string texts;  ///< texts, stored consecutively
   };
-  /// Blocks that were written and may be filled again: new memory for each costs page faults.
+  /// Written blocks that can be reused: new memory for each would cost page faults.
   class Pool {
    public:
     std::unique_ptr<Block> take();
@@ -88,7 +89,7 @@ class QueuedWriter final : public BulkWriter {
   static base::Status replay(const Block& block, BulkWriter& out);
   [[nodiscard]] base::Status push_block();
 
-  static constexpr int kRowsOfBlock = 128;  // some 120 KiB: stays in a core's cache
+  static constexpr int kRowsOfBlock = 128;  // about 120 KiB: stays in a core's cache
   WriteQueue& queue_;
   std::shared_ptr<BulkWriter> writer_;
   std::shared_ptr<Pool> pool_ = std::make_shared<Pool>();

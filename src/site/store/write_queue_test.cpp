@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Writes rows as text; fails at a row if told to.
+/// Writes rows as text; fails at a given row.
 class TextWriter final : public BulkWriter {
  public:
   TextWriter(std::string& out, int bad_row) : out_(out), bad_row_(bad_row) {}
@@ -67,7 +67,7 @@ TEST(WriteQueue, FailsOnceAndForAll) {
     writer.whole(i);
     status = writer.end_row();
   }
-  ASSERT_FALSE(status);  // the reader learns of it while it reads
+  ASSERT_FALSE(status);  // the reader gets the error while it reads
   EXPECT_THAT(status.error().text(), HasSubstr("the disk is full"));
   EXPECT_FALSE(queue.wait());
   EXPECT_FALSE(queue.push([] { return base::Status(); }));

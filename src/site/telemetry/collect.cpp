@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// Sleeps until then, or until cancelled.
+/// Sleeps until a time, or until cancelled.
 void sleep_until(steady_clock::time_point moment, const base::Progress& progress) {
   constexpr auto kLook = std::chrono::milliseconds(100);
   while (!progress.is_cancelled() && steady_clock::now() < moment) {
@@ -24,14 +24,15 @@ void sleep_until(steady_clock::time_point moment, const base::Progress& progress
   }
 }
 
-/// Calls take(sampling) now and then every interval until cancelled; once for an interval of 0.
+/// Calls take(sampling) immediately and then every interval until cancelled; once if the interval
+/// is 0.
 template <typename Take>
 base::Result<bool> sample_loop(const CollectOptions& options, const base::Progress& progress,
                                const Take& take) {
   GpuSampler sampler({.program = options.program,
                       .timeout_s = options.timeout_s,
                       .interrupted = progress.cancel()});
-  // The share of busy CPU time is measured between two readings.
+  // The CPU utilisation is measured between two readings.
   constexpr auto kFirstLook = std::chrono::milliseconds(200);
   std::this_thread::sleep_for(kFirstLook);
   const auto interval = std::chrono::duration_cast<steady_clock::duration>(
@@ -46,14 +47,14 @@ base::Result<bool> sample_loop(const CollectOptions& options, const base::Progre
     last_problem = sampling.problem;
     if (const base::Status taken = take(sampling); !taken) return base::failure(taken.error());
     if (options.interval_s <= 0) return sampling.problem.empty();
-    // A sampling that took longer than the interval is not made up for.
+    // Missed samplings are skipped, not caught up.
     next = std::max(next + interval, steady_clock::now());
     sleep_until(next, progress);
     if (progress.is_cancelled()) return true;
   }
 }
 
-/// The last sampling, for the threads of the server.
+/// The last sampling, shared with the threads of the server.
 class LastPage {
  public:
   void set(Sampling sampling) {
@@ -61,7 +62,7 @@ class LastPage {
     sampling_ = std::move(sampling);
     at_ = steady_clock::now();
   }
-  /// An old sampling is a failure: its values are not served again.
+  /// An old sampling is reported as a failure: its values are not served again.
   [[nodiscard]] std::string text(double old_after_s) const {
     const std::lock_guard lock(mutex_);
     const std::chrono::duration<double> age = steady_clock::now() - at_;

@@ -1,4 +1,4 @@
-// Collecting where nvidia-smi is absent: what is written and served says so.
+// Collecting without nvidia-smi: the file and the page report it.
 #include <gmock/gmock.h>
 
 #include "site/series/test_folder.hpp"

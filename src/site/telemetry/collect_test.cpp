@@ -1,5 +1,5 @@
-// The collector: a fake nvidia-smi that works, fails, hangs and prints garbage; its metrics read
-// back, and scraped by a real Prometheus.
+// The collector with a fake nvidia-smi that works, fails, hangs and prints garbage; its metrics are
+// read back, and scraped by a real Prometheus.
 #include <chrono>
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::UnorderedElementsAre;
 
-// In the form of real captures: a V100 at work, one under MIG, one whose driver lost a sensor.
+// Modelled on real captures: a busy V100, one under MIG, one whose driver lost a sensor.
 const char* const kRows =
     "0, GPU-aa, Tesla V100-SXM2-16GB, [N/A], 97, 41, 15180, 251.32, 62, 1530, 877\n"
     "1, GPU-bb, NVIDIA H100 80GB HBM3, Enabled, [N/A], [N/A], 59, 71.15, 42, 345, 2619\n"
@@ -33,7 +33,7 @@ const char* const kApps = "GPU-aa, 4711\nGPU-aa, 4712\nMIG-x, 9\n";
 
 class Collect : public testing::Test {
  public:
-  /// A fake nvidia-smi that prints the rows, the processes, or does `instead`.
+  /// A fake nvidia-smi that prints the rows and the processes, or runs `instead`.
   std::string fake(const std::string& instead = "") const {
     (void)folder.write("rows", kRows);
     (void)folder.write("apps", kApps);
@@ -110,14 +110,14 @@ TEST_F(Collect, FailuresHaveAReasonAndNoValues) {
 }
 
 TEST_F(Collect, AHangingProgramIsKilledWithItsChildren) {
-  // The child keeps the pipe open; it would be found if it lived on.
+  // The child keeps the pipe open; it would be found if it survived.
   GpuSampler sampler({.program = fake("sleep 61.4711 & sleep 61.4712"), .timeout_s = 0.3});
   const auto begin = std::chrono::steady_clock::now();
   const Sampling sampling = sampler.sample();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   EXPECT_THAT(sampling.problem, HasSubstr("did not exit within 0.3 s"));
   EXPECT_LT(took.count(), 10);
-  // Killed at once, but a busy machine takes its time to bury them.
+  // Killed immediately, but a busy machine may take a while to reap it.
   int alive = 1;
   for (int i = 0; i < 100 && alive > 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(i > 0 ? 50 : 0));
@@ -152,7 +152,7 @@ TEST_F(Collect, HostReadings) {
   EXPECT_FALSE(host.cpu_util_pct());
 }
 
-// The rows of a real capture: their columns picked by name out of all that nvidia-smi knows.
+// Rows of a real capture: columns selected by name from all that nvidia-smi reports.
 TEST_F(Collect, RealCapturesAreRows) {
   const auto path =
       base::test_data("fixtures/nvidia-smi/linux-x86_64__nvidia-h100-mig__590.48.01.txt");
@@ -211,7 +211,7 @@ TEST_F(Collect, ARealPrometheusScrapesIt) {
   std::atomic<int> scrapes = 0;
   const auto exporter = Exporter::start("127.0.0.1", 0, [&] {
     Sampling sampling = first;
-    constexpr int kSampled = 3;  // then nvidia-smi stands still
+    constexpr int kSampled = 3;  // then nvidia-smi hangs
     sampling.time_ms += std::min<int>(++scrapes, kSampled);
     return metrics_page(sampling);
   });
@@ -223,7 +223,7 @@ TEST_F(Collect, ARealPrometheusScrapesIt) {
                        std::to_string(exporter->port()) + "']\n");
   const TestPrometheus server(folder / "data", config);
   ASSERT_TRUE(server.ready()) << TestFolder::read(folder / "data.log");
-  // Its discovery takes five seconds.
+  // Its service discovery takes five seconds.
   for (int i = 0; i < 300 && scrapes < 8; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }

@@ -16,7 +16,7 @@ using base::http::Response;
 
 namespace {
 
-/// The first IP address of a name; the name itself if it is one or has none.
+/// The first IP address of a host name; the argument itself if it is an address or has none.
 std::string address_of(const std::string& host) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
@@ -66,7 +66,7 @@ base::Result<Exporter> Exporter::start(const std::string& host, int port,
   auto socket = base::http::ListenSocket::tcp_at(address_of(host), static_cast<uint16_t>(port));
   if (!socket) {
     return base::failed(fmt::format("cannot listen on {}:{}", host, port),
-                        "is another exporter running there? --listen names another port");
+                        "check that no other exporter uses it, or set another port with --listen");
   }
   auto server = std::make_unique<Server>();
   server->port = socket->port();
@@ -86,7 +86,7 @@ base::Result<std::pair<std::string, int>> parse_listen(const std::string& text) 
   const auto port =
       colon == std::string::npos ? std::nullopt : base::parse_int(text.substr(colon + 1));
   if (!port || *port < 0 || *port > kPortMax) {
-    return base::usage_error(fmt::format("'{}' is no ADDRESS:PORT", text),
+    return base::usage_error(fmt::format("'{}' is not an ADDRESS:PORT", text),
                              "such as 127.0.0.1:9417, or :9417 for all addresses");
   }
   std::string host = text.substr(0, colon);

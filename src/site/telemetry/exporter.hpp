@@ -1,4 +1,4 @@
-// A small server of /metrics.
+// An HTTP server for /metrics.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@ namespace goban::site::telemetry {
 
 class Exporter {
  public:
-  /// Serves what `page` returns, called from the server's threads. Errors: Failed if the address
-  /// cannot be used (taken, not of this machine); port 0 takes a free one.
+  /// Serves the result of `page`, which is called from the server's threads. Errors: Failed if the
+  /// address cannot be used (in use, not of this machine); port 0 selects a free one.
   [[nodiscard]] static base::Result<Exporter> start(const std::string& host, int port,
                                                     std::function<std::string()> page);
   Exporter(Exporter&&) noexcept;
   Exporter& operator=(Exporter&&) noexcept;
-  /// Ends the server; requests under way are answered.
+  /// Stops the server after answering the requests in progress.
   ~Exporter();
   [[nodiscard]] int port() const;
 

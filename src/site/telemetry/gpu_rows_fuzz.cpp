@@ -1,4 +1,5 @@
-// Any bytes as nvidia-smi's rows: refused, or GPUs whose page of metrics has only whole lines.
+// Arbitrary bytes as nvidia-smi's rows: rejected, or GPUs whose metrics page has only complete
+// lines.
 #include "base/check.hpp"
 #include "site/series/input/exposition.hpp"
 #include "site/telemetry/gpu_sampler.hpp"

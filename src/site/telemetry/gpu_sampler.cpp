@@ -34,7 +34,7 @@ constexpr std::array<Column, 7> kColumns{{
 }};
 constexpr size_t kIdentities = 4;  // index, uuid, name, mig.mode.current
 
-/// Calls visit(line) for the lines that are not blank; stops at the first failure.
+/// Calls visit(line) for every line that is not blank; stops at the first failure.
 template <typename Visit>
 base::Status for_lines(std::string_view text, const Visit& visit) {
   while (!text.empty()) {
@@ -88,7 +88,7 @@ base::Result<std::vector<SampledGpu>> parse_gpu_rows(std::string_view text) {
   });
   if (!parsed) return base::failure(parsed.error());
   if (gpus.empty()) {
-    return base::bad_data({"nvidia-smi", 0, 0, {}}, "it printed no GPU");
+    return base::bad_data({"nvidia-smi", 0, 0, {}}, "the output lists no GPU");
   }
   return gpus;
 }
@@ -172,7 +172,7 @@ Sampling GpuSampler::sample_program() {
   result.gpus = std::move(*gpus);
   const base::gpus::ProgramOutput apps =
       smi_.run({"--query-compute-apps=gpu_uuid,pid", "--format=csv,noheader"}, timeout_s_);
-  // Without them the GPUs are still known; their processes are not.
+  // On failure the GPUs are still reported, without their processes.
   if (apps.problem.empty()) (void)count_processes(apps.out, result.gpus);
   return result;
 }

@@ -1,5 +1,5 @@
-// One sampling of a node's GPUs, and of the node itself: by NVIDIA's management library, or by
-// nvidia-smi where that is absent.
+// One sampling of a node's GPUs, and of the node itself: by NVIDIA's management library (NVML), or
+// by nvidia-smi if that is not available.
 #pragma once
 
 #include <cstdint>
@@ -23,27 +23,27 @@ struct SampledGpu {
   std::string name;
   bool mig = false;
   std::vector<std::pair<series::Metric, series::Reading>> readings;  ///< values and N/A
-  std::optional<uint64_t> processes;  ///< with a compute context; none under MIG, or not known
+  std::optional<uint64_t> processes;  ///< with a compute context; none under MIG, or unknown
 };
 
 struct Sampling {
   int64_t time_ms = 0;    ///< when the driver answered
-  double duration_s = 0;  ///< that it took
-  std::string problem;    ///< why there are no GPUs; empty if all is well
+  double duration_s = 0;  ///< duration of the reading
+  std::string problem;    ///< why there are no GPUs; empty if there is none
   std::vector<SampledGpu> gpus;
   std::optional<double> cpu_util_pct;
   std::optional<int64_t> host_mem_used_bytes;
 };
 
-/// What --query-gpu is asked for, and its rows (csv,noheader,nounits). Errors: BadData, with the
-/// line that is no such row.
+/// The fields for --query-gpu, and its rows (csv,noheader,nounits). Errors: BadData, with the
+/// invalid line.
 [[nodiscard]] std::string gpu_query();
 [[nodiscard]] base::Result<std::vector<SampledGpu>> parse_gpu_rows(std::string_view text);
 /// Counts the processes of --query-compute-apps=gpu_uuid,pid (csv,noheader) into the GPUs.
 /// Errors: BadData.
 [[nodiscard]] base::Status count_processes(std::string_view text, std::vector<SampledGpu>& gpus);
 
-/// Share of CPU time not idle between two calls, and memory in use, of /proc.
+/// Reads from /proc: CPU utilisation between two calls, and memory in use.
 class HostSampler {
  public:
   explicit HostSampler(std::string proc = "/proc") : proc_(std::move(proc)) {}
@@ -57,12 +57,12 @@ class HostSampler {
   uint64_t total_ = 0;
 };
 
-/// Asks NVIDIA's management library, in a thread of its own: a driver that hangs costs a sampling,
-/// and no other is begun before it answers.
+/// Queries NVIDIA's management library in a separate thread: a hung driver costs one sampling, and
+/// no new one is started before it answers.
 class NvmlSampler {
  public:
   explicit NvmlSampler(std::shared_ptr<const base::gpus::NvmlLibrary> library);
-  /// GPUs, or a problem.
+  /// Returns GPUs, or a problem.
   [[nodiscard]] Sampling sample(double timeout_s);
 
  private:
@@ -71,7 +71,7 @@ class NvmlSampler {
 };
 
 struct SamplerOptions {
-  std::string program{};  ///< such as nvidia-smi; empty: the library, or else nvidia-smi
+  std::string program{};  ///< such as nvidia-smi; empty: the library, otherwise nvidia-smi
   double timeout_s = 10;
   const std::atomic<bool>* interrupted = nullptr;
 };
@@ -79,7 +79,7 @@ struct SamplerOptions {
 class GpuSampler {
  public:
   explicit GpuSampler(const SamplerOptions& options);
-  /// Takes up to the time-out twice, and one second more.
+  /// Takes at most twice the time-out plus one second.
   [[nodiscard]] Sampling sample();
 
  private:
@@ -91,7 +91,7 @@ class GpuSampler {
   double timeout_s_;
 };
 
-/// The sampling as Prometheus' text format, without timestamps.
+/// Formats the sampling in Prometheus' text format, without timestamps.
 [[nodiscard]] std::string metrics_page(const Sampling& sampling);
 
 }  // namespace goban::site::telemetry

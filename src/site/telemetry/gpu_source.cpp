@@ -16,8 +16,9 @@ bool is_address(const std::string& source) {
 base::Status read_server(const std::string& url, const GpuSourceOptions& options,
                          series::Intake& intake, GpuSourceReport& report) {
   if (options.from_ms == INT64_MIN || options.to_ms == INT64_MAX) {
-    return base::usage_error(fmt::format("{}: for which time?", base::http::without_password(url)),
-                             "a server needs a first and a last moment");
+    return base::usage_error(
+        fmt::format("{}: a server requires a period", base::http::without_password(url)),
+        "set its start and end");
   }
   PrometheusOptions server;
   server.url = url;
@@ -71,8 +72,8 @@ base::Status GpuSources::import(std::span<const std::string> sources,
                                 const GpuSourceOptions& options) {
   std::string folder = (std::filesystem::temp_directory_path() / "goban-gpu-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) {
-    return base::failed(fmt::format("cannot make a temporary folder: {}", std::strerror(errno)),
-                        "set TMPDIR to a folder with space");
+    return base::failed(fmt::format("cannot create a temporary folder: {}", std::strerror(errno)),
+                        "set TMPDIR to a folder with free space");
   }
   temporary_ = folder;
   stores_.push_back(folder);

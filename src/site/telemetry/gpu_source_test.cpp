@@ -53,7 +53,7 @@ TEST(GpuSources, Refusals) {
   ASSERT_FALSE(absent);
   const auto timeless = GpuSources::open(std::vector<std::string>{"http://127.0.0.1:1"}, {});
   ASSERT_FALSE(timeless);
-  EXPECT_THAT(timeless.error().text(), HasSubstr("for which time?"));
+  EXPECT_THAT(timeless.error().text(), HasSubstr("a server requires a period"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A sampling as Prometheus' text format. Names and units are those of series/input's adapters.
+// A sampling in Prometheus' text format. Names and units match the adapters of series/input.
 #include <array>
 #include <fmt/format.h>
 
@@ -72,7 +72,7 @@ void add_values(Page& page, const Sampling& sampling) {
 }
 
 void add_marks(Page& page, const Sampling& sampling) {
-  page.title("goban_gpu_not_available", "1: the GPU has no such value, which is not zero");
+  page.title("goban_gpu_not_available", "1: the GPU does not provide this metric (it is not zero)");
   for (const SampledGpu& gpu : sampling.gpus) {
     for (const auto& [kind, reading] : gpu.readings) {
       if (reading.state != State::NotAvailable) continue;
@@ -84,7 +84,7 @@ void add_marks(Page& page, const Sampling& sampling) {
     if (!gpu.processes) continue;
     page.line("goban_gpu_processes", gpu, {}, static_cast<double>(*gpu.processes));
   }
-  page.title("goban_gpu_info", "1, with what the GPU is");
+  page.title("goban_gpu_info", "1, with the GPU's properties as labels");
   for (const SampledGpu& gpu : sampling.gpus) {
     page.line("goban_gpu_info", gpu, {{"name", gpu.name}, {"mig", gpu.mig ? "on" : "off"}}, 1);
   }
@@ -99,7 +99,7 @@ std::string metrics_page(const Sampling& sampling) {
     add_values(page, sampling);
     add_marks(page, sampling);
     constexpr std::string_view kTime = "goban_gpu_sample_time_seconds";
-    page.title(kTime, "when the driver answered, seconds since 1970");
+    page.title(kTime, "time at which the driver responded, seconds since 1970");
     page.line(kTime, static_cast<double>(sampling.time_ms) / 1000);
   }
   if (sampling.cpu_util_pct) {
@@ -107,12 +107,12 @@ std::string metrics_page(const Sampling& sampling) {
     page.line("goban_cpu_utilization_percent", *sampling.cpu_util_pct);
   }
   if (sampling.host_mem_used_bytes) {
-    page.title("goban_host_memory_used_bytes", "memory not available");
+    page.title("goban_host_memory_used_bytes", "host memory in use");
     page.line("goban_host_memory_used_bytes", static_cast<double>(*sampling.host_mem_used_bytes));
   }
   page.title("goban_gpu_collect_success", "1, or 0 if the GPUs could not be read");
   page.line("goban_gpu_collect_success", good ? 1 : 0);
-  page.title("goban_gpu_collect_duration_seconds", "how long reading the GPUs took");
+  page.title("goban_gpu_collect_duration_seconds", "duration of reading the GPUs");
   page.line("goban_gpu_collect_duration_seconds", sampling.duration_s);
   return page.take();
 }

@@ -50,7 +50,7 @@ Sampling look(const NvmlLibrary& library) {
     for (const PhysicalGpu& gpu : *gpus) {
       result.gpus.push_back(sampled(library, gpu, result.gpus.size()));
     }
-    if (gpus->empty()) result.problem = "NVIDIA's driver knows no GPU";
+    if (gpus->empty()) result.problem = "NVIDIA's driver reports no GPU";
   } else {
     result.problem = gpus.error().text();
   }
@@ -67,7 +67,7 @@ NvmlSampler::NvmlSampler(std::shared_ptr<const NvmlLibrary> library)
 Sampling NvmlSampler::sample(double timeout_s) {
   using std::chrono::duration;
   if (!pending_.valid()) {
-    // Not std::async: its future would wait at the end of the program for a driver that hangs.
+    // Not std::async: the destructor of its future would wait for a hung driver at exit.
     std::promise<Sampling> promise;
     pending_ = promise.get_future();
     std::thread([library = library_, promise = std::move(promise)]() mutable {

@@ -1,4 +1,4 @@
-// Sampling by NVIDIA's management library, of which a stand-in is loaded.
+// Sampling by NVIDIA's management library, with a stub loaded in its place.
 #include <cstdlib>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST_F(NvmlSampling, TheLibraryIsAskedFirst) {
         "goban_gpu_power_watts{gpu=\"1\",uuid=\"GPU-b\"} 700\n",
         "goban_gpu_sm_clock_hertz{gpu=\"0\",uuid=\"GPU-a\"} 1.98e+09\n",
         "goban_gpu_processes{gpu=\"0\",uuid=\"GPU-a\"} 0\n",
-        // The stand-in has no temperature, and its second GPU no clocks.
+        // The stub has no temperature, and its second GPU no clocks.
         "goban_gpu_not_available{gpu=\"0\",uuid=\"GPU-a\",metric=\"gpu_temperature\"} 1\n",
         "goban_gpu_not_available{gpu=\"1\",uuid=\"GPU-b\",metric=\"gpu_sm_clock\"} 1\n",
         "goban_gpu_collect_success 1\n"}) {

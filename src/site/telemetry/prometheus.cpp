@@ -22,7 +22,7 @@ std::string seconds_text(int64_t time_ms) {
   return base::number_text(static_cast<double>(time_ms) / 1000);
 }
 
-/// A text as regular expression (RE2) that matches it alone.
+/// A regular expression (RE2) that matches exactly this text.
 std::string escaped_pattern(std::string_view text) {
   constexpr std::string_view kSpecial = R"(\.+*?()|[]{}^$)";
   std::string out;
@@ -33,17 +33,17 @@ std::string escaped_pattern(std::string_view text) {
   return out;
 }
 
-/// One metric of some nodes in a stretch of time.
+/// One metric of some nodes in a period.
 struct Block {
   const Adapter* adapter = nullptr;
   std::string node_label;
-  std::string without;  ///< matchers: no label that would name the node before it
+  std::string without;  ///< matchers that exclude series with a preferred node label
   std::span<const std::string> nodes;
   int64_t from_ms = 0;
   int64_t to_ms = 0;
 };
 
-/// Collects a helping metric.
+/// Collects the samples of a helper metric.
 class FactSink final : public MatrixSink {
  public:
   FactSink(const Adapter& adapter, const series::AdapterTable& adapters, series::SideFacts& facts)
@@ -64,7 +64,7 @@ class FactSink final : public MatrixSink {
   std::optional<series::DeviceKey> device_;
 };
 
-/// Gives the samples of a block to the intake.
+/// Passes the samples of a block to the intake.
 class SampleMatrix final : public MatrixSink {
  public:
   SampleMatrix(const Block& block, const series::AdapterTable& adapters,
@@ -132,10 +132,10 @@ class Session {
   }
 
  private:
-  /// Where to find those of a metric's series whose node one label names.
+  /// How to query those of a metric's series whose node is named by one label.
   struct Plan {
     const Adapter* adapter = nullptr;
-    std::string label;    ///< that names the node
+    std::string label;    ///< the label that names the node
     std::string without;  ///< as in Block
     std::vector<std::string> nodes;
   };
@@ -185,7 +185,7 @@ class Session {
     return base::failed(
         fmt::format("{} does not list its series: {}", base::http::without_password(options_.url),
                     reason(answer, response)),
-        "check the address, and that the server answers there");
+        "check the address, and that the server responds");
   }
 
   static std::string percent(std::string_view text) {
@@ -194,7 +194,7 @@ class Session {
     return out;
   }
 
-  /// The adapters whose metrics the server has; helpers too.
+  /// The adapters whose metrics exist on the server, helper metrics included.
   base::Result<std::vector<const Adapter*>> find_metrics() {
     const std::string match =
         options_.matchers.empty() ? "" : fmt::format("{{{}}}", options_.matchers);
@@ -214,15 +214,15 @@ class Session {
     }
     if (found.empty()) {
       return base::usage_error(
-          fmt::format("{} has none of the metrics asked for between --from and --to",
+          fmt::format("{} has none of the requested metrics between --from and --to",
                       base::http::without_password(options_.url)),
-          fmt::format("it has {} others; --adapters FILE says what they mean", names->size()));
+          fmt::format("it has {} others; describe them with --adapters FILE", names->size()));
     }
     return found;
   }
 
-  /// A plan for each label that names nodes of this metric: of the series that have none of the
-  /// labels before it, as exporters differ in what they know.
+  /// Adds a plan for each label that names nodes of this metric: for the series that have none of
+  /// the preferred labels, as exporters have different labels.
   base::Status add_plans(const Adapter& adapter, std::vector<Plan>& plans) {
     std::string without;
     for (const std::string& label : adapter.node_labels) {
@@ -272,7 +272,7 @@ class Session {
            ((options_.to_ms - options_.from_ms + options_.block_ms - 1) / options_.block_ms);
   }
 
-  /// Errors: those of the sink. What the server fails to give becomes a gap.
+  /// Errors: those of the sink. Failed queries become gaps.
   base::Status read_block(const Block& block) {
     series::SideFacts facts;
     std::string problem = read_helpers(block, facts);
@@ -297,7 +297,7 @@ class Session {
     return {};
   }
 
-  /// Facts of the block's time and of one sampling before it; returns what went wrong.
+  /// Reads facts of the block's period and of one sampling before it; returns what went wrong.
   std::string read_helpers(const Block& block, series::SideFacts& facts) {
     constexpr int64_t kBefore_ms = int64_t{600'000};
     for (const Adapter* helper : helpers_) {
@@ -311,7 +311,7 @@ class Session {
     return {};
   }
 
-  /// Runs `metric[range]`; returns what went wrong, or nothing.
+  /// Queries `metric[range]`; returns what went wrong; empty = nothing.
   std::string query(const Block& block, const std::string& metric, int64_t from_ms,
                     MatrixSink& sink) {
     std::string nodes;
@@ -364,7 +364,7 @@ class Session {
   PrometheusReport report_;
   std::vector<const Adapter*> helpers_;
   std::set<std::string> seen_warnings_;
-  bool too_much_ = false;  ///< the last query failed for its size
+  bool too_much_ = false;  ///< the last query failed because of its size
 };
 
 }  // namespace
@@ -373,11 +373,11 @@ base::Result<PrometheusReport> read_prometheus(const PrometheusOptions& options,
                                                series::Intake& intake) {
   if (!options.url.starts_with("http://") && !options.url.starts_with("https://")) {
     return base::usage_error(
-        fmt::format("'{}' is no address", base::http::without_password(options.url)),
+        fmt::format("'{}' is not an address", base::http::without_password(options.url)),
         "such as http://prometheus:9090");
   }
   if (options.from_ms >= options.to_ms) {
-    return base::usage_error("the time asked for is empty", "give --from before --to");
+    return base::usage_error("the requested period is empty", "set --from before --to");
   }
   return Session(options, intake).run();
 }

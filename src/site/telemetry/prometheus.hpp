@@ -1,9 +1,10 @@
-// Raw samples out of a Prometheus server, by blocks of nodes and time.
+// Reads raw samples from a Prometheus server, by blocks of nodes and time.
 //
-// Samples are asked for as they were scraped (`metric[range]` at the block's end), not re-sampled:
-// a range query would repeat a value for five minutes after its series ended (lookback). Ranges are
-// closed on both sides in version 2 and open on the left from version 3 on, so a block asks for one
-// millisecond more and cuts by itself. Stale markers end a series there: nothing is invented.
+// Samples are queried as they were scraped (`metric[range]` at the block's end), not resampled: a
+// range query would repeat a value for five minutes after its series ended (lookback). Ranges are
+// closed on both sides in version 2 and open on the left since version 3, so a block queries one
+// millisecond more and discards samples outside it. There, stale markers end a series: no samples
+// are invented.
 #pragma once
 
 #include <atomic>
@@ -19,30 +20,30 @@
 
 namespace goban::site::telemetry {
 
-/// How patient requests are.
+/// Time-outs and retries of requests.
 struct HttpOptions {
-  double timeout_s = 60;  ///< of a whole answer
+  double timeout_s = 60;  ///< of an entire response
   double connect_s = 10;
-  uint32_t retries = 3;  ///< after a failure that may pass: no connection, time-out, 429, 5xx
+  uint32_t retries = 3;  ///< after transient failures: no connection, time-out, 429, 5xx
   double pause_s = 0.5;  ///< before the first retry; doubles
   size_t bytes_max = size_t{512} << 20;
 };
 
 struct PrometheusOptions {
-  std::string url{};       ///< "http://prometheus:9090"; a path before /api/v1 is kept
-  std::string matchers{};  ///< for every query, such as `job="gpu",cluster="a"`
+  std::string url{};       ///< "http://prometheus:9090"; a path before /api/v1 is allowed
+  std::string matchers{};  ///< added to every query, such as `job="gpu",cluster="a"`
   series::AdapterTable adapters = series::AdapterTable::builtin();
-  std::vector<series::Metric> metrics{};  ///< empty: all that the adapters know
+  std::vector<series::Metric> metrics{};  ///< empty: all that have an adapter
   int64_t from_ms = 0;
   int64_t to_ms = 0;  ///< samples of [from_ms, to_ms)
   uint32_t nodes_per_query = 64;
   int64_t block_ms = 6 * int64_t{3'600'000};
-  /// A block that is too much for the server is halved down to this.
+  /// A block that is too large for the server is halved down to this.
   int64_t block_ms_min = int64_t{600'000};
   HttpOptions http{};
 };
 
-/// A part of the data that could not be had: it is missing, not zero.
+/// A part of the data that could not be read: missing, not zero.
 struct Gap {
   std::string metric;
   size_t nodes = 0;
@@ -53,17 +54,17 @@ struct Gap {
 };
 
 struct PrometheusReport {
-  std::string version;               ///< of the server; empty if it does not say
+  std::string version;               ///< of the server; empty if unknown
   std::vector<std::string> metrics;  ///< names that were read
   uint64_t queries = 0;
   uint64_t retries = 0;
-  uint64_t halved = 0;                ///< blocks asked for in two parts
+  uint64_t halved = 0;                ///< blocks queried in two halves
   std::vector<std::string> warnings;  ///< of the server, each once: data may be incomplete
   std::vector<Gap> gaps;
 };
 
-/// Gives all samples to the intake. Errors: Failed if the server cannot be reached or refuses to
-/// list its metrics, Usage if it knows none of them; what fails later is a gap in the report.
+/// Passes all samples to the intake. Errors: Failed if the server cannot be reached or does not
+/// list its metrics, Usage if it has none of the metrics; later failures are gaps in the report.
 [[nodiscard]] base::Result<PrometheusReport> read_prometheus(const PrometheusOptions& options,
                                                              series::Intake& intake);
 

@@ -1,5 +1,5 @@
-// Samples out of Prometheus: a real server on data that promtool made, and a fake one that fails in
-// every way.
+// Reading from Prometheus: a real server on data made by promtool, and a fake one with every kind
+// of failure.
 #include "site/telemetry/prometheus.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::vector<std::string> sorted(std::vector<std::string> lines) {
 // ---- a real server ------------------------------------------------------------------------------
 
 /// Five nodes with two GPUs for three hours: gaps, a series that ends, text files served again. The
-/// nodes differ in the labels that name them; a series that nothing names is among them.
+/// nodes have different node labels; one series has none.
 std::string metrics_text() {
   const auto named = [](int node) -> std::string {
     if (node == 4) return "Hostname=\"g4\",instance=\"exporter:9100\",";
@@ -59,7 +59,7 @@ std::string metrics_text() {
     for (int gpu = 0; gpu < 2; ++gpu) {
       for (int64_t minute = 0; minute < 180; ++minute) {
         if (minute >= 60 && minute < 70) continue;  // scrapes failed
-        if (node == 3 && minute >= 100) continue;   // the node died
+        if (node == 3 && minute >= 100) continue;   // the node failed
         text += line("goban_gpu_utilization_percent", node, gpu, kStart_s + minute * 60,
                      (minute * node + gpu) % 101);
       }
@@ -103,7 +103,7 @@ TEST(Prometheus, RealServerGivesWhatWasScraped) {
 
   PrometheusOptions options = options_for(server.url() + "/", 0, 3 * 3600);
   options.nodes_per_query = 2;
-  options.block_ms = 40 * 60'000;  // borders lie on samples
+  options.block_ms = 40 * 60'000;  // block boundaries coincide with samples
   TextSink sink;
   Intake intake(sink);
   const auto report = read_prometheus(options, intake);
@@ -123,7 +123,7 @@ TEST(Prometheus, RealServerGivesWhatWasScraped) {
   options.to_ms += int64_t{10} * 86'400'000;
   const auto nothing = read_prometheus(options, intake);
   ASSERT_FALSE(nothing);
-  EXPECT_THAT(nothing.error().text(), HasSubstr("none of the metrics"));
+  EXPECT_THAT(nothing.error().text(), HasSubstr("none of the requested metrics"));
 }
 
 // ---- a server that fails ------------------------------------------------------------------------
@@ -287,7 +287,7 @@ TEST_F(FakePrometheus, TimeOutsAndCutAnswersAreGaps) {
   ASSERT_TRUE(report);
   ASSERT_GE(report->gaps.size(), 2U);
   EXPECT_THAT(report->gaps.front().reason, HasSubstr("timed out after 0.2 s"));
-  EXPECT_THAT(report->gaps.back().reason, HasSubstr("damaged JSON"));
+  EXPECT_THAT(report->gaps.back().reason, HasSubstr("invalid JSON"));
   EXPECT_EQ(sink.lines.size(), 10U);
 }
 
@@ -309,7 +309,7 @@ TEST_F(FakePrometheus, NobodyThereIsAnErrorWithoutThePassword) {
 
 TEST_F(FakePrometheus, UsageErrors) {
   options = options_for("127.0.0.1:9090", 0, 600);
-  EXPECT_THAT(read_prometheus(options, intake).error().text(), HasSubstr("is no address"));
+  EXPECT_THAT(read_prometheus(options, intake).error().text(), HasSubstr("is not an address"));
   options = options_for("http://127.0.0.1:9090", 600, 600);
   EXPECT_THAT(read_prometheus(options, intake).error().text(), HasSubstr("--from before --to"));
 }

@@ -17,7 +17,7 @@ std::optional<double> parse_value(const std::string& text) {
   return base::parse_double(text);
 }
 
-/// Follows the path of keys through the document; arrays count as a level without a key.
+/// Tracks the path of keys in the document; an array is a level without a key.
 class Handler final : public nlohmann::json_sax<nlohmann::json> {
  public:
   Handler(MatrixSink* sink, std::vector<std::string>* texts) : sink_(sink), texts_(texts) {}
@@ -41,7 +41,8 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
     if (at({"error"})) response.problem = value;
     if (at({"errorType"})) response.error_type = value;
     if (at({"warnings", ""})) response.warnings.push_back(value);
-    if (at({"data", "resultType"}) && value != "matrix") return refuse("the result is no matrix");
+    if (at({"data", "resultType"}) && value != "matrix")
+      return refuse("the result is not a matrix");
     if (texts_ != nullptr && at({"data", ""})) texts_->push_back(value);
     if (sink_ == nullptr) return true;
     if (path_.size() == kLabelDepth && within_series("metric")) {
@@ -84,7 +85,7 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::detail::exception& error) override {
     (void)error;
-    return refuse("the answer is damaged JSON from byte " + std::to_string(position));
+    return refuse("the response is invalid JSON at byte " + std::to_string(position));
   }
 
  private:
@@ -93,7 +94,7 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
   static constexpr size_t kLabelDepth = 5;
   static constexpr size_t kPairDepth = 6;  // {data {result [ {values [ [
 
-  /// Whether the current value stands under exactly these keys ("" in an array).
+  /// True if the current value is at exactly these keys ("" in an array).
   [[nodiscard]] bool at(std::initializer_list<std::string_view> keys) const {
     return path_.size() == keys.size() && std::equal(keys.begin(), keys.end(), path_.begin());
   }
@@ -115,7 +116,7 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
   }
   bool pair_value(const std::string& text) {
     const auto value = parse_value(text);
-    if (!announced_ || !time_ms_ || !value) return refuse("a sample is no [time, \"value\"]");
+    if (!announced_ || !time_ms_ || !value) return refuse("a sample is not [time, \"value\"]");
     ++response.samples;
     return sink_->sample(*time_ms_, *value) || stop();
   }
@@ -142,7 +143,8 @@ QueryResponse read(std::string_view json, MatrixSink* sink, std::vector<std::str
   const bool whole = nlohmann::json::sax_parse(json, &handler);
   QueryResponse response = std::move(handler.response);
   if (!whole && !handler.stopped) response.success = false;
-  if (!response.success && response.problem.empty()) response.problem = "the answer is no success";
+  if (!response.success && response.problem.empty())
+    response.problem = "the response reports no success";
   return response;
 }
 

@@ -1,4 +1,4 @@
-// Any bytes as an answer of Prometheus: read or refused; samples only after their series.
+// Arbitrary bytes as a response of Prometheus: read or rejected; samples only after their series.
 #include "site/telemetry/query_response.hpp"
 
 #include "base/check.hpp"

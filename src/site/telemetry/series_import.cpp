@@ -10,7 +10,7 @@
 namespace goban::site::telemetry {
 namespace {
 
-/// Rejected lines as CSV.
+/// Writes rejected lines as CSV.
 class RejectsFile {
  public:
   base::Status open(const std::string& path) {
@@ -37,7 +37,7 @@ class RejectsFile {
   std::optional<base::OutputFile> file_;
 };
 
-/// One import under way.
+/// An import in progress.
 class Import {
  public:
   Import(const SeriesImportRequest& request, base::Progress& progress)
@@ -93,7 +93,7 @@ class Import {
 
   base::Status read_server() {
     if (!request_.from_ms || !request_.to_ms) {
-      return base::usage_error("--prometheus needs a time", "add --from and --to");
+      return base::usage_error("--prometheus requires a period", "add --from and --to");
     }
     PrometheusOptions server = *request_.server;
     server.adapters = request_.reading.adapters;

@@ -1,5 +1,5 @@
-// Metrics of files and of a Prometheus server into a store of series. What `goban series import`
-// does.
+// Imports metrics from files and from a Prometheus server into a series store (`goban series
+// import`).
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 namespace goban::site::telemetry {
 
 struct SeriesImportRequest {
-  std::string store;  ///< folder; made if it is not there
+  std::string store;  ///< folder; created if it does not exist
   series::WriterOptions writing{};
   std::vector<std::string> files{};  ///< "-" is standard input
-  series::ImportOptions reading{};   ///< its adapters and metrics for the server, too
-  /// Asked after the files; its adapters, metrics and times are those of this request.
+  series::ImportOptions reading{};   ///< its adapters and metrics also apply to the server
+  /// Queried after the files; adapters, metrics and times are those of this request.
   std::optional<PrometheusOptions> server{};
-  std::optional<int64_t> from_ms{};  ///< samples of [from_ms, to_ms); a server needs both
+  std::optional<int64_t> from_ms{};  ///< samples of [from_ms, to_ms); required for a server
   std::optional<int64_t> to_ms{};
   std::string rejects{};  ///< CSV of rejected lines; empty: none
 };
@@ -30,14 +30,14 @@ struct SeriesImportRequest {
 struct SeriesImportReport {
   series::InputCounts input;
   series::WriteCounts written;
-  std::optional<PrometheusReport> server;    ///< with what it did not give
+  std::optional<PrometheusReport> server;    ///< including its gaps
   std::vector<std::string> reject_examples;  ///< "file:line: reason" of the first rejected lines
-  bool was_cancelled = false;                ///< what was read before is in the store
+  bool was_cancelled = false;                ///< samples read before are in the store
 };
 
-/// Repeating an import changes nothing: what is in the store is skipped. Errors: Usage if there is
-/// nothing to import, or a server without a time; those of reading and writing. What was taken
-/// before an error stays.
+/// Repeating an import changes nothing: samples already in the store are skipped. Errors: Usage if
+/// there is nothing to import, or a server without a period; those of reading and writing. Samples
+/// added before an error are kept.
 [[nodiscard]] base::Result<SeriesImportReport> import_series(const SeriesImportRequest& request,
                                                              base::Progress& progress);
 

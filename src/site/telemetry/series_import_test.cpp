@@ -1,4 +1,4 @@
-// Files of metrics into a store of series, and what the store then holds.
+// Files of metrics imported into a series store, and the contents of the store.
 #include "site/telemetry/series_import.hpp"
 
 #include <gmock/gmock.h>
@@ -89,7 +89,7 @@ TEST_F(SeriesImportTest, RefusesWhatSaysTooLittle) {
   request.server.emplace().url = "http://127.0.0.1:9";
   const auto timeless = import_series(request, progress);
   ASSERT_FALSE(timeless);
-  EXPECT_THAT(timeless.error().text(), HasSubstr("--prometheus needs a time"));
+  EXPECT_THAT(timeless.error().text(), HasSubstr("--prometheus requires a period"));
   request.server.reset();
   request.files.clear();
   EXPECT_FALSE(import_series(request, progress));

@@ -1,4 +1,4 @@
-// For tests: programs in the background, free ports, a real Prometheus.
+// For tests: background processes, free ports, a real Prometheus.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@
 
 namespace goban::site::telemetry {
 
-/// A program that is ended with the object.
+/// A process that is stopped with the object.
 class TestProcess {
  public:
   explicit TestProcess(const std::vector<std::string>& arguments, const std::string& log) {
@@ -39,7 +39,7 @@ class TestProcess {
   TestProcess(const TestProcess&) = delete;
   TestProcess& operator=(const TestProcess&) = delete;
   ~TestProcess() { (void)stop(); }
-  /// Asks it to end; returns its exit code, -1 if a signal ended it.
+  /// Requests termination; returns the exit code, -1 if a signal ended the process.
   int stop() {
     if (pid_ <= 0) return code_;
     kill(pid_, SIGTERM);
@@ -70,7 +70,7 @@ inline bool have_program(const std::string& name) {
   return std::system(("command -v " + name + " >/dev/null 2>&1").c_str()) == 0;
 }
 
-/// Waits up to 20 s for an address to answer 200.
+/// Waits up to 20 s until an address returns 200.
 inline bool wait_for(const std::string& url) {
   base::http::HttpClient client;
   for (int i = 0; i < 200; ++i) {
@@ -80,7 +80,7 @@ inline bool wait_for(const std::string& url) {
   return false;
 }
 
-/// A Prometheus server on the data of a folder, told by `config` (YAML) what to scrape.
+/// A Prometheus server on the data of a folder; `config` (YAML) defines what to scrape.
 class TestPrometheus {
  public:
   TestPrometheus(const std::string& folder, const std::string& config)

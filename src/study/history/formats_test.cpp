@@ -78,13 +78,13 @@ TEST(Swf, EveryReasonHasItsText) {
                                     swf_line("5", "0", "0", "9", "4", "4", "9", "6") +
                                     swf_line("6", "0", "0", "9", "4", "4.5", "9", "1") +
                                     "7 0 0 9 4 -1 -1 4 9 -1 1 7 3 11 2 5 -1\n");
-  EXPECT_THAT(reasons(result),
-              ElementsAre("2: the run time is not known",
-                          "3: neither requested nor allocated processors are known",
-                          "4: status 2: a part of a job that has a record of its own",
-                          "5: submit time \"-1\" is negative", "6: status \"6\" is not in 0..5",
-                          "7: requested processors \"4.5\" is not a whole number",
-                          "8: 17 fields instead of 18"));
+  EXPECT_THAT(
+      reasons(result),
+      ElementsAre(
+          "2: the run time is unknown", "3: neither requested nor allocated processors are known",
+          "4: status 2: a part of a job that has a record of its own",
+          "5: submit time \"-1\" is negative", "6: status \"6\" is not between 0 and 5",
+          "7: requested processors \"4.5\" is not an integer", "8: 17 fields instead of 18"));
 }
 
 TEST(Swf, BadStartTimeIsAnError) {
@@ -165,7 +165,7 @@ TEST(Lumos, FloatsForWholeNumbers) {
   EXPECT_EQ(result.history.recorded[1].end, RecordedEnd::Failed);
   EXPECT_THAT(
       reasons(result),
-      ElementsAre("4: new_status \"Lost\" is none of COMPLETED, FAILED, CANCELLED, TIMEOUT, "
+      ElementsAre("4: new_status \"Lost\" is not one of COMPLETED, FAILED, CANCELLED, TIMEOUT, "
                   "NODE_FAIL, Pass, Killed"));
   EXPECT_THAT(result.notes, ElementsAre(HasSubstr("gpu_num equals node_num")));
 }
@@ -184,7 +184,7 @@ TEST(Lumos, IntervalsAddUp) {
   EXPECT_EQ(result.history.jobs[1].request.walltime_limit_ns, 600 * kSecond);
   EXPECT_EQ(result.history.jobs[2].request.submit_ns, 200 * kSecond);
   EXPECT_EQ(result.counts.cpu_jobs_left_out, 1);
-  EXPECT_THAT(reasons(result), ElementsAre("5: gpu_num \"x\" is not a whole number",
+  EXPECT_THAT(reasons(result), ElementsAre("5: gpu_num \"x\" is not an integer",
                                            "7: the intervals add up to more than 4.6e9 seconds"));
 }
 
@@ -211,8 +211,8 @@ TEST(Openb, Pods) {
   EXPECT_EQ(result.counts.cpu_jobs, 1);
   EXPECT_THAT(
       reasons(result),
-      ElementsAre("6: deletion_time is before the pod began",
-                  "7: pod_phase \"Evicted\" is none of Running, Pending, Succeeded, Failed, "
+      ElementsAre("6: deletion_time is before the pod started",
+                  "7: pod_phase \"Evicted\" is not one of Running, Pending, Succeeded, Failed, "
                   "Unknown"));
 }
 
@@ -275,12 +275,13 @@ TEST(JobFormats, NamedFormatsSayWhatTheyNeed) {
   ASSERT_FALSE(result);
   EXPECT_EQ(
       result.error().text(),
-      "jobs.csv:1: the column creation_time is missing (openb needs name, num_gpu, gpu_milli, "
+      "jobs.csv:1: the column creation_time is missing (openb requires name, num_gpu, gpu_milli, "
       "creation_time, deletion_time, scheduled_time, cpu_milli, qos, pod_phase)");
   options.format = "philly-attempts";
-  EXPECT_THAT(read_text("run_time,wait_time,submit_time,gpu_num\n", options).error().text(),
-              HasSubstr("the column without name is missing (philly-attempts needs a first column "
-                        "without name, run_time"));
+  EXPECT_THAT(
+      read_text("run_time,wait_time,submit_time,gpu_num\n", options).error().text(),
+      HasSubstr("the column without a name is missing (philly-attempts requires a first column "
+                "without a name, run_time"));
 }
 
 TEST(CpuJobs, BecomeTheSmallestTypeThatHoldsThem) {

@@ -115,11 +115,12 @@ TEST(JobReader, AccountsAndRecordsOfTheSiteAreKept) {
   EXPECT_EQ(result.history.accounts[late.account.index()], "physics");
   EXPECT_EQ(result.history.partitions[late.partition.index()], "gpu");
   EXPECT_EQ(result.history.qos[late.qos.index()], "high");
-  EXPECT_THAT(reasons(result),
-              ElementsAre("4: the job started before it was submitted",
-                          "5: state \"Sleeping\" is none of COMPLETED, FAILED, CANCELLED, TIMEOUT, "
-                          "NODE_FAIL",
-                          "6: the job ended before it started"));
+  EXPECT_THAT(
+      reasons(result),
+      ElementsAre("4: the job started before it was submitted",
+                  "5: state \"Sleeping\" is not one of COMPLETED, FAILED, CANCELLED, TIMEOUT, "
+                  "NODE_FAIL",
+                  "6: the job ended before it started"));
 }
 
 TEST(JobReader, EveryReasonHasItsText) {
@@ -157,7 +158,7 @@ TEST(JobReader, EveryReasonHasItsText) {
       reasons(result),
       ElementsAre("3: 5 fields instead of 6", "4: submit_time \"soon\" is not a finite number",
                   "5: submit_time \"-1\" is negative", "6: duration \"nan\" is not a finite number",
-                  "7: num_gpus \"1.5\" is not a whole number",
+                  "7: num_gpus \"1.5\" is not an integer",
                   "8: num_gpus 9 exceeds the 8 GPUs of the cluster", "9: job_id 1 was used before",
                   "10: job_id is empty", "11: submit_time \"1e10\" is beyond 4.6e9 seconds",
                   "12: the work is beyond 4.6e9 seconds", "14: num_gpus is empty",
@@ -256,7 +257,7 @@ TEST(JobReader, ResourceTypeLimits) {
           "6: 2 instances of G.small exceed the 1 allowed",
           "7: num_gpus 6 is not 1 x the 4 GPUs of Full",
           "8: num_gpus 1 is not 1 x the 0 GPUs of C.small", "9: instances need a resource_type",
-          "10: instances \"0\" is not in 1..2147483647",
+          "10: instances \"0\" is not between 1 and 2147483647",
           "11: walltime_s is zero (leave it empty for no limit)",
           "12: a job needs at least one instance of Full"));
 }
@@ -288,7 +289,7 @@ TEST(JobReader, Arrays) {
   EXPECT_THAT(reasons(result),
               ElementsAre("3: job_id 12_1 was used before", "4: job_id 12 was used before",
                           "6: job_id 13_1 of an array task was used before",
-                          "7: array_tasks \"100001\" is not in 1..100000",
+                          "7: array_tasks \"100001\" is not between 1 and 100000",
                           "8: array_limit needs array_tasks",
                           "9: class \"b\" is not a letter from A to Z"));
   ASSERT_EQ(result.history.arrays.size(), 1u);
@@ -306,19 +307,20 @@ std::string error_text(std::string_view text, const ReadOptions& options = {}) {
 
 TEST(JobReader, HeaderErrors) {
   EXPECT_EQ(error_text(""), "jobs.csv: the file is empty (it must begin with a header line)");
-  EXPECT_EQ(error_text("id,gpus\n1,2\n"),
-            "jobs.csv: no job format has the header \"id,gpus\" (name one with --format: slurm, "
-            "grid-engine, swf, kubernetes, philly-json, alibaba-pai, records, pal, "
-            "philly-attempts, philly-sia, chronus, lumos, lumos-intervals, openb, helios, generic; "
-            "or write the columns of generic: job_id,submit_time,duration,num_gpus,user,model["
-            ",class,priority,walltime_s,resource_type,instances,array_tasks,array_limit,account,"
-            "partition,qos,start_time,end_time,state,batch_size,epochs,gpu_mem_bytes,gpu_util_pct,"
-            "deadline_s,max_slowdown,max_wait_s,share])");
+  EXPECT_EQ(
+      error_text("id,gpus\n1,2\n"),
+      "jobs.csv: no job format matches the header \"id,gpus\" (select one with --format: slurm, "
+      "grid-engine, swf, kubernetes, philly-json, alibaba-pai, records, pal, "
+      "philly-attempts, philly-sia, chronus, lumos, lumos-intervals, openb, helios, generic; "
+      "or use the columns of generic: job_id,submit_time,duration,num_gpus,user,model["
+      ",class,priority,walltime_s,resource_type,instances,array_tasks,array_limit,account,"
+      "partition,qos,start_time,end_time,state,batch_size,epochs,gpu_mem_bytes,gpu_util_pct,"
+      "deadline_s,max_slowdown,max_wait_s,share])");
   EXPECT_EQ(read_text("id,gpus\n").error().code, base::ErrorCode::Usage);
   EXPECT_EQ(error_text("job_id,user,submit_time,duration,user,num_gpus\n"),
-            "jobs.csv:1: two columns are named user (remove or rename one)");
+            "jobs.csv:1: duplicate column user (remove or rename one)");
   EXPECT_EQ(error_text("job_id,user,submit_time,duration\n"),
-            "jobs.csv:1: the column num_gpus is missing (generic needs job_id, submit_time, "
+            "jobs.csv:1: the column num_gpus is missing (generic requires job_id, submit_time, "
             "duration and num_gpus)");
   ReadOptions options;
   options.format = "pal";
@@ -326,9 +328,9 @@ TEST(JobReader, HeaderErrors) {
             "jobs.csv:1: the header \"id,gpus\" is not that of pal (expected: "
             "job_id,num_gpus,submit_time,duration,model[,batch_size])");
   options.format = "csv";
-  EXPECT_THAT(error_text("id,gpus\n", options),
-              testing::StartsWith(
-                  "no job format is named csv (known: slurm, grid-engine, swf, kubernetes, "));
+  EXPECT_THAT(
+      error_text("id,gpus\n", options),
+      testing::StartsWith("unknown job format csv (known: slurm, grid-engine, swf, kubernetes, "));
 }
 
 TEST(JobReader, NamedFormatNeedsNoUserColumn) {
@@ -404,7 +406,7 @@ TEST(JobReader, MissingFilesAndFolders) {
   EXPECT_EQ(missing.error().text(), "cannot open /nowhere/jobs.csv: No such file or directory");
   const auto folder = read_jobs(testing::TempDir(), {});
   ASSERT_FALSE(folder);
-  EXPECT_THAT(folder.error().text(), testing::EndsWith("perhaps pai_sensor_table.csv, "
+  EXPECT_THAT(folder.error().text(), testing::EndsWith("optionally pai_sensor_table.csv, "
                                                        "pai_instance_table.csv))"));
   ReadOptions options;
   options.rejects_path = "/proc/rejects.csv";

@@ -133,7 +133,7 @@ TEST(RealHistoriesFacts, ThetaGpu) {
   if (!path) GTEST_SKIP() << path.error().text();
   const auto result = read_jobs(*path, {});
   ASSERT_TRUE(result) << result.error().text();
-  EXPECT_THAT(result->notes, testing::ElementsAre(testing::HasSubstr("one GPU a node")));
+  EXPECT_THAT(result->notes, testing::ElementsAre(testing::HasSubstr("one GPU per node")));
   std::vector<double> hours;
   for (const core::model::Job& job : result->history.jobs) {
     if (job.work_s >= 300) hours.push_back(job.work_s / 3600);

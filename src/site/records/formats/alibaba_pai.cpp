@@ -1,22 +1,22 @@
-// Format `alibaba-pai`: a folder with the tables of Alibaba's cluster-trace-gpu-v2020 (PAI), by its
-// description; the CSVs have no header line:
+// Format `alibaba-pai`: a folder with the tables of Alibaba's cluster-trace-gpu-v2020 (PAI),
+// according to its description; the CSV files have no header line:
 //
 //   pai_job_table.csv       job_name,inst_id,user,status,start_time,end_time
 //   pai_task_table.csv      job_name,task_name,inst_num,status,start_time,end_time,plan_cpu,
 //                           plan_mem,plan_gpu,gpu_type
 //   pai_sensor_table.csv    job_name,task_name,worker_name,inst_id,machine,gpu_name,cpu_usage,
-//   (may be missing) gpu_wrk_util,avg_mem,max_mem,avg_gpu_wrk_mem,max_gpu_wrk_mem,read,write,
-//                           read_count,write_count
+//   (optional)              gpu_wrk_util,avg_mem,max_mem,avg_gpu_wrk_mem,max_gpu_wrk_mem,
+//                           read,write,read_count,write_count
 //   pai_instance_table.csv  job_name,task_name,inst_name,worker_name,inst_id,status,start_time,
-//   (may be missing)        end_time,machine
+//   (optional)              end_time,machine
 //
-// each perhaps gzipped. A record a job: submission = the job's start_time, start = the earliest
-// start of its tasks, end = the job's end_time. Seconds from the start of the trace. plan_cpu and
-// plan_gpu are percent of one core and one GPU, for each of inst_num instances; an instance that
-// asks for a part of a GPU is counted as one GPU and as a share. Memory is in GB (2^30 here).
-// Sensors are means over the life of a worker, in percent of one GPU (more than 100 are possible).
-// Nodes are the machines of instances and sensors. The tables of groups and machines are not used.
-// Not tried on the originals.
+// each plain or gzip. One record per job: submission = the job's start_time, start = the earliest
+// start of its tasks, end = the job's end_time. Times are seconds from the start of the trace.
+// plan_cpu and plan_gpu are percent of one core and one GPU, for each of inst_num instances; an
+// instance that requests a part of a GPU is counted as one GPU and as a share. Memory is in GB
+// (2^30 here). Sensor values are means over the life of a worker, in percent of one GPU (values
+// above 100 occur). Nodes are the machines of instances and sensors. The tables of groups and
+// machines are not used. Not tested on the original files.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -59,7 +59,7 @@ struct PaiJob {
   uint32_t gpu_type = InternedColumn::kNoName;
   bool has_tasks = false;
   bool gpu_share = false;
-  bool one_kind = true;   ///< all tasks ask for the same part of a GPU
+  bool one_kind = true;   ///< all tasks request the same part of a GPU
   int32_t gpu_milli = 0;  ///< of one instance
   int64_t num_gpus = 0;
   double cpu_pct = 0;
@@ -84,8 +84,7 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-/// The items of a job at the beginning of `rest`, which is sorted by job; `rest` goes on behind
-/// them.
+/// The items of a job at the start of `rest`, which is sorted by job; removes them from `rest`.
 template <typename Item>
 std::span<const Item> take_of_job(std::span<const Item>& rest, uint32_t job) {
   size_t count = 0;
@@ -128,7 +127,7 @@ class PaiReader {
   void put_job(uint32_t number, std::span<const Sensor> sensors, std::span<const Place> places);
   [[nodiscard]] std::vector<std::string> notes() const;
 
-  /// Seconds from the start of the trace; empty = not known. False if it is no time.
+  /// Seconds from the start of the trace; empty = unknown. False if it is not a valid time.
   static bool read_time(std::string_view text, TimeNs& ns) {
     ns = -1;
     if (text.empty()) return true;
@@ -197,12 +196,12 @@ std::string PaiReader::take_job(Fields fields, int64_t line) {
   PaiJob job;
   job.line = line;
   if (fields[kName].empty()) return "job_name is empty";
-  if (!read_time(fields[kStart], job.submit_ns)) return "start_time is no time";
-  if (!read_time(fields[kEnd], job.end_ns)) return "end_time is no time";
+  if (!read_time(fields[kStart], job.submit_ns)) return "start_time is not a valid time";
+  if (!read_time(fields[kEnd], job.end_ns)) return "end_time is not a valid time";
   if (job.submit_ns < 0) return "start_time is empty";
   const auto state = parse_job_state(fields[kStatus]);
   if (!state) {
-    return fmt::format("status \"{}\" is none of Terminated, Failed, Running, Waiting",
+    return fmt::format("status \"{}\" is not one of Terminated, Failed, Running, Waiting",
                        fields[kStatus].substr(0, 40));
   }
   if (jobs_.size() >= options_.jobs_max) return fmt::format("more than {} jobs", jobs_.size());
@@ -240,12 +239,15 @@ std::string PaiReader::take_task(Fields fields, int64_t) {
   double gpu = 0;
   TimeNs start_ns = -1;
   if (!read_number(fields[kInstances], 1, instances) || instances > kInstancesMax) {
-    return "inst_num is no count";
+    return "inst_num is not a valid number";
   }
-  if (!read_time(fields[kStart], start_ns)) return "start_time is no time";
-  if (!read_number(fields[kPlanCpu], 0, cpu) || cpu > kPlanMax) return "plan_cpu is no percentage";
-  if (!read_number(fields[kPlanMem], 0, mem) || mem > kPlanMax) return "plan_mem is no size";
-  if (!read_number(fields[kPlanGpu], 0, gpu) || gpu > kPlanMax) return "plan_gpu is no percentage";
+  if (!read_time(fields[kStart], start_ns)) return "start_time is not a valid time";
+  if (!read_number(fields[kPlanCpu], 0, cpu) || cpu > kPlanMax)
+    return "plan_cpu is not a valid percentage";
+  if (!read_number(fields[kPlanMem], 0, mem) || mem > kPlanMax)
+    return "plan_mem is not a valid size";
+  if (!read_number(fields[kPlanGpu], 0, gpu) || gpu > kPlanMax)
+    return "plan_gpu is not a valid percentage";
   if (start_ns >= 0 && (job->start_ns < 0 || start_ns < job->start_ns)) job->start_ns = start_ns;
   job->cpu_pct += instances * cpu;
   job->mem_gib += instances * mem;
@@ -286,11 +288,11 @@ std::string PaiReader::take_sensor(Fields fields, int64_t) {
   double gpu_mem = 0;
   double read = 0;
   double written = 0;
-  if (!read_number(fields[kGpuUtil], -1, util)) return "gpu_wrk_util is no percentage";
-  if (!read_number(fields[kMaxMem], -1, mem)) return "max_mem is no size";
-  if (!read_number(fields[kMaxGpuMem], -1, gpu_mem)) return "max_gpu_wrk_mem is no size";
-  if (!read_number(fields[kRead], -1, read)) return "read is no size";
-  if (!read_number(fields[kWrite], -1, written)) return "write is no size";
+  if (!read_number(fields[kGpuUtil], -1, util)) return "gpu_wrk_util is not a valid percentage";
+  if (!read_number(fields[kMaxMem], -1, mem)) return "max_mem is not a valid size";
+  if (!read_number(fields[kMaxGpuMem], -1, gpu_mem)) return "max_gpu_wrk_mem is not a valid size";
+  if (!read_number(fields[kRead], -1, read)) return "read is not a valid size";
+  if (!read_number(fields[kWrite], -1, written)) return "write is not a valid size";
   has_sensors_ = true;
   job->mem_gib_max = std::max(job->mem_gib_max, mem);
   if (read >= 0) job->read_bytes = std::max(job->read_bytes, 0.0) + read;
@@ -383,10 +385,9 @@ void PaiReader::put_job(uint32_t number, std::span<const Sensor> sensors,
 std::vector<std::string> PaiReader::notes() const {
   std::vector<std::string> out;
   if (without_tasks_ > 0) {
-    out.push_back(
-        fmt::format("{} jobs have no task, so their sizes are not known", without_tasks_));
+    out.push_back(fmt::format("{} jobs have no task, so their sizes are unknown", without_tasks_));
   }
-  if (!has_sensors_) out.emplace_back("there is no pai_sensor_table: utilisation is not known");
+  if (!has_sensors_) out.emplace_back("pai_sensor_table is missing, so the utilisation is unknown");
   return out;
 }
 
@@ -395,7 +396,7 @@ std::vector<std::string> PaiReader::notes() const {
 const RecordFormat kAlibabaPai = {
     .name = "alibaba-pai",
     .header =
-        "pai_job_table.csv and pai_task_table.csv, perhaps pai_sensor_table.csv, "
+        "pai_job_table.csv and pai_task_table.csv, optionally pai_sensor_table.csv, "
         "pai_instance_table.csv",
     .layout = Layout::Folder,
     .recognises_folder =

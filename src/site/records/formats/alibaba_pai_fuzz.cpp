@@ -1,5 +1,5 @@
-// Any bytes are the tables of Alibaba's PAI, with a line === between: every job is taken or counted
-// as refused.
+// Arbitrary bytes as the tables of Alibaba's PAI, separated by a line ===: every job is taken or
+// counted as rejected.
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -28,7 +28,7 @@ class Folder {
   std::string path_ = "/dev/shm/goban-fuzz-XXXXXX";
 };
 
-/// One for the life of the fuzzer.
+/// One folder for the lifetime of the fuzzer.
 const std::string& folder() {
   static const Folder made;
   return made.path();

@@ -95,15 +95,15 @@ TEST_F(AlibabaPai, WhatMakesNoSenseIsRefusedWithItsReason) {
         "z,worker,1,Terminated,1,2,1,1,1,V100\n"
         "a,worker,-1,Terminated,1,2,1,1,1,V100\n");
   const ReadTable read = this->read();
-  EXPECT_THAT(
-      read.reasons(),
-      ElementsAre("2: pai_job_table: job_name a was used before",
-                  "3: pai_job_table: status \"Done\" is none of Terminated, Failed, "
-                  "Running, Waiting",
-                  "4: pai_job_table: start_time is no time",
-                  "5: pai_job_table: 2 fields instead of 6",
-                  "1: pai_task_table: its job is not in pai_job_table",
-                  "2: pai_task_table: inst_num is no count", "1: the job ended before it started"));
+  EXPECT_THAT(read.reasons(),
+              ElementsAre("2: pai_job_table: job_name a was used before",
+                          "3: pai_job_table: status \"Done\" is not one of Terminated, Failed, "
+                          "Running, Waiting",
+                          "4: pai_job_table: start_time is not a valid time",
+                          "5: pai_job_table: 2 fields instead of 6",
+                          "1: pai_task_table: its job is not in pai_job_table",
+                          "2: pai_task_table: inst_num is not a valid number",
+                          "1: the job ended before it started"));
   EXPECT_EQ(read.summary.records, 7);
   EXPECT_EQ(read.summary.rejected, 7);
 }
@@ -114,7 +114,7 @@ TEST_F(AlibabaPai, FoldersWithoutTheTablesAreNamed) {
         try {
           (void)read();
         } catch (const std::runtime_error& error) {
-          EXPECT_THAT(error.what(), HasSubstr("is a folder and holds no known tables"));
+          EXPECT_THAT(error.what(), HasSubstr("is a folder without known tables"));
           throw;
         }
       },

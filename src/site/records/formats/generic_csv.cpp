@@ -1,32 +1,32 @@
 // Format `generic`: named columns in any order, times in seconds.
 //
-//   job_id         text, unique                                                     required
-//   submit_time    seconds from any origin, not negative                            required
-//   duration       seconds of work at PM score 1 and locality penalty 1; 0 = ends at once  required
-//   num_gpus       of all instances; may be empty if resource_type is given         required
-//   user, model    text; the model decides the class if there is no column `class`
-//   class          A (most sensitive to slow GPUs) to Z; empty = by model, unknown = A
-//   priority       whole number, larger first; empty = 0
+//   job_id         text, unique                                                      required
+//   submit_time    seconds from any origin, >= 0                                     required
+//   duration       seconds of work at PM score 1, locality penalty 1; 0 = ends at once  required
+//   num_gpus       of all instances; empty if resource_type is given                  required
+//   user, model    text; the model determines the class if there is no column `class`
+//   class          A (most sensitive to GPU variability) to Z; empty = by model, unknown = A
+//   priority       integer, larger first; empty = 0
 //   walltime_s     limit in seconds; empty = default of the resource type, or none
-//   resource_type  a name from the cluster file; needed by jobs without GPUs
+//   resource_type  a name from the cluster file; required for jobs without GPUs
 //   instances      of the resource type; empty = num_gpus / its GPUs, or 1
-//   array_tasks    the record stands for so many jobs, named <job_id>_0, <job_id>_1, ...
-//   array_limit    so many of them hold resources at once; empty = no bound
-//   account        text: who pays
+//   array_tasks    the record stands for N jobs, named <job_id>_0, <job_id>_1, ...
+//   array_limit    maximum number of them that hold resources at once; empty = unlimited
+//   account        text: the account to charge
 //   partition      text: the queue
 //   qos            text: the quality of service
-//   start_time     when the site started it, on the clock of submit_time; empty = not known
-//   end_time       when it ended there, likewise; empty = start_time + duration
-//   state          how it ended: COMPLETED FAILED CANCELLED TIMEOUT NODE_FAIL; empty = unknown
-//   batch_size     samples a step; empty = not known
-//   epochs         of all the work; empty = not known
-//   gpu_mem_bytes  peak memory of one GPU; empty = not known
-//   gpu_util_pct   utilisation of one GPU alone, 0 to 100; empty = not known
-//   deadline_s     seconds after submit_time by which it has to be finished; empty = no deadline
-//   max_slowdown   (finish - submit) / duration at most, 1 to 1e6; empty = no such promise
-//   max_wait_s     seconds without resources at most; empty = no such promise
-//   share          yes or no: whether others may be on its GPUs; empty = as the partition says
-// Other columns are ignored and named in the result.
+//   start_time     when the site started it, on the clock of submit_time; empty = unknown
+//   end_time       when it ended there, same clock; empty = start_time + duration
+//   state          final state: COMPLETED FAILED CANCELLED TIMEOUT NODE_FAIL; empty = unknown
+//   batch_size     samples per step; empty = unknown
+//   epochs         of the entire job; empty = unknown
+//   gpu_mem_bytes  peak memory per GPU; empty = unknown
+//   gpu_util_pct   utilisation per GPU when alone, 0 to 100; empty = unknown
+//   deadline_s     deadline in seconds after submit_time; empty = none
+//   max_slowdown   maximum of (finish - submit) / duration, 1 to 1e6; empty = none
+//   max_wait_s     maximum seconds without resources; empty = none
+//   share          yes or no: whether co-location is allowed; empty = default of the partition
+// Other columns are ignored and listed in the result.
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -145,7 +145,7 @@ class GenericParser final : public RecordParser {
       const std::string_view state = fields.text(*at_[kState]);
       const auto known = parse_job_state(state);
       if (!known) {
-        return fmt::format("state \"{}\" is none of {}", state.substr(0, 40), kEndStateNames);
+        return fmt::format("state \"{}\" is not one of {}", state.substr(0, 40), kEndStateNames);
       }
       record.state = *known;
     }
@@ -178,7 +178,7 @@ class GenericParser final : public RecordParser {
     if (given(fields, kMaxSlowdown)) {
       const double slowdown = fields.number(*at_[kMaxSlowdown], kNames[kMaxSlowdown]);
       if (fields.problem().empty() && (slowdown < 1 || slowdown > kSlowdownMax)) {
-        return fmt::format("max_slowdown \"{}\" is not from 1 to 1e6 (empty = no promise)",
+        return fmt::format("max_slowdown \"{}\" is not from 1 to 1e6 (empty = none)",
                            fields.text(*at_[kMaxSlowdown]).substr(0, 40));
       }
       training.max_slowdown = static_cast<float>(slowdown);
@@ -189,7 +189,7 @@ class GenericParser final : public RecordParser {
     if (given(fields, kShare)) {
       const std::string_view share = fields.text(*at_[kShare]);
       if (share != "yes" && share != "no") {
-        return fmt::format("share \"{}\" is neither yes nor no (empty = as the partition says)",
+        return fmt::format("share \"{}\" is neither yes nor no (empty = default of the partition)",
                            share.substr(0, 40));
       }
       training.sharing =
@@ -207,7 +207,7 @@ base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
   for (size_t i = 0; i < kNumRequired; ++i) {
     if (find_column(input.header, kNames[i])) continue;
     return base::bad_data(input.place, fmt::format("the column {} is missing", kNames[i]),
-                          "generic needs job_id, submit_time, duration and num_gpus");
+                          "generic requires job_id, submit_time, duration and num_gpus");
   }
   return std::make_unique<GenericParser>(input.header);
 }

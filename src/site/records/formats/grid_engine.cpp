@@ -1,17 +1,17 @@
 // Format `grid-engine`: the accounting file of SGE, Univa/Altair Grid Engine (man 5 accounting).
-// Fields with colons between, 43 to 74 of them; `#` begins a comment. Used, by number from 1:
+// 43 to 74 fields separated by colons; `#` starts a comment. Fields used, numbered from 1:
 //
 //    1 queue (partition)  2 host  3 group  4 owner  6 job  7 account  8 priority
-//    9, 10, 11 submission, start, end: seconds, or milliseconds since UGE 8.2 (told by magnitude)
+//    9, 10, 11 submission, start, end: seconds, or milliseconds since UGE 8.2 (by magnitude)
 //   12 failed: 37 = a limit was enforced, 100 = killed by a signal, 24, 25 = rescheduled
-//   13 exit status: above 128 = signal     14 ru_wallclock: only where the site says its unit
+//   13 exit status: above 128 = signal     14 ru_wallclock: only if the site states its unit
 //   32 project (account if not NONE)  34 parallel environment  35 slots (cores)  36 array task
 //   37 CPU seconds  40 category: `-l gpu=2,h_rt=3600 -pe mpi 8 -I y`: GPUs, limit, interactive
 //   42 pe_taskid: not NONE = a task on another host of a parallel job
-//   43 maxvmem  44 reservation  47 qdel_info (who deleted it)
+//   43 maxvmem  44 reservation  47 qdel_info (user who deleted it)
 //
-// A parallel job has a line for each host if its environment says accounting_summary FALSE: they
-// are merged by job and array task, whichever comes first; the job waits kWindow lines for them.
+// A parallel job has a line for each host if its environment has accounting_summary FALSE. These
+// lines are merged by job and array task, in any order; a job waits for them for kWindow lines.
 // Further lines of the same job with another start are reruns.
 #include <algorithm>
 #include <array>
@@ -56,7 +56,7 @@ class GridEngineParser final : public LineParser {
     const Span span = span_of_line();
     if (is_task) return take_task(key, span, line.number);
     if (Waiting* same = find_waiting(key, span, true); same != nullptr) {
-      // Another host of the same run; the same host again is a record that came twice.
+      // Another host of the same run; the same host again is a duplicate record.
       if (std::ranges::find(same->hosts, fields_[kHost]) != same->hosts.end()) {
         return out.reject(line.number,
                           fmt::format("job {} with this start was used before", id_of(key)),
@@ -84,10 +84,10 @@ class GridEngineParser final : public LineParser {
     for (const auto& [key, tasks] : lone_tasks_) {
       for (const Task& task : tasks) {
         out.count_record();
-        out.reject(task.line,
-                   fmt::format("a task of job {} on {}, whose own record is missing", id_of(key),
-                               task.host),
-                   "");
+        out.reject(
+            task.line,
+            fmt::format("a task of job {} on {}, but the job has no record", id_of(key), task.host),
+            "");
       }
     }
   }
@@ -100,8 +100,8 @@ class GridEngineParser final : public LineParser {
     }
     if (!any_gpus_) {
       out.emplace_back(
-          "no record asks for a resource that means GPUs (gpu, gpus, ngpus, rt_F, ...): name the "
-          "site's");
+          "no record requests a GPU resource (gpu, gpus, ngpus, rt_F, ...): "
+          "name those of the site with --gpu-resource");
     }
     return out;
   }
@@ -120,7 +120,7 @@ class GridEngineParser final : public LineParser {
     std::string host;
     Span span;
   };
-  /// A job that lines of other hosts may still belong to.
+  /// A job to which lines of other hosts may still be added.
   struct Waiting {
     int64_t line = 0;
     std::string text;
@@ -150,20 +150,21 @@ class GridEngineParser final : public LineParser {
     for (const auto& [field, name] : kWhole) {
       const auto value = base::parse_int(fields_[field]);
       if (!value || *value < 0 || *value > INT32_MAX) {
-        return fmt::format("{} \"{}\" is no count", name, fields_[field].substr(0, 40));
+        return fmt::format("{} \"{}\" is not an integer >= 0", name, fields_[field].substr(0, 40));
       }
     }
     constexpr std::array kTimes = {std::pair{kSubmit, "submission_time"},
                                    std::pair{kStart, "start_time"}, std::pair{kEnd, "end_time"}};
     for (const auto& [field, name] : kTimes) {
       if (clock_.read(fields_[field]).kind == MomentKind::Bad) {
-        return fmt::format("{} \"{}\" is no time", name, fields_[field].substr(0, 40));
+        return fmt::format("{} \"{}\" is not a valid time", name, fields_[field].substr(0, 40));
       }
     }
     if (site_.run_time != GridRunTime::EndMinusStart) {
       const auto wallclock = base::parse_double(fields_[kWallclock]);
       if (!wallclock || !(*wallclock >= 0 && *wallclock <= kWallclockMax)) {
-        return fmt::format("ru_wallclock \"{}\" is no run time", fields_[kWallclock].substr(0, 40));
+        return fmt::format("ru_wallclock \"{}\" is not a valid run time",
+                           fields_[kWallclock].substr(0, 40));
       }
     }
     return {};
@@ -195,7 +196,8 @@ class GridEngineParser final : public LineParser {
     if (std::ranges::find(job.hosts, host) == job.hosts.end()) job.hosts.push_back(host);
   }
 
-  /// The waiting job of that key in whose run the span lies (or that started in the same moment).
+  /// The waiting job with that key whose run contains the start of the span (or has the same
+  /// start).
   Waiting* find_waiting(const Key& key, const Span& span, bool same_start) {
     const auto found = waiting_by_key_.find(key);
     if (found == waiting_by_key_.end()) return nullptr;
@@ -245,7 +247,7 @@ class GridEngineParser final : public LineParser {
   Fields fields_;
   int64_t lines_ = 0;
   std::deque<Waiting> waiting_;
-  size_t first_waiting_ = 0;  ///< number of the first one; numbers go on
+  size_t first_waiting_ = 0;  ///< number of waiting_.front(); numbers keep increasing
   std::map<Key, std::vector<size_t>> waiting_by_key_;
   std::map<Key, std::vector<Task>> lone_tasks_;
   int64_t merged_ = 0;
@@ -364,7 +366,7 @@ base::Result<std::unique_ptr<LineParser>> open(const FormatInput& input, std::st
 
 const RecordFormat kGridEngine = {
     .name = "grid-engine",
-    .header = "no header line: 43 to 74 fields with colons between, comments behind #",
+    .header = "no header line: 43 to 74 fields separated by colons, comments after #",
     .layout = Layout::Lines,
     .recognises_text = recognises,
     .open_lines = open,

@@ -10,7 +10,7 @@ namespace {
 
 using base::TimeNs;
 
-/// What follows the category, `shift` fields further back, is as it should be: iow, pe_taskid,
+/// True if the fields after the category, shifted by `shift`, are plausible: iow, pe_taskid,
 /// maxvmem.
 bool fits_behind_category(const Fields& fields, size_t shift) {
   if (kMaxVmem + shift >= fields.size()) return false;
@@ -55,7 +55,7 @@ void split(std::string_view line, Fields& fields) {
     begin = colon + 1;
   }
   fields.push_back(line.substr(begin));
-  // A colon in the category (h_rt=1:00:00) is not masked by every version.
+  // Not every version masks a colon in the category (h_rt=1:00:00).
   constexpr size_t kColonsMax = 16;
   size_t shift = 0;
   while (shift <= kColonsMax && !fits_behind_category(fields, shift)) ++shift;

@@ -1,4 +1,4 @@
-// The fields of a line of Grid Engine's accounting file, and what single ones say.
+// The fields of a line of Grid Engine's accounting file, and the meaning of single ones.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace goban::site::records::formats {
 
-/// By number from 0; man 5 accounting counts from 1.
+/// Numbered from 0; man 5 accounting counts from 1.
 enum Field : size_t {
   kQueue = 0,
   kHost = 1,
@@ -46,14 +46,14 @@ inline constexpr size_t kFieldsUge = 46;
 
 using Fields = std::vector<std::string_view>;
 
-/// Cuts at the colons; those in the category (h_rt=1:00:00), which not every version masks, do not
-/// count. Views of the line.
+/// Splits at colons, except those in the category (h_rt=1:00:00), which not every version masks.
+/// Views of the line.
 void split(std::string_view line, Fields& fields);
 
 /// The text; empty for `NONE`.
 [[nodiscard]] std::string_view unless_none(std::string_view text);
 
-/// What the category says: `-l a=1,b=2 -pe mpi 8 -I y -q gpu.q`.
+/// Contents of the category: `-l a=1,b=2 -pe mpi 8 -I y -q gpu.q`.
 struct Category {
   int64_t gpus = 0;
   bool has_gpus = false;
@@ -64,10 +64,10 @@ struct Category {
   bool interactive = false;
 };
 
-/// Resources whose names are not known are no GPUs.
+/// Resources with unknown names are not counted as GPUs.
 [[nodiscard]] Category parse_category(std::string_view text, const GpuResources& known);
 
-/// What `failed` and `exit_status` mean for a job that ran for so long. Killed by a signal at its
+/// State from `failed` and `exit_status` of a job with this run time. Killed by a signal at its
 /// limit = timed out; `deleted`: qdel was used.
 [[nodiscard]] JobState state_of(int64_t failed, int64_t exit, base::TimeNs run_ns,
                                 std::optional<base::TimeNs> limit_ns, bool deleted);

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A line of the accounting; what is not set is as in a plain job of ann.
+/// A line of the accounting file; defaults are those of a plain job of user ann.
 struct Line {
   std::string queue = "all.q";
   std::string host = "h1";
@@ -84,7 +84,7 @@ TEST(GridEngine, RunTimeMayBeTheWallclockField) {
   std::string broken = text;
   broken.replace(broken.find(":60.5:"), 6, ":long:");
   EXPECT_EQ(read_table(broken, options).summary.rejected, 1);
-  EXPECT_EQ(read_table(broken).summary.rejected, 0) << "nobody asked for it";
+  EXPECT_EQ(read_table(broken).summary.rejected, 0) << "it was not requested";
 }
 
 TEST(GridEngine, From43To74Fields) {
@@ -117,7 +117,7 @@ TEST(GridEngine, HowJobsEnd) {
   EXPECT_EQ(state("26", "0"), JobState::Failed);
   Line limit{.end = "1554426100", .failed = "100", .exit = "137"};
   const ReadTable read = read_table(limit.text());
-  EXPECT_EQ(read.row(0).state, JobState::TimedOut);  // it ran as long as its limit
+  EXPECT_EQ(read.row(0).state, JobState::TimedOut);  // its run time equals its limit
   EXPECT_EQ(read.row(0).signal, 9);
   EXPECT_EQ(read.row(0).failed_code, 100);
 }
@@ -148,7 +148,7 @@ TEST(GridEngine, ResourcesOfTheSite) {
   EXPECT_EQ(row("-l mem_free=1.000T", {}), Row(0, 0, ""));
   ReadOptions options;
   options.site.gpu_resources = {"gpu"};
-  EXPECT_THAT(read_error(Line{}.text(), options), HasSubstr("write NAME=GPUS"));
+  EXPECT_THAT(read_error(Line{}.text(), options), HasSubstr("it must be NAME=GPUS"));
 }
 
 TEST(GridEngine, InteractiveJobs) {
@@ -180,7 +180,7 @@ TEST(GridEngine, LinesOfOtherHostsAreMergedWhicheverComesFirst) {
 TEST(GridEngine, TasksWithoutTheirJobAreRefused) {
   Line task{.job = "8", .pe = "mpi", .pe_task = "1.h2"};
   const ReadTable read = read_table(Line{}.text() + task.text());
-  EXPECT_THAT(read.reasons(), ElementsAre("2: a task of job 8 on h1, whose own record is missing"));
+  EXPECT_THAT(read.reasons(), ElementsAre("2: a task of job 8 on h1, but the job has no record"));
   EXPECT_EQ(read.summary.records, 2);
 }
 
@@ -213,10 +213,10 @@ TEST(GridEngine, WhatMakesNoSenseIsRefusedWithItsReason) {
   const ReadTable read = read_table(
       Line{}.text() + "a:b:c\n" + Line{.slots = "x"}.text() + Line{.submit = "soon"}.text() +
       Line{.job = "7", .start = "1554422500", .end = "1554422499"}.text());
-  EXPECT_THAT(
-      read.reasons(),
-      ElementsAre("2: 3 fields instead of 43 or more", "3: slots \"x\" is no count",
-                  "4: submission_time \"soon\" is no time", "5: the job ended before it started"));
+  EXPECT_THAT(read.reasons(), ElementsAre("2: 3 fields instead of 43 or more",
+                                          "3: slots \"x\" is not an integer >= 0",
+                                          "4: submission_time \"soon\" is not a valid time",
+                                          "5: the job ended before it started"));
 }
 
 TEST(GridEngine, RealLines) {

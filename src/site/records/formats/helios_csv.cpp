@@ -1,11 +1,11 @@
-// Format `helios`: SenseTime's Helios (HeliosData, cluster_log.csv) and InternLM's AcmeTrace, by
-// the descriptions in their READMEs: job_id,user,gpu_num,state,submit_time,duration and, where the
-// file has them, vc, type, cpu_num, start_time, end_time. gpu_num 0 = a CPU-only job.
+// Format `helios`: SenseTime's Helios (HeliosData, cluster_log.csv) and InternLM's AcmeTrace,
+// according to their READMEs: job_id,user,gpu_num,state,submit_time,duration and, where present,
+// vc, type, cpu_num, start_time, end_time. gpu_num 0 = a CPU-only job.
 //
-// Helios writes local times (UTC+8) without zone: read as UTC unless a zone is named, which moves
-// hours of the day by eight and nothing else. Acme writes the zone. If start_time and end_time are
-// both there, the duration is their difference: Kalos' `duration` includes the queue. vc (Acme:
-// type) = account and partition. mem_per_pod_GB counts for each node.
+// Helios has local times (UTC+8) without a time zone. They are read as UTC unless a zone is given,
+// which only shifts the hours of the day by eight. Acme's times have a zone. If start_time and
+// end_time are both present, the duration is their difference: Kalos' `duration` includes the time
+// in the queue. vc (Acme: type) = account and partition. mem_per_pod_GB is per node.
 #include "site/records/formats/named_parser.hpp"
 
 namespace goban::site::records {
@@ -64,7 +64,7 @@ class HeliosParser final : public NamedParser {
   }
   std::vector<std::string> notes() const override {
     if (!without_zone_) return {};
-    return {"submit_time has no time zone and was read as UTC (Helios writes UTC+8: --zone)"};
+    return {"submit_time has no time zone and was read as UTC (Helios uses UTC+8: set --zone)"};
   }
 
  private:

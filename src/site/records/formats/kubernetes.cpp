@@ -1,17 +1,17 @@
-// Format `kubernetes`: objects as `kubectl get workloads,jobs,pods -A -o json` prints them, or one
-// behind the other: batch/v1 Jobs, Kueue Workloads, Pods. Others are counted and not used.
+// Format `kubernetes`: the output of `kubectl get workloads,jobs,pods -A -o json`, or consecutive
+// objects: batch/v1 Jobs, Kueue Workloads, Pods. Other objects are counted and ignored.
 //
-// A record a Job, with what its Workload (found by owner) knows of the queue and its Pods of the
-// nodes; a record a Workload whose owner is not in the dump; a record an owner of Pods that is not
-// in the dump (its time to live was over), or a Pod without owner.
+// One record per Job, with the queue times of its Workload (found by owner) and the nodes of its
+// Pods; one per Workload whose owner is not in the dump; one per owner of Pods that is not in the
+// dump (its time to live had expired), and per Pod without owner.
 //
-// Submission = creation. Start = PodsReady, else startTime, else Admitted. End = completionTime,
-// else the conditions Complete, Failed, Finished. A workload that was evicted began for the last
-// time with its last PodsReady; how often it was put back is `restarts`. The id is the uid: names
-// are users' own data. namespace = account; queue = partition; users are not known. GPUs =
-// nvidia.com/gpu (amd.com/gpu, gpu.intel.com) limits times pods; nvidia.com/mig-* count instances.
-// Limit = activeDeadlineSeconds or maximumExecutionTimeSeconds. Gone objects are gone: dump before
-// their time to live ends.
+// Submission = creation. Start = PodsReady, otherwise startTime, otherwise Admitted. End =
+// completionTime, otherwise the conditions Complete, Failed, Finished. The start of an evicted
+// workload is its last PodsReady; `restarts` counts the evictions. The id is the uid, as names are
+// personal data. namespace = account; queue = partition; users are unknown. GPUs = nvidia.com/gpu
+// (amd.com/gpu, gpu.intel.com) limits times pods; nvidia.com/mig-* count instances. Limit =
+// activeDeadlineSeconds or maximumExecutionTimeSeconds. Deleted objects are lost: dump before their
+// time to live expires.
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ using base::text_of;
 using base::TimeNs;
 using nlohmann::json;
 
-/// A member of an object; null where there is none.
+/// A member of an object; null if it does not exist.
 const json& member(const json& object, const char* key) {
   static const json nothing;
   const json* found = base::find_member(object, key);
@@ -49,7 +49,7 @@ TimeNs time_of(const json& object, const char* key) {
   return time ? time->unix_ns : -1;
 }
 
-/// A quantity of Kubernetes in thousandths: "4", "500m", "16Gi", "1e3".
+/// A Kubernetes quantity in thousandths: "4", "500m", "16Gi", "1e3".
 int64_t milli_quantity(const json& value) {
   if (value.is_number()) {
     const auto number = value.get<double>();
@@ -82,7 +82,7 @@ int64_t milli_quantity(const json& value) {
   return number > 0 && number < 4e18 ? static_cast<int64_t>(number) : 0;
 }
 
-/// What pods ask for, all together.
+/// Sum of the requests of pods.
 struct Demand {
   int64_t gpus = 0;
   int64_t cpu_milli = 0;
@@ -114,7 +114,7 @@ void add_resources(const json& resources, int64_t pods, Demand& demand) {
   }
 }
 
-/// Limits count; what has none counts by its request.
+/// Limits are used; resources without a limit are counted by request.
 void add_pod_spec(const json& spec, int64_t pods, Demand& demand) {
   const json& containers = member(spec, "containers");
   if (!containers.is_array()) return;
@@ -127,7 +127,7 @@ void add_pod_spec(const json& spec, int64_t pods, Demand& demand) {
   }
 }
 
-/// When a condition of that type became true; -1 = it is not.
+/// Time at which a condition of that type became true; -1 = it is not true.
 TimeNs condition_time(const json& status, std::string_view type, std::string* reason = nullptr) {
   const json& conditions = member(status, "conditions");
   if (!conditions.is_array()) return -1;
@@ -139,7 +139,7 @@ TimeNs condition_time(const json& status, std::string_view type, std::string* re
   return -1;
 }
 
-/// What is kept of an object until all are read.
+/// The data of an object, stored until all objects are read.
 struct Kept {
   int64_t line = 0;
   std::string uid;
@@ -280,7 +280,7 @@ class KubernetesParser final : public ObjectParser {
         return;
       }
       out.count_record();
-      return out.reject(line, object.is_discarded() ? "this is no JSON object" : "kind is missing",
+      return out.reject(line, object.is_discarded() ? "not a JSON object" : "kind is missing",
                         text);
     }
     Kept kept = kind == "Job"        ? keep_job(object, line)
@@ -290,7 +290,7 @@ class KubernetesParser final : public ObjectParser {
       out.count_record();
       return out.reject(line, kind + " without metadata.uid or creationTimestamp", text);
     }
-    // A watch shows an object several times; the last one counts.
+    // A watch reports an object several times; the last report is used.
     auto& kind_map = kind == "Job" ? jobs_ : kind == "Workload" ? workloads_ : pods_;
     std::string uid = kept.uid;
     kind_map[std::move(uid)] = std::move(kept);
@@ -424,7 +424,7 @@ base::Result<std::unique_ptr<ObjectParser>> open(const FormatInput&) {
 
 const RecordFormat kKubernetes = {
     .name = "kubernetes",
-    .header = "objects as kubectl get workloads,jobs,pods -A -o json prints them",
+    .header = "output of kubectl get workloads,jobs,pods -A -o json",
     .layout = Layout::Json,
     .recognises_text = recognises,
     .open_objects = open,

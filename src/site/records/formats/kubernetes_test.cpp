@@ -46,7 +46,7 @@ TEST(Kubernetes, FieldsOfAJob) {
   EXPECT_EQ(row.submit_ns, at("2024-02-29 23:59:50"));
   EXPECT_EQ(row.start_ns, at("2024-03-01 00:00:00"));
   EXPECT_EQ(row.run_ns, 60 * base::kSecond);
-  EXPECT_EQ(row.num_gpus, 4);  // two pods at once are enough for two completions
+  EXPECT_EQ(row.num_gpus, 4);  // two pods at once suffice for two completions
   EXPECT_EQ(row.cpu_cores, 1);
   EXPECT_EQ(row.mem_bytes, int64_t{2} << 30);
   EXPECT_EQ(row.walltime_limit_ns, 3600 * base::kSecond);
@@ -149,13 +149,13 @@ TEST(Kubernetes, WhatMakesNoSenseIsRefusedWithItsReason) {
                                     R"({"apiVersion":"v1","kind":})"
                                     "\n");
   EXPECT_THAT(read.reasons(), ElementsAre("1: Job without metadata.uid or creationTimestamp",
-                                          "2: kind is missing", "3: this is no JSON object"));
+                                          "2: kind is missing", "3: not a JSON object"));
   EXPECT_THAT(read_error(list(kJob).substr(0, 300)), HasSubstr("ends within an object"));
 }
 
 TEST(Kubernetes, TheFormatIsToldHoweverSmallTheReadsAre) {
   EXPECT_THAT(read_table("\n" + list(kJob), {}, 1).ids(), ElementsAre("j1"));
-  EXPECT_THAT(read_error("[{\"when\": 1}]"), HasSubstr("no job format has JSON like this"));
+  EXPECT_THAT(read_error("[{\"when\": 1}]"), HasSubstr("no job format matches this JSON"));
 }
 
 TEST(Kubernetes, RealObjectsOfKueue) {

@@ -1,23 +1,23 @@
-// The two tables in which DIR-LAB publishes the logs of several sites.
+// The two table formats in which DIR-LAB publishes the logs of several sites.
 //
 // `lumos` (DIR-LAB/lumos; ALCF's Mira, Theta, ThetaGPU): `,job,user,project,state,gpu_num,cpu_num,
 // node_num,submit_time,wait_time,run_time,wall_time,node_hour,new_status`. Unix times; numbers may
-// be written as 1.0. gpu_num 0 = a CPU-only job. ThetaGPU's gpu_num is a count of nodes (of 8 GPUs)
-// in every row: simulate it on a cluster with one GPU a node. project = account; new_status tells
-// the end; `state`, an exit code, is not used.
+// be written as 1.0. gpu_num 0 = a CPU-only job. ThetaGPU's gpu_num is the number of nodes (of 8
+// GPUs) in every row: simulate it on a cluster with one GPU per node. project = account; new_status
+// is the final state; `state`, an exit code, is not used.
 //
 // `lumos-intervals` (DIR-LAB/Gen-Parallel-Workloads; 15,000 jobs of Philly, Helios, Blue Waters):
 // `u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status`. `interval` is the
-// time since the submission before, so submit times are its running sum (checked: Philly's equal
-// those of philly-attempts). A record whose interval cannot be read moves the time by nothing.
+// time since the previous submission, so submit times are its running sum (verified: Philly's equal
+// those of philly-attempts). A record whose interval cannot be read does not advance the time.
 //
-// wall_time 0 = not known.
+// wall_time 0 = unknown.
 #include "site/records/formats/named_parser.hpp"
 
 namespace goban::site::records {
 namespace {
 
-/// 24166353244411.0 is a number that went through floating point.
+/// 24166353244411.0 is an integer that was converted to floating point.
 std::string_view without_fraction(std::string_view name) {
   if (name.ends_with(".0")) name.remove_suffix(2);
   return name;
@@ -62,7 +62,7 @@ class JobsParser final : public NamedParser {
     if (!gpu_jobs_ || gpus_differ_from_nodes_) return {};
     return {
         "gpu_num equals node_num in every record, so it seems to count nodes (ThetaGPU's does): "
-        "use a cluster with one GPU a node"};
+        "use a cluster with one GPU per node"};
   }
 
  private:

@@ -23,8 +23,8 @@ std::string NamedParser::read_end(const FieldReader& fields, size_t column,
   if (word.empty()) return {};
   const auto state = parse_job_state(word);
   if (!state) {
-    return fmt::format("{} \"{}\" is none of {}, Pass, Killed", names_[column], word.substr(0, 40),
-                       kEndStateNames);
+    return fmt::format("{} \"{}\" is not one of {}, Pass, Killed", names_[column],
+                       word.substr(0, 40), kEndStateNames);
   }
   record.state = *state;
   return {};

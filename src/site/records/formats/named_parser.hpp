@@ -1,4 +1,4 @@
-// What the formats with a header line and a fixed meaning of each column share.
+// Shared by the formats with a header line and a fixed meaning of each column.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class NamedParser : public RecordParser {
   [[nodiscard]] std::string_view text(const FieldReader& fields, size_t column) const {
     return has(column) ? fields.text(*at_[column]) : std::string_view();
   }
-  // The rest is for columns that the file has.
+  // The functions below are only for columns that the file has.
   [[nodiscard]] size_t position(size_t column) const { return *at_[column]; }
   [[nodiscard]] double number(FieldReader& fields, size_t column) const {
     return fields.number(*at_[column], names_[column]);
@@ -38,7 +38,7 @@ class NamedParser : public RecordParser {
   [[nodiscard]] base::DateTime date_time(FieldReader& fields, size_t column) const {
     return fields.date_time(*at_[column], names_[column]);
   }
-  /// Reads how the job ended; an empty field = unknown. Returns what is wrong; empty = nothing.
+  /// Reads the final state; an empty field = unknown. Returns what is wrong; empty = nothing.
   [[nodiscard]] std::string read_end(const FieldReader& fields, size_t column,
                                      AccountingRecord& record) const;
   /// The record's number in the file as its job id; valid until the next call.
@@ -53,7 +53,7 @@ class NamedParser : public RecordParser {
 
 [[nodiscard]] bool has_columns(const Header& header, std::span<const std::string_view> required);
 
-/// Opens a parser made from the header, after a look for the columns it needs.
+/// Creates a parser from the header after checking for required columns.
 template <typename Parser>
 base::Result<std::unique_ptr<RecordParser>> open_named(std::string_view format,
                                                        std::span<const std::string_view> required,
@@ -62,13 +62,13 @@ base::Result<std::unique_ptr<RecordParser>> open_named(std::string_view format,
     if (find_column(input.header, name)) continue;
     std::string needed;
     for (const std::string_view each : required) {
-      needed += needed.empty() && each.empty() ? "a first column without name" : "";
+      needed += needed.empty() && each.empty() ? "a first column without a name" : "";
       if (!each.empty()) needed += (needed.empty() ? "" : ", ") + std::string(each);
     }
     return base::bad_data(
         input.place,
-        "the column " + (name.empty() ? "without name" : std::string(name)) + " is missing",
-        std::string(format) + " needs " + needed);
+        "the column " + (name.empty() ? "without a name" : std::string(name)) + " is missing",
+        std::string(format) + " requires " + needed);
   }
   return std::make_unique<Parser>(input.header);
 }

@@ -3,10 +3,10 @@
 // from the start of the trace.
 //
 // The duration is deletion - scheduled, or deletion - creation for pods that were never scheduled
-// (phase Pending). gpu_milli below 1000 asks for that share of one GPU: such a pod takes a whole
-// one and is counted as a share. num_gpu 0 = a CPU-only pod. Phase Succeeded and Failed tell the
-// end; Running (at the end of the trace) and Pending do not. gpu_spec, the GPU models a pod
-// accepts, is not used. The lists without times (multigpu50) cannot be read as a history.
+// (phase Pending). gpu_milli below 1000 requests that share of one GPU: such a pod is counted as
+// one GPU and as a share. num_gpu 0 = a CPU-only pod. Phases Succeeded and Failed are final states;
+// Running (at the end of the trace) and Pending are not. gpu_spec, the GPU models a pod accepts, is
+// not used. The lists without times (multigpu50) cannot be read as a history.
 #include <fmt/format.h>
 
 #include "site/records/formats/named_parser.hpp"
@@ -46,7 +46,7 @@ class OpenbParser final : public NamedParser {
     }
     const base::TimeNs end_ns = seconds(fields, kDeleted);
     if (!fields.problem().empty()) return {};
-    if (end_ns < begin_ns) return "deletion_time is before the pod began";
+    if (end_ns < begin_ns) return "deletion_time is before the pod started";
     record.work_s = base::to_seconds(end_ns - begin_ns);
     return read_phase(text(fields, kPhase), record);
   }
@@ -58,8 +58,9 @@ class OpenbParser final : public NamedParser {
     } else if (phase == "Failed") {
       record.state = JobState::Failed;
     } else if (phase != "Running" && phase != "Pending" && phase != "Unknown" && !phase.empty()) {
-      return fmt::format("pod_phase \"{}\" is none of Running, Pending, Succeeded, Failed, Unknown",
-                         phase.substr(0, 40));
+      return fmt::format(
+          "pod_phase \"{}\" is not one of Running, Pending, Succeeded, Failed, Unknown",
+          phase.substr(0, 40));
     }
     return {};
   }

@@ -1,6 +1,6 @@
-// Format `pal`: the traces of PAL's artifact (spec 8). `duration` counts iterations; the base
-// seconds of the model turn them into work. `batch_size` is not looked at: base seconds are those
-// of the model.
+// Format `pal`: the traces of PAL's artifact (PAL: simulated time, docs/papers.md). `duration`
+// counts iterations; they are converted to work by the base seconds of the model. `batch_size` is
+// not used, as base seconds are per model.
 #include <fmt/ranges.h>
 
 #include "core/knowledge/app_class.hpp"

@@ -1,16 +1,16 @@
-// Three tables made from Microsoft's Philly traces (msr-fiddle/philly-traces). None has the
-// original job ids; users became virtual clusters in two of them.
+// Three tables derived from Microsoft's Philly traces (msr-fiddle/philly-traces). None has the
+// original job ids; two of them have virtual clusters in place of users.
 //
-// `philly-attempts` (DIR-LAB/lumos): `,run_time,wait_time,submit_time,gpu_num`. One row an attempt
-// of a job; the column without name is the row number and becomes the job id. Unix times.
+// `philly-attempts` (DIR-LAB/lumos): `,run_time,wait_time,submit_time,gpu_num`. One row per attempt
+// of a job; the unnamed column is the row number and becomes the job id. Unix times.
 //
 // `philly-sia` (siasosp23/artifacts): `timestamp,duration,num_gpus,gpu_time,cluster`. The row
-// number, from 0, becomes the job id. `timestamp` is a local time without zone, read as UTC;
+// number, from 0, becomes the job id. `timestamp` is a local time without a time zone, read as UTC;
 // `cluster` is the virtual cluster: account and partition.
 //
 // `chronus` (S-Lab-System-Group/ChronusArtifact): job_id,user,num_gpu,submit_time,model_name,
-// duration,... Real arrivals and durations; the models and deadlines are made up there. `user` is
-// the virtual cluster: account and partition. `submit_time` counts from the start of the trace.
+// duration,... Real arrivals and durations; models and deadlines are synthetic. `user` is the
+// virtual cluster: account and partition. `submit_time` counts from the start of the trace.
 #include "site/records/formats/named_parser.hpp"
 
 namespace goban::site::records {
@@ -81,11 +81,11 @@ class ChronusParser final : public NamedParser {
     return {};
   }
   std::vector<std::string> notes() const override {
-    return {"user holds virtual clusters: read as account and partition, users are not known"};
+    return {"user contains virtual clusters: used as account and partition; users are unknown"};
   }
 };
 
-/// Exactly these columns: other tables of the same makers have them too, and more.
+/// Exactly these columns: other tables of the same source have them too, among others.
 bool is_attempts(const Header& header) {
   return header.size() == AttemptsParser::kNames.size() &&
          has_columns(header, AttemptsParser::kNames);

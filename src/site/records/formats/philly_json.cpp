@@ -1,11 +1,11 @@
-// Format `philly-json`: cluster_job_log of Microsoft's Philly traces (msr-fiddle/philly-traces), by
-// its README: an array of {status, vc, jobid, user, submitted_time, attempts: [{start_time,
-// end_time, detail: [{ip, gpus: [gpu0, ...]}]}]}. Not tried on the original.
+// Format `philly-json`: cluster_job_log of Microsoft's Philly traces (msr-fiddle/philly-traces),
+// according to its README: an array of {status, vc, jobid, user, submitted_time, attempts:
+// [{start_time, end_time, detail: [{ip, gpus: [gpu0, ...]}]}]}. Not tested on the original file.
 //
-// A record an attempt: attempt k is run k of the job, submitted when the one before ended; all but
-// the last end as requeued. A job without attempts never started. The last attempt without an end
-// still ran. Times are Pacific without zone: name the zone America/Los_Angeles, else they are read
-// as UTC. vc = account and partition.
+// One record per attempt: attempt k is run k of the job, submitted when the previous one ended; all
+// but the last end as requeued. A job without attempts never started. A last attempt without an end
+// was still running. Times are Pacific time without a time zone: set the zone to
+// America/Los_Angeles, otherwise they are read as UTC. vc = account and partition.
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The text of a member; empty if it is missing, null or no text.
+/// The text of a member; empty if it is missing, null or not a string.
 std::string_view text_of(const json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) return {};
@@ -33,27 +33,27 @@ class PhillyParser final : public ObjectParser {
   void take(std::string_view object, int64_t line, RecordOutput& out) override {
     const json job = json::parse(object, nullptr, false);
     const std::string problem =
-        job.is_discarded() ? "this is no JSON object" : take_job(job, object, line, out);
+        job.is_discarded() ? "not a JSON object" : take_job(job, object, line, out);
     if (problem.empty()) return;
     out.count_record();
     out.reject(line, problem, object);
   }
   std::vector<std::string> notes() const override {
     if (zone_is_named_) return {};
-    return {"times have no zone and were read as UTC (Philly writes America/Los_Angeles)"};
+    return {"times have no time zone and were read as UTC (Philly uses America/Los_Angeles)"};
   }
 
  private:
   struct Attempt {
     base::TimeNs start_ns = -1;
     base::TimeNs end_ns = -1;
-    std::optional<int64_t> num_gpus;  ///< none = the attempt does not say where it ran
+    std::optional<int64_t> num_gpus;  ///< none = the attempt does not list its GPUs
     std::string nodes;
     int64_t num_nodes = -1;
     std::vector<GpuUse> gpus;
   };
 
-  /// Returns what is wrong; then nothing was put.
+  /// Returns what is wrong; in that case nothing was put.
   std::string take_job(const json& job, std::string_view text, int64_t line, RecordOutput& out) {
     AccountingRecord record;
     record.line = line;
@@ -64,7 +64,7 @@ class PhillyParser final : public ObjectParser {
     if (record.id.empty()) return "jobid is missing";
     const std::string_view word = text_of(job, "status");
     const auto state = parse_job_state(word);
-    if (!state) return fmt::format("status \"{}\" is not known", word.substr(0, 40));
+    if (!state) return fmt::format("status \"{}\" is unknown", word.substr(0, 40));
     if (auto problem = read_time(job, "submitted_time", record.submit_ns); !problem.empty()) {
       return problem;
     }
@@ -86,7 +86,7 @@ class PhillyParser final : public ObjectParser {
       const Attempt& attempt = attempts[i];
       const bool is_last = i + 1 == attempts.size();
       record.run = static_cast<int32_t>(i);
-      // The clocks of two attempts may disagree a little.
+      // The clocks of two attempts may differ slightly.
       if (i > 0 && attempt.start_ns >= 0) {
         record.submit_ns = std::min(record.submit_ns, attempt.start_ns);
       }
@@ -107,7 +107,7 @@ class PhillyParser final : public ObjectParser {
   }
 
   std::string read_attempt(const json& object, Attempt& attempt) {
-    if (!object.is_object()) return "an attempt is no object";
+    if (!object.is_object()) return "an attempt is not an object";
     if (auto problem = read_time(object, "start_time", attempt.start_ns); !problem.empty()) {
       return problem;
     }
@@ -117,7 +117,7 @@ class PhillyParser final : public ObjectParser {
     const auto detail = object.find("detail");
     if (detail == object.end() || !detail->is_array()) return {};
     for (const json& host : *detail) {
-      if (!host.is_object()) return "a detail is no object";
+      if (!host.is_object()) return "a detail is not an object";
       const std::string_view ip = text_of(host, "ip");
       attempt.nodes += attempt.nodes.empty() ? "" : ",";
       attempt.nodes += ip;
@@ -126,7 +126,7 @@ class PhillyParser final : public ObjectParser {
       const auto gpus = host.find("gpus");
       if (gpus == host.end() || !gpus->is_array()) continue;
       for (const json& gpu : *gpus) {
-        if (!gpu.is_string()) return "a GPU is no text";
+        if (!gpu.is_string()) return "a GPU is not a string";
         std::string_view name = gpu.get_ref<const std::string&>();
         if (name.starts_with("gpu")) name.remove_prefix(3);
         attempt.gpus.push_back({.node = ip, .gpu = name});
@@ -141,7 +141,7 @@ class PhillyParser final : public ObjectParser {
     const Moment moment = clock_.read(text);
     ns = moment.ns;
     if (moment.kind == MomentKind::Bad || moment.kind == MomentKind::Skipped) {
-      return fmt::format("{} \"{}\" is no date and time", key, text.substr(0, 40));
+      return fmt::format("{} \"{}\" is not a valid date and time", key, text.substr(0, 40));
     }
     return {};
   }

@@ -40,7 +40,7 @@ TEST(PhillyJson, AnAttemptIsARunOfTheJob) {
   const RecordRow& last = read.row(1);
   EXPECT_EQ(last.run, 1);
   EXPECT_EQ(last.state, JobState::Cancelled);
-  EXPECT_EQ(last.submit_ns, at("2017-10-09 07:02:00"));  // when the attempt before ended
+  EXPECT_EQ(last.submit_ns, at("2017-10-09 07:02:00"));  // end of the previous attempt
   EXPECT_EQ(last.run_ns, 3600 * base::kSecond);
   EXPECT_EQ(last.num_gpus, 3);
   EXPECT_EQ(last.num_nodes, 2);
@@ -60,7 +60,7 @@ TEST(PhillyJson, NullNoneAndEmptyAttempts) {
   EXPECT_EQ(read.row(0).start_ns, -1);
   EXPECT_EQ(read.row(1).state, JobState::Running);
   EXPECT_EQ(read.row(1).end_ns, -1);
-  EXPECT_EQ(read.row(2).num_gpus, -1);  // not known, which is not zero
+  EXPECT_EQ(read.row(2).num_gpus, -1);  // unknown, which is not zero
 }
 
 TEST(PhillyJson, TheZoneMayBeNamed) {
@@ -78,12 +78,12 @@ TEST(PhillyJson, WhatMakesNoSenseIsRefusedWithItsReason) {
       job("d", attempt(R"("soon")", "null", "")) + "\n" + job("e", "7") + "\n" +
       job("f", attempt(R"("2017-10-09 07:01:00")", R"("2017-10-09 07:00:30")", kTwoHosts)) + "\n" +
       R"({"jobid":"g" "submitted_time":1})");
-  EXPECT_THAT(
-      read.reasons(),
-      ElementsAre("1: jobid is missing", "2: status \"Won\" is not known",
-                  "3: submitted_time is missing", "4: start_time \"soon\" is no date and time",
-                  "5: an attempt is no object", "6: the job ended before it started",
-                  "7: this is no JSON object"));
+  EXPECT_THAT(read.reasons(),
+              ElementsAre("1: jobid is missing", "2: status \"Won\" is unknown",
+                          "3: submitted_time is missing",
+                          "4: start_time \"soon\" is not a valid date and time",
+                          "5: an attempt is not an object", "6: the job ended before it started",
+                          "7: not a JSON object"));
 }
 
 }  // namespace

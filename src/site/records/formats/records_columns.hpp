@@ -1,4 +1,4 @@
-// The columns of format `records`, in the order in which they are written.
+// The columns of format `records`, in the order of output.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
-// Format `records`: all that an AccountingRecord holds, as `goban history export` writes it
+// Format `records`: a complete AccountingRecord, as written by `goban history export`
 // (records_columns.hpp). Times are seconds since 1970 UTC, or since the start of a trace; empty =
-// not known. gpus = node|gpu|utilisation %|peak bytes|bytes of the GPU, with ; between; software =
-// names with ; between.
+// unknown. gpus = node|gpu|utilisation %|peak bytes|bytes of the GPU, separated by semicolons;
+// software = names separated by semicolons.
 #include <fmt/format.h>
 
 #include "site/records/formats/named_parser.hpp"
@@ -115,7 +115,7 @@ class RecordsParser final : public NamedParser {
     parse_software(get(Software), software_);
     record.software = software_;
     if (!parse_gpu_list(get(Gpus), gpus_)) {
-      return "gpus is no list of node|gpu|utilisation|used|total";
+      return "gpus is not a list of node|gpu|utilisation|used|total";
     }
     record.gpus = gpus_;
     return {};

@@ -1,4 +1,4 @@
-// Formats whose ids number the rows of their file: every file has a job 0.
+// Formats whose ids are row numbers: every file has a job 0.
 #include <gtest/gtest.h>
 
 #include "site/records/test_reading.hpp"
@@ -6,7 +6,7 @@
 namespace goban::site::records {
 namespace {
 
-/// Rows of which the second file's are others of the same numbers, at the same times.
+/// Rows; those of the second file are other jobs with the same row numbers and times.
 struct Rows {
   std::string header;
   std::string row;

@@ -1,13 +1,14 @@
-// Format `slurm`: what `sacct --parsable2` (or -p, any --delimiter) prints, by its header line in
-// any order of columns, or without one in the 26 columns of XDMoD (slurm_header.hpp).
+// Format `slurm`: output of `sacct --parsable2` (or -p, any --delimiter): with a header line and
+// columns in any order, or without one in the 26 columns of XDMoD (slurm_header.hpp).
 //
-// A job is its allocation line. Step lines (ID.batch, ID.0, ...; left out by -X) follow it and give
-// what only they have: batch or interactive, high-water marks, memory. Runs of a requeued job (-D)
-// are records of their own, told by their start; one that ended and comes twice is refused. What
-// was not over is for the sinks to judge: its end may follow, in a later dump behind this one.
+// A job is its allocation line. Step lines (ID.batch, ID.0, ...; omitted by -X) follow it and add
+// what only they contain: batch or interactive, high-water marks, memory. Runs of a requeued job
+// (-D) are separate records, distinguished by their start; a duplicate of a finished run is
+// rejected. Unfinished runs are left to the sinks: their end may follow in a later dump of the same
+// input.
 //
-// What the allocation line says is read by slurm_allocation.hpp. Names of jobs and submit lines are
-// users' own data: not kept unless asked for.
+// The allocation line is parsed by slurm_allocation.hpp. Job names and submit lines are personal
+// data and kept only on request.
 
 #include <algorithm>
 #include <array>
@@ -34,8 +35,8 @@ class SlurmParser final : public LineParser {
       : has_header_line_(header.has_value()),
         header_(header ? std::move(*header) : SlurmHeader::xdmod()),
         allocation_(std::move(zone), std::move(gpus_per_node), site) {
-    // Views into a text stay valid when two are swapped, unless they are short enough to lie in the
-    // string itself.
+    // Swapping two strings keeps views into their texts valid only if they are not short enough for
+    // the string's inline buffer, so reserve.
     text_.reserve(kTextBytes);
     next_text_.reserve(kTextBytes);
   }
@@ -47,14 +48,14 @@ class SlurmParser final : public LineParser {
     }
     if (const std::string_view first = line.text.substr(0, 8);
         first.starts_with("JobID") && SlurmHeader::parse(line.text)) {
-      return;  // the header again, between dumps put behind each other
+      return;  // a header between concatenated dumps
     }
     if (line.too_long) {
       flush(out);
       out.count_record();
       return out.reject(line.number, "the line is longer than 1 MiB", line.text);
     }
-    // The record waits for its steps, so it needs its text.
+    // The record waits for its steps, so its text is copied.
     next_text_.assign(line.text);
     const std::string problem = header_.split(next_text_);
     if (!problem.empty()) {
@@ -69,7 +70,7 @@ class SlurmParser final : public LineParser {
     out.count_record();
     if (!id) {
       return out.reject(line.number,
-                        fmt::format("JobID \"{}\" is none of Slurm's", id_text.substr(0, 40)),
+                        fmt::format("JobID \"{}\" is not a Slurm job id", id_text.substr(0, 40)),
                         line.text);
     }
     const std::string refusal = parse_job(*id, line.number);
@@ -89,7 +90,7 @@ class SlurmParser final : public LineParser {
  private:
   static constexpr size_t kTextBytes = 1024;
 
-  /// Gives on the job that waited for its steps.
+  /// Puts the job that waited for its steps.
   void flush(RecordOutput& out) {
     if (!waiting_) return;
     waiting_ = false;
@@ -110,7 +111,7 @@ class SlurmParser final : public LineParser {
   SlurmTres tres_;
 
   AccountingRecord job_;
-  std::string text_;  ///< of the job that waits; its views look into it
+  std::string text_;  ///< of the waiting job, which has views into it
   std::string next_text_;
   bool waiting_ = false;
   bool has_steps_ = false;
@@ -213,7 +214,8 @@ base::Result<std::unique_ptr<LineParser>> open(const FormatInput& input, std::st
   if (!gpus_per_node) return base::failure(gpus_per_node.error());
   auto header = SlurmHeader::parse(line);
   if (!header && !SlurmHeader::is_xdmod_line(line)) {
-    return base::bad_data(input.place, "the first line is no header of sacct, nor 26 columns",
+    return base::bad_data(input.place,
+                          "the first line is neither a header of sacct nor a record of 26 columns",
                           "dump with sacct --parsable2 and without --noheader");
   }
   return std::make_unique<SlurmParser>(std::move(header), std::move(*zone),
@@ -225,7 +227,7 @@ base::Result<std::unique_ptr<LineParser>> open(const FormatInput& input, std::st
 const RecordFormat kSlurm = {
     .name = "slurm",
     .header =
-        "JobID|...|State|... as sacct --parsable2 prints it, or XDMoD's 26 columns without header",
+        "JobID|...|State|... as printed by sacct --parsable2, or XDMoD's 26 columns without header",
     .layout = Layout::Lines,
     .recognises_text =
         [](std::string_view line) {

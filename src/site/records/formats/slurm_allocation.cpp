@@ -1,10 +1,11 @@
 // An allocation line of sacct.
 //
-// GPUs: AllocTRES `gres/gpu` counts, else its typed entries, which name the same GPUs; else
-// AllocGRES; else, where the accounting does not count GPUs, SiteOptions::gpus_per_node by
-// partition. ReqTRES is only used if there is no AllocTRES at all: --exclusive gives more than was
-// asked for. Memory: AllocTRES, else ReqMem (n = a node, c = a core; a high bit marks memory a
-// core). Kind: SubmitLine (salloc, srun = interactive; sbatch = batch), else steps, else unknown.
+// GPUs: AllocTRES `gres/gpu` if present, otherwise its typed entries, which count the same GPUs;
+// otherwise AllocGRES; otherwise, where the accounting does not count GPUs,
+// SiteOptions::gpus_per_node by partition. ReqTRES is only used if there is no AllocTRES column:
+// --exclusive allocates more than was requested. Memory: AllocTRES, otherwise ReqMem (n = per node,
+// c = per core; a high bit also marks memory per core). Kind: SubmitLine (salloc, srun =
+// interactive; sbatch = batch), otherwise from the steps, otherwise unknown.
 #include "site/records/formats/slurm_allocation.hpp"
 
 #include <algorithm>
@@ -28,9 +29,10 @@ std::string parse_limits(const SlurmHeader& header, AccountingRecord& job) {
     }
   } else if (const std::string_view text = header.field(TimeLimit);
              !text.empty() && text[0] >= '0' && text[0] <= '9') {
-    // Partition_Limit and UNLIMITED tell no limit.
+    // Partition_Limit and UNLIMITED give no limit.
     const auto span_ns = parse_slurm_span(text);
-    if (!span_ns) return fmt::format("Timelimit \"{}\" is no time span", text.substr(0, 40));
+    if (!span_ns)
+      return fmt::format("Timelimit \"{}\" is not a valid duration", text.substr(0, 40));
     job.walltime_limit_ns = *span_ns;
   }
   if (const std::string_view text = header.field(ExitCode); !text.empty()) {
@@ -66,8 +68,8 @@ base::Result<GpusPerNode> parse_gpus_per_node(const std::vector<std::string>& en
                            ? std::nullopt
                            : base::parse_int(std::string_view(entry).substr(equals + 1));
     if (!count || *count < 0 || *count > kGpusMax) {
-      return base::usage_error("\"" + entry + "\" does not tell the GPUs of a node",
-                               "write PARTITION=GPUS, such as gpu=4");
+      return base::usage_error("invalid number of GPUs per node \"" + entry + "\"",
+                               "it must be PARTITION=GPUS, such as gpu=4");
     }
     table[std::string_view(entry).substr(0, equals)] = *count;
   }
@@ -101,7 +103,7 @@ std::string SlurmAllocation::parse_names(const SlurmHeader& header, AccountingRe
   const std::string_view word = header.field(State);
   const auto state = parse_job_state(word);
   if (!state && (!word.empty() || header.has(State))) {
-    return fmt::format("State \"{}\" is not known", word.substr(0, 40));
+    return fmt::format("State \"{}\" is unknown", word.substr(0, 40));
   }
   job.state = state.value_or(JobState::Unknown);
   return {};
@@ -112,9 +114,9 @@ std::string SlurmAllocation::parse_moment(const SlurmHeader& header, SlurmColumn
   moment = clock_.read(header.field(column));
   const std::string_view text = header.field(column).substr(0, 40);
   if (moment.kind == MomentKind::Bad)
-    return fmt::format("{} \"{}\" is no date and time", name, text);
+    return fmt::format("{} \"{}\" is not a valid date and time", name, text);
   if (moment.kind == MomentKind::Skipped) {
-    return fmt::format("{} \"{}\" does not exist in the zone {}: the clock was put forward", name,
+    return fmt::format("{} \"{}\" does not exist in time zone {}: the clock was set forward", name,
                        text, site_.zone);
   }
   return {};
@@ -133,7 +135,7 @@ std::string SlurmAllocation::parse_times(const SlurmHeader& header, AccountingRe
   if (auto problem = parse_moment(header, End, "End", end); !problem.empty()) return problem;
   std::optional<TimeNs> elapsed_ns;
   if (header.has(Elapsed)) elapsed_ns = parse_slurm_span(header.field(Elapsed));
-  // Where the clock was put back the run time tells which of two moments is meant.
+  // Where the clock was set back, the run time selects one of the two possible times.
   if (start.second_ns >= 0 || end.second_ns >= 0) {
     const TimeNs span_ns = elapsed_ns.value_or(-1);
     if (start.second_ns >= 0 && start.ns < submit.ns) start.ns = start.second_ns;
@@ -155,7 +157,7 @@ std::string SlurmAllocation::parse_times(const SlurmHeader& header, AccountingRe
     job.end_ns = end.ns;
   }
   if (job.state == JobState::Pending) job.start_ns = -1;
-  // A job cancelled in the queue may show the moment of that as its start.
+  // A job cancelled while pending may have the time of the cancellation as its start.
   const std::string_view nodes = header.field(NodeList);
   if (nodes == "None assigned" && job.state == JobState::Cancelled) job.start_ns = -1;
   if (job.start_ns >= 0 && job.start_ns < job.submit_ns) {
@@ -173,16 +175,16 @@ std::string SlurmAllocation::parse_sizes(const SlurmHeader& header, AccountingRe
     if (value && *value >= 0 && *value <= INT32_MAX) out = *value;
     return value.has_value() && *value >= 0 && *value <= INT32_MAX;
   };
-  if (!whole(NumNodes, job.num_nodes)) return "NNodes is no count";
-  if (!whole(NumCpus, job.cpu_cores)) return "NCPUS is no count";
+  if (!whole(NumNodes, job.num_nodes)) return "NNodes is not an integer >= 0";
+  if (!whole(NumCpus, job.cpu_cores)) return "NCPUS is not an integer >= 0";
   int64_t restarts = -1;
-  if (!whole(Restarts, restarts)) return "Restarts is no count";
+  if (!whole(Restarts, restarts)) return "Restarts is not an integer >= 0";
   job.restarts = static_cast<int32_t>(restarts);
   const std::string_view nodes = header.field(NodeList);
   if (nodes != "None assigned" && nodes != "None" && nodes != "Unknown") job.node_list = nodes;
   const std::string_view tres = header.field(header.has(AllocTres) ? AllocTres : ReqTres);
   if (!parse_slurm_tres(tres, tres_)) {
-    return fmt::format("{} \"{}\" is no list of resources",
+    return fmt::format("{} \"{}\" is not a list of resources",
                        header.has(AllocTres) ? "AllocTRES" : "ReqTRES", tres.substr(0, 80));
   }
   parse_gpus(header, job);
@@ -201,7 +203,7 @@ void SlurmAllocation::parse_gpus(const SlurmHeader& header, AccountingRecord& jo
   } else if (tres_.gpu_shards > 0) {
     job.num_gpus = 1;
   } else if (header.has(AllocGres)) {
-    // Counted by node.
+    // Counted per node.
     job.num_gpus =
         parse_slurm_gres_gpus(header.field(AllocGres)) * std::max<int64_t>(job.num_nodes, 1);
   } else if (const auto found = gpus_per_node_.find(job.partition); found != gpus_per_node_.end()) {
@@ -217,7 +219,7 @@ void SlurmAllocation::parse_memory(const SlurmHeader& header, AccountingRecord& 
   job.mem_bytes = tres_.mem_bytes;
   std::string_view text = header.field(ReqMem);
   if (job.mem_bytes >= 0 || text.empty()) return;
-  constexpr int64_t kPerCore = int64_t{1} << 31;  // MiB; a bit of Slurm's own tables
+  constexpr int64_t kPerCore = int64_t{1} << 31;  // MiB; a flag bit in Slurm's tables
   bool by_core = text.ends_with('c');
   bool by_node = text.ends_with('n');
   if (by_core || by_node) text.remove_suffix(1);
@@ -236,11 +238,13 @@ void SlurmAllocation::parse_memory(const SlurmHeader& header, AccountingRecord& 
 void SlurmAllocation::note_times(std::vector<std::string>& out) const {
   if (clock_.used_zone() && site_.zone.empty()) {
     out.emplace_back(
-        "times have no zone and were read as UTC (right for TZ=UTC sacct; else name the zone)");
+        "times have no time zone and were read as UTC (correct for TZ=UTC sacct; otherwise set "
+        "--zone)");
   }
   if (clock_.ambiguous() > 0) {
     out.push_back(fmt::format(
-        "{} times came twice as the clock was put back; Elapsed decided, else the earlier one",
+        "{} times occurred twice, as the clock was set back; resolved by Elapsed, otherwise the "
+        "earlier one was used",
         clock_.ambiguous()));
   }
 }
@@ -248,13 +252,12 @@ void SlurmAllocation::note_times(std::vector<std::string>& out) const {
 void SlurmAllocation::note_gpus(std::vector<std::string>& out) const {
   if (inferred_gpus_ > 0) {
     out.push_back(
-        fmt::format("{} jobs got their GPUs from the partition's GPUs a node", inferred_gpus_));
+        fmt::format("the GPUs of {} jobs were derived from the GPUs per node of their partition",
+                    inferred_gpus_));
   }
   if (!any_gpus_) {
     out.emplace_back(
-        "no record counts GPUs: AccountingStorageTRES has to list gres/gpu (else give the GPUs of "
-        "a "
-        "node by partition)");
+        "no record counts GPUs: add gres/gpu to AccountingStorageTRES, or set --gpus-per-node");
   }
 }
 

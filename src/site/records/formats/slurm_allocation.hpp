@@ -1,5 +1,5 @@
-// What an allocation line of sacct says of its job: names, times, sizes, limits. Not what steps and
-// comments measured (slurm.cpp).
+// Parses an allocation line of sacct: names, times, sizes, limits. Measurements from steps and
+// comments are in slurm.cpp.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace goban::site::records {
 
-/// GPUs of a node by partition, from `name=count`; the names are views of the entries.
+/// GPUs per node by partition, from `name=count`; the names are views of the entries.
 using GpusPerNode = std::unordered_map<std::string_view, int64_t>;
 /// Errors: Usage.
 [[nodiscard]] base::Result<GpusPerNode> parse_gpus_per_node(
@@ -24,16 +24,16 @@ using GpusPerNode = std::unordered_map<std::string_view, int64_t>;
 
 class SlurmAllocation {
  public:
-  /// `site` has to outlive the object.
+  /// `site` must outlive the object.
   SlurmAllocation(base::TimeZone zone, GpusPerNode gpus_per_node, const SiteOptions& site)
       : clock_(std::move(zone)), gpus_per_node_(std::move(gpus_per_node)), site_(site) {}
 
-  /// Fills a fresh record from the line that `header` split last; returns what is wrong, empty =
+  /// Fills a default record from the line that `header` split last; returns what is wrong, empty =
   /// nothing. Its texts are views of the line, and of this object until the next call.
   [[nodiscard]] std::string parse(const SlurmHeader& header, const SlurmJobId& id,
                                   AccountingRecord& job);
 
-  /// What users should know of the times, and of the GPUs.
+  /// Remarks for the user on times, and on GPUs.
   void note_times(std::vector<std::string>& out) const;
   void note_gpus(std::vector<std::string>& out) const;
 

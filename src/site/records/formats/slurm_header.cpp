@@ -17,7 +17,7 @@ struct Name {
 
 using enum SlurmColumn;
 
-/// Several names may mean one column; the first one in this list that a header has counts.
+/// Several names may mean one column; if a header has several, the first one in this list is used.
 constexpr std::array kNames = {
     Name{"jobid", JobId},
     Name{"jobidraw", JobIdRaw},
@@ -61,7 +61,7 @@ constexpr std::array kNames = {
     Name{"totalcpu", TotalCpu},
 };
 
-/// Texts that users write, and that may hold the delimiter.
+/// Texts written by users, which may contain the delimiter.
 constexpr std::array<std::string_view, 6> kFreeTexts = {"jobname", "submitline", "comment",
                                                         "workdir", "extra",      "systemcomment"};
 
@@ -83,7 +83,7 @@ std::optional<SlurmHeader> SlurmHeader::parse(std::string_view line) {
   constexpr size_t kHeaderBytesMax = 10'000;
   constexpr size_t kKnownMin = 3;
   if (line.size() > kHeaderBytesMax) return std::nullopt;
-  // What stands between the first name and the second is the delimiter.
+  // The text between the first and the second name is the delimiter.
   const auto* const name_end = std::ranges::find_if_not(line, is_letter);
   const auto* const next = std::find_if(name_end, line.end(), is_letter);
   if (name_end == line.begin() || next == line.end()) return std::nullopt;
@@ -190,11 +190,11 @@ std::string SlurmHeader::split(std::string_view line) {
 std::string SlurmHeader::join_free_texts(std::string_view line) {
   if (!free_texts_together_) {
     return fmt::format(
-        "{} fields instead of {}: a \"{}\" is in one of several free texts; put JobName last and "
-        "dump one of them only",
+        "{} fields instead of {}: \"{}\" occurs in one of several free-text columns; dump only one "
+        "of them and put it last",
         fields_.size(), num_columns_, delimiter_);
   }
-  // Fields before and behind the free texts are sure; all between goes to the first of them.
+  // Fields before and after the free texts are certain; the text between goes to the first of them.
   const size_t extra = fields_.size() - num_columns_;
   const char* const begin = fields_[first_free_].data();
   const std::string_view last = fields_[last_free_ + extra];

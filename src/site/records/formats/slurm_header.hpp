@@ -1,4 +1,4 @@
-// The columns of a dump of sacct, and how its lines fall into them.
+// The columns of a sacct dump, and how its lines are split into them.
 #pragma once
 
 #include <array>
@@ -52,24 +52,24 @@ enum class SlurmColumn : uint8_t {
 };
 inline constexpr size_t kNumSlurmColumns = 36;
 
-/// What the first line tells of the lines that follow.
+/// The columns and the delimiter of the lines that follow, from the first line.
 class SlurmHeader {
  public:
-  /// A header line of `sacct -P` or `-p`, with any --delimiter. None if it is none.
+  /// Parses a header line of `sacct -P` or `-p`, with any --delimiter. None if it is not one.
   [[nodiscard]] static std::optional<SlurmHeader> parse(std::string_view line);
   /// The 26 columns of XDMoD sites, which have no header: `sacct --parsable2 --noheader --format
   /// jobid,jobidraw,cluster,partition,qos,account,group,gid,user,uid,submit,eligible,start,end,
   /// elapsed,exitcode,state,nnodes,ncpus,reqcpus,reqmem,reqtres,alloctres,timelimit,nodelist,jobname`.
   [[nodiscard]] static SlurmHeader xdmod();
-  /// A record of those 26 columns.
+  /// True for a record with those 26 columns.
   [[nodiscard]] static bool is_xdmod_line(std::string_view line);
 
-  /// Splits a line; free texts (job name, submit line, comment) may hold the delimiter. Returns
+  /// Splits a line; free texts (job name, submit line, comment) may contain the delimiter. Returns
   /// what is wrong; empty = nothing. Views into `line`.
   [[nodiscard]] std::string split(std::string_view line);
 
   [[nodiscard]] bool has(SlurmColumn column) const { return at_[index(column)] >= 0; }
-  /// The field of the line split last; empty if there is no such column.
+  /// The field of the last split line; empty if there is no such column.
   [[nodiscard]] std::string_view field(SlurmColumn column) const {
     const int at = at_[index(column)];
     return at < 0 ? std::string_view() : fields_[static_cast<size_t>(at)];

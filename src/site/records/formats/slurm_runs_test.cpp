@@ -1,4 +1,4 @@
-// Runs of one job, jobs of one number and records that come twice in sacct's dumps.
+// Runs of one job, jobs with the same number, and duplicate records in sacct's dumps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

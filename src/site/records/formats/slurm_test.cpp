@@ -21,7 +21,7 @@ constexpr std::string_view kHeader =
     "JobID|User|Account|Partition|Submit|Start|End|State|ExitCode|NNodes|NCPUS|ReqMem|AllocTRES|"
     "Timelimit|NodeList\n";
 
-/// A job of two minutes of ann on g[1-2], with these GPUs.
+/// A job of user ann, two minutes on g[1-2], with these GPUs.
 std::string line(const std::string& id, const std::string& tres = "cpu=8,gres/gpu=2,mem=1G,node=2",
                  const std::string& state = "COMPLETED") {
   return id + "|ann|proj|gpu|2024-03-01T00:00:00|2024-03-01T00:01:00|2024-03-01T00:03:00|" + state +
@@ -60,7 +60,7 @@ TEST(Slurm, ColumnsComeInAnyOrderWithAnyDelimiter) {
   ASSERT_THAT(read.ids(), ElementsAre("5"));
   EXPECT_EQ(read.row(0).run_ns, 60 * base::kSecond);
   EXPECT_EQ(read.row(0).state, JobState::Failed);
-  EXPECT_EQ(read.row(0).num_gpus, -1);  // no column tells: unknown, not zero
+  EXPECT_EQ(read.row(0).num_gpus, -1);  // no column counts GPUs: unknown, not zero
   EXPECT_THAT(read.summary.ignored_columns, ElementsAre("planned"));
 }
 
@@ -76,10 +76,10 @@ TEST(Slurm, AJobNameMayHoldTheDelimiter) {
   EXPECT_EQ(read.table.job_name(0), "a|b|c");
   EXPECT_EQ(read.row(0).run_ns, base::kSecond);
   EXPECT_THAT(read.reasons(), ElementsAre("4: 4 fields instead of 5"));
-  // Two free texts apart: nobody can tell where the bar belongs.
+  // Two free texts that are not adjacent: the position of the delimiter is ambiguous.
   const ReadTable unclear =
       read_table("JobID|JobName|State|SubmitLine\n1|a|COMPLETED|sbatch x|y\n");
-  EXPECT_THAT(unclear.reasons(), ElementsAre(HasSubstr("put JobName last")));
+  EXPECT_THAT(unclear.reasons(), ElementsAre(HasSubstr("dump only one of them and put it last")));
 }
 
 TEST(Slurm, NamesAndCommandsAreNotKeptUnlessAskedFor) {
@@ -127,9 +127,10 @@ TEST(Slurm, AllocTresCountsBeforeReqTresAndGresAndThePartition) {
   options.site.gpus_per_node = {"gpu=4"};
   const ReadTable table = read_table(std::string(kHeader) + line("1", "cpu=8,node=2"), options);
   EXPECT_EQ(table.row(0).num_gpus, 8);
-  EXPECT_THAT(table.summary.notes, Contains(HasSubstr("GPUs from the partition")));
+  EXPECT_THAT(table.summary.notes,
+              Contains(HasSubstr("derived from the GPUs per node of their partition")));
   options.site.gpus_per_node = {"gpu"};
-  EXPECT_THAT(read_error(kHeader, options), HasSubstr("write PARTITION=GPUS"));
+  EXPECT_THAT(read_error(kHeader, options), HasSubstr("it must be PARTITION=GPUS"));
   EXPECT_THAT(read_table(std::string(kHeader) + line("1", "cpu=8")).summary.notes,
               Contains(StartsWith("no record counts GPUs")));
 }
@@ -151,7 +152,7 @@ TEST(Slurm, StepsGiveWhatOnlyTheyHave) {
   EXPECT_EQ(read.summary.records, 3);
   EXPECT_EQ(read.row(0).kind, JobKind::Batch);
   EXPECT_EQ(read.row(1).kind, JobKind::Interactive);
-  EXPECT_EQ(read.row(2).kind, JobKind::Interactive);  // srun alone: no batch step
+  EXPECT_EQ(read.row(2).kind, JobKind::Interactive);  // srun only: no batch step
   const UsageMarks usage = read.table.usage_of(read.row(0));
   EXPECT_EQ(usage.mem_bytes_max, 2 << 20);
   EXPECT_EQ(usage.gpu_util_pct_max, 97);
@@ -199,12 +200,12 @@ TEST(Slurm, WhatMakesNoSenseIsRefusedWithItsReason) {
       read_table(std::string(kHeader) + line("1", "x=1", "FOO") + line("abc") + line("3", "cpu") +
                  swapped + early + no_date + line("7", "cpu=1,gres/gpu=x") + "8|ann\n");
   EXPECT_THAT(read.reasons(),
-              ElementsAre("2: State \"FOO\" is not known", "3: JobID \"abc\" is none of Slurm's",
-                          "4: AllocTRES \"cpu\" is no list of resources",
+              ElementsAre("2: State \"FOO\" is unknown", "3: JobID \"abc\" is not a Slurm job id",
+                          "4: AllocTRES \"cpu\" is not a list of resources",
                           "5: the job ended before it started",
                           "6: the job started before it was submitted",
-                          "7: Submit \"2023-02-29T00:00:00\" is no date and time",
-                          "8: AllocTRES \"cpu=1,gres/gpu=x\" is no list of resources",
+                          "7: Submit \"2023-02-29T00:00:00\" is not a valid date and time",
+                          "8: AllocTRES \"cpu=1,gres/gpu=x\" is not a list of resources",
                           "9: 2 fields instead of 15"));
   EXPECT_EQ(read.summary.rejected, 8);
   EXPECT_EQ(read.table.rows().size(), 0u);
@@ -234,10 +235,10 @@ TEST(Slurm, TheElapsedTimeTellsWhichOfTwoHoursIsMeant) {
   if (!base::TimeZone::load(options.site.zone)) GTEST_SKIP() << "no zone database";
   const ReadTable read = read_table(
       "JobID|State|Submit|Start|End|Elapsed\n"
-      // From before the change into the second 02:30.
+      // From before the clock change into the second 02:30.
       "1|COMPLETED|2021-10-31T01:00:00|2021-10-31T01:30:00|2021-10-31T02:30:00|02:00:00\n"
       "2|COMPLETED|2021-10-31T01:00:00|2021-10-31T01:30:00|2021-10-31T02:30:00|01:00:00\n"
-      // It seems to end before it starts.
+      // It appears to end before it starts.
       "3|COMPLETED|2021-10-31T01:00:00|2021-10-31T02:50:00|2021-10-31T02:10:00|00:20:00\n"
       "4|COMPLETED|2021-10-31T01:00:00|2021-10-31T02:50:00|2021-10-31T03:10:00|00:20:00\n"
       "5|COMPLETED|2021-03-28T01:00:00|2021-03-28T02:30:00|2021-03-28T03:10:00|00:20:00\n",
@@ -247,8 +248,8 @@ TEST(Slurm, TheElapsedTimeTellsWhichOfTwoHoursIsMeant) {
   EXPECT_EQ(read.row(1).run_ns, 3600 * base::kSecond);
   EXPECT_EQ(read.row(2).run_ns, 1200 * base::kSecond);
   EXPECT_EQ(read.row(3).run_ns, 1200 * base::kSecond);
-  EXPECT_THAT(read.reasons(), ElementsAre(HasSubstr("the clock was put forward")));
-  EXPECT_THAT(read.summary.notes, Contains(HasSubstr("came twice")));
+  EXPECT_THAT(read.reasons(), ElementsAre(HasSubstr("the clock was set forward")));
+  EXPECT_THAT(read.summary.notes, Contains(HasSubstr("occurred twice")));
 }
 
 TEST(Slurm, CancelledWhileItWaitedInTheHourThatCameTwice) {
@@ -277,7 +278,7 @@ TEST(Slurm, MemoryOfOldAndNewRecords) {
   EXPECT_EQ(mem("3000Mc"), 24000);
   EXPECT_EQ(mem("62.50G"), 64000);
   EXPECT_EQ(mem("31000M"), 31000);
-  EXPECT_EQ(mem("2147486648Mn"), 24000);  // 2^31 + 3000 a core
+  EXPECT_EQ(mem("2147486648Mn"), 24000);  // 2^31 + 3000 per core
 }
 
 std::string jobstats_comment() {
@@ -324,7 +325,7 @@ TEST(Slurm, BlockBordersDoNotMatter) {
   }
 }
 
-/// The 26 columns of XDMoD without a header, real records. Counts made with awk.
+/// The 26 columns of XDMoD without a header; real records. Counts computed with awk.
 TEST(Slurm, RealRecordsOfXdmod) {
   const auto path = base::test_data("traces/xdmod-slurm/phillips.sacct.log.gz");
   if (!path) GTEST_SKIP() << path.error().text();
@@ -366,7 +367,7 @@ TEST(Slurm, FixturesOfXdmod) {
   EXPECT_EQ(waiting.row(1).state, JobState::Pending);
   const ReadTable unknown = read_table_file(*path + "/slurm__unknown-job-state.log");
   EXPECT_THAT(unknown.reasons(),
-              ElementsAre("1: State \"FOO\" is not known", "2: State \"BAR\" is not known"));
+              ElementsAre("1: State \"FOO\" is unknown", "2: State \"BAR\" is unknown"));
   ReadOptions options;
   options.site.keep_job_names = true;
   const ReadTable utf8 = read_table_file(*path + "/slurm__utf8-multibyte-chars.log", options);

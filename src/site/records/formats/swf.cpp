@@ -1,22 +1,22 @@
 // Format `swf`: the Standard Workload Format 2.2 of the Parallel Workloads Archive. No header line;
-// `;` begins a comment, and `; Key: value` comments describe the log. Fields, with -1 = unknown:
+// `;` starts a comment, and `; Key: value` comments describe the log. Fields, where -1 = unknown:
 //
 //    1 job            id
-//    2 submit         seconds after UnixStartTime, which is added if the comments give it
-//    3 wait           gives the recorded start
-//    4 run            duration; a record without it is refused
-//    5, 8 processors  allocated, requested: the requested ones count if known. --procs-per-gpu of
-//                     them make one GPU, rounded up
+//    2 submit         seconds after UnixStartTime, which is added if present in the comments
+//    3 wait           determines the recorded start
+//    4 run            duration; a record without it is rejected
+//    5, 8 processors  allocated, requested: the requested ones are used if known. --procs-per-gpu
+//                     processors are one GPU, rounded up
 //    9 time           requested: the walltime limit
 //   11 status         0 failed, 1 completed, 5 cancelled. 2, 3 and 4 are parts of a job that has a
-//                     record of its own, which adds them up: refused
+//                     summary record of its own: rejected
 //   12 user, 13 group (account), 14 executable (model)
 //   15 queue          the partition; if unknown, field 16
-//   17, 18 preceding job and think time, 6, 7, 10 and what follows 18: not used
+//   17, 18 preceding job and think time, 6, 7, 10 and fields after 18: not used
 //
-// `; GpuFields: 19 20`, as `goban history export` writes it: field 19 counts GPUs and 20
-// the thousandths that each part holds if parts were asked for (held_gpus); the processors are
-// cores then.
+// `; GpuFields: 19 20`, as written by `goban history export`: field 19 is the number of GPUs and
+// field 20 the thousandths that each part holds if parts were requested (held_gpus); processors are
+// then cores.
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ enum Field : size_t {
   kGpuMilli = 19,
 };
 
-/// -1 in any writing.
+/// True for -1 in any notation.
 bool is_unknown(std::string_view text) {
   if (!text.starts_with('-')) return false;
   const auto value = base::parse_double(text);
@@ -91,7 +91,7 @@ class SwfParser final : public RecordParser {
     if (procs_per_gpu_ > 1 || has_gpu_fields_) return {};
     return {
         "swf counts processors, not GPUs: each processor was read as one GPU "
-        "(--procs-per-gpu N changes that)"};
+        "(set --procs-per-gpu N to change this)"};
   }
 
  private:
@@ -105,7 +105,7 @@ class SwfParser final : public RecordParser {
     if (record.submit_ns > base::from_seconds(base::kMaxSeconds)) {
       return "the submit time is beyond 4.6e9 seconds";
     }
-    if (is_unknown(fields.text(kRun))) return "the run time is not known";
+    if (is_unknown(fields.text(kRun))) return "the run time is unknown";
     record.work_s = fields.number(kRun, "run time");
     if (!is_unknown(fields.text(kWait))) {
       record.start_ns = record.submit_ns + fields.seconds(kWait, "wait time");
@@ -118,7 +118,7 @@ class SwfParser final : public RecordParser {
 
   std::string read_gpus(FieldReader& fields, AccountingRecord& record) const {
     if (fields.size() <= kGpuMilli) return "the GPU fields 19 and 20 are missing";
-    if (is_unknown(fields.text(kGpus))) return "the number of GPUs is not known";
+    if (is_unknown(fields.text(kGpus))) return "the number of GPUs is unknown";
     record.num_gpus = fields.whole(kGpus, "GPUs", 0, INT32_MAX);
     if (!is_unknown(fields.text(kGpuMilli))) {
       record.gpu_milli = static_cast<int32_t>(fields.whole(kGpuMilli, "GPU milli", 0, INT32_MAX));
@@ -160,7 +160,7 @@ class SwfParser final : public RecordParser {
   bool has_gpu_fields_ = false;
 };
 
-/// The first line of an SWF file: a comment, or so many numbers.
+/// The first line of an SWF file: a comment, or at least kSwfFields numbers.
 bool recognises(std::string_view line) {
   const size_t first = line.find_first_not_of(" \t");
   if (first != line.npos && line[first] == ';') return true;
@@ -180,7 +180,7 @@ base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
 
 const RecordFormat kSwf = {
     .name = "swf",
-    .header = "no header line: comments behind ;, 18 fields with blanks between",
+    .header = "no header line: comments after ;, 18 fields separated by blanks",
     .open = open,
     .layout = Layout::Swf,
     .recognises_text = recognises,

@@ -26,8 +26,8 @@ void read_measure(base::TableReader& table, Adapter& adapter) {
   if (!metric) table.refuse("metric", metric.error().message, metric.error().remedy);
   if (!unit) table.refuse("unit", unit.error().message, unit.error().remedy);
   if (metric && unit && !factor(*unit, info(*metric).unit)) {
-    table.refuse("unit", fmt::format("'{}' is no unit of {}", name(*unit), info(*metric).name),
-                 fmt::format("it is kept in {}", name(info(*metric).unit)));
+    table.refuse("unit", fmt::format("'{}' is not a unit of {}", name(*unit), info(*metric).name),
+                 fmt::format("it is stored in {}", name(info(*metric).unit)));
   }
   adapter.metric = metric.value_or(Metric::GpuUtilization);
   adapter.unit = unit.value_or(Unit::Percent);
@@ -46,7 +46,7 @@ void read_role(base::TableReader& table, Adapter& adapter) {
   } else if (role == "not-available") {
     adapter.role = Role::NotAvailable;
   } else {
-    table.refuse("role", fmt::format("there is no role '{}'", role),
+    table.refuse("role", fmt::format("unknown role '{}'", role),
                  "known: sample, freshness, success, index, not-available");
   }
 }
@@ -54,7 +54,7 @@ void read_role(base::TableReader& table, Adapter& adapter) {
 Adapter read_adapter(base::TableReader& table, const std::string& file) {
   Adapter adapter;
   adapter.exporter = file;
-  table.require("name", "give the metric's name as Prometheus knows it");
+  table.require("name", "set the metric's name in Prometheus");
   adapter.name = table.text("name");
   read_role(table, adapter);
   adapter.node_labels = table.texts("node");
@@ -65,7 +65,7 @@ Adapter read_adapter(base::TableReader& table, const std::string& file) {
   if (const std::string only = table.text("only"); !only.empty()) {
     const size_t equals = only.find('=');
     if (equals == std::string::npos || equals == 0) {
-      table.refuse("only", "is no LABEL=END", "such as only = \"file=gpu.prom\"");
+      table.refuse("only", "must be LABEL=END", "such as only = \"file=gpu.prom\"");
     } else {
       adapter.only_label = only.substr(0, equals);
       adapter.only_value = only.substr(equals + 1);
@@ -124,7 +124,7 @@ const Adapter* AdapterTable::find(std::string_view name) const {
 }
 
 std::string AdapterTable::node_name(std::string name) const {
-  // An address is no name with a domain.
+  // An IP address has no domain to remove.
   const bool address = name.find_first_not_of("0123456789.") == std::string::npos;
   if (short_node_names && !address) name.resize(std::min(name.find('.'), name.size()));
   return name;
@@ -166,7 +166,7 @@ bool applies(const Adapter& adapter, const Labels& labels) {
 }
 
 Reading reading_of(const Adapter& adapter, double raw) {
-  constexpr double kBlank = 0x1p62;  // DCGM: 9223372036854775792 and its neighbours
+  constexpr double kBlank = 0x1p62;  // DCGM: 9223372036854775792 and similar
   if (adapter.role == Role::NotAvailable && raw > 0) return {State::NotAvailable, 0};
   if (std::isnan(raw) || adapter.role != Role::Sample) return {State::Missing, 0};
   if (raw >= kBlank) return {State::NotAvailable, 0};

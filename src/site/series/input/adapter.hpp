@@ -1,4 +1,4 @@
-// What exporters call their metrics, in which unit they give them, and which label names the GPU.
+// Metric names of exporters, their units, and the label that names the GPU.
 #pragma once
 
 #include <cstdint>
@@ -19,40 +19,40 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 /// Empty if there is no such label.
 [[nodiscard]] std::string_view label(const Labels& labels, std::string_view name);
 
-/// What the values of a metric are for.
+/// Purpose of the values of a metric.
 enum class Role : uint8_t {
   Sample,
-  Freshness,     ///< time of the last real measurement; while it stands still, samples are stale
+  Freshness,     ///< time of the last real measurement; while it does not change, samples are stale
   Success,       ///< 0 while the measurement fails: samples are stale
-  Index,         ///< value = index of the GPU that the uuid label names
-  NotAvailable,  ///< the device has no such value: the label "metric" names which
+  Index,         ///< value = index of the GPU with the UUID in the label
+  NotAvailable,  ///< the device has no such value; the label "metric" names the metric
 };
 
 /// One metric of an exporter.
 struct Adapter {
   std::string exporter{};
-  std::string name{};  ///< of the metric, as Prometheus knows it
+  std::string name{};  ///< metric name in Prometheus
   Role role = Role::Sample;
   Metric metric = Metric::GpuUtilization;
   Unit unit = Unit::Percent;
-  std::vector<std::string> node_labels{};    ///< the first that is there names the node
+  std::vector<std::string> node_labels{};    ///< the first existing one names the node
   std::vector<std::string> device_labels{};  ///< joined by ".": GPU index, MIG instance
   std::string uuid_label{};
-  std::string freshness{};   ///< metric of role Freshness or Success that tells stale samples
-  std::string only_label{};  ///< the metric counts only if this label ends with only_value
+  std::string freshness{};   ///< metric of role Freshness or Success that marks stale samples
+  std::string only_label{};  ///< the metric is used only if this label ends with only_value
   std::string only_value{};
 };
 
-/// All metrics that an import understands, by name.
+/// All metrics that an import supports, by name.
 class AdapterTable {
  public:
   /// DCGM exporter, nvidia_gpu_exporter, jobstats/mindprince, node_exporter, ipmi_exporter, ours.
   [[nodiscard]] static AdapterTable builtin();
-  /// Adds the adapters of a TOML document ([[adapter]]; docs/series.md has its keys), instead of
-  /// the built-in ones of the same name. Errors: BadData with line and column.
+  /// Adds the adapters of a TOML document ([[adapter]]; its keys: docs/series.md). They replace
+  /// built-in ones of the same name. Errors: BadData with line and column.
   [[nodiscard]] base::Status add_toml(std::string_view toml, const std::string& file);
   void add(Adapter adapter);
-  /// Leaves only these metrics (and what helps to read them). Empty: all.
+  /// Keeps only these metrics (and their helper metrics). Empty: all.
   void keep(std::span<const Metric> metrics);
 
   [[nodiscard]] const Adapter* find(std::string_view name) const;
@@ -60,14 +60,14 @@ class AdapterTable {
 
   /// "node1" instead of "node1.site".
   bool short_node_names = false;
-  /// Node of what has no label for it; empty: rejected.
+  /// Node of lines without a node label; empty: they are rejected.
   std::string default_node;
-  /// The device that labels name; none if nothing names the node.
+  /// The device that labels name; none if no label names the node.
   [[nodiscard]] std::optional<DeviceKey> device(const Adapter& adapter, const Labels& labels) const;
-  /// What a line measures: the adapter's metric, or the one that its label "metric" names. None for
-  /// helpers and for metrics that keep() left out.
+  /// What a line measures: the adapter's metric, or the one in its label "metric". None for helper
+  /// metrics and for metrics removed by keep().
   [[nodiscard]] std::optional<Metric> measured(const Adapter& adapter, const Labels& labels) const;
-  /// A node's name as the store has it: without the domain if short names are wanted.
+  /// A node's name as stored: without the domain if short_node_names is set.
   [[nodiscard]] std::string node_name(std::string name) const;
 
  private:
@@ -75,11 +75,11 @@ class AdapterTable {
   std::vector<Metric> kept_;  ///< empty: all
 };
 
-/// Whether the adapter's only_label lets this line pass.
+/// True if the adapter's only_label accepts this line.
 [[nodiscard]] bool applies(const Adapter& adapter, const Labels& labels);
 
-/// A raw value in the unit of its metric. NaN is Missing (Prometheus' stale marker looks like it);
-/// DCGM's blanks (from 2^62 on) are not available.
+/// Converts a raw value to the unit of its metric. NaN is Missing (as is Prometheus' stale marker);
+/// DCGM's blank values (from 2^62 on) are NotAvailable.
 [[nodiscard]] Reading reading_of(const Adapter& adapter, double raw);
 
 }  // namespace goban::site::series

@@ -1,4 +1,4 @@
-// Any bytes as an adapter file: read or refused; what is read has units that fit its metric.
+// Arbitrary bytes as an adapter file: rejected, or read with units that fit their metric.
 #include "site/series/input/adapter.hpp"
 
 #include "base/check.hpp"

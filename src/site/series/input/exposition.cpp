@@ -12,7 +12,7 @@ bool is_name_char(char c, bool first) {
   return letter || (!first && c >= '0' && c <= '9');
 }
 
-/// Reads a line from its front.
+/// Parses a line from left to right.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text) {}
@@ -61,7 +61,7 @@ class Cursor {
   std::string_view text_;
 };
 
-/// Numbers as Prometheus writes them: also NaN, +Inf, -Inf.
+/// Numbers in Prometheus' notation, including NaN, +Inf, -Inf.
 std::optional<double> parse_value(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   double value = 0;

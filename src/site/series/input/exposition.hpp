@@ -17,12 +17,12 @@ struct ExpositionLine {
   std::optional<int64_t> time_ms;
 };
 
-/// Parses `name{label="value",...} value [timestamp] [# exemplar]`; none if it is not that. The
-/// name may also stand in the braces: `{__name__="name"}` (promtool tsdb dump), `{"name"}` (UTF-8).
-/// Timestamps below 1e11 are seconds (OpenMetrics), others milliseconds (Prometheus).
+/// Parses `name{label="value",...} value [timestamp] [# exemplar]`; none if it has another form.
+/// The name may also be inside the braces: `{__name__="name"}` (promtool tsdb dump), `{"name"}`
+/// (UTF-8). Timestamps below 1e11 are seconds (OpenMetrics), others milliseconds (Prometheus).
 [[nodiscard]] std::optional<ExpositionLine> parse_exposition_line(std::string_view line);
 
-/// Whether a line carries nothing: blank, or a comment (HELP, TYPE, EOF).
+/// True for a line without a sample: blank, or a comment (HELP, TYPE, EOF).
 [[nodiscard]] bool is_comment(std::string_view line);
 
 /// Appends `"text"` with \\, \" and \n escaped.

@@ -1,5 +1,5 @@
-// Any line is a metric or refused; what is read can be written and reads back. The same bytes as a
-// whole input never crash, and every line is counted once.
+// Arbitrary lines: rejected, or a metric that can be written and read back. The same bytes as an
+// entire input do not crash, and every line is counted once.
 #include "site/series/input/exposition.hpp"
 
 #include "base/check.hpp"

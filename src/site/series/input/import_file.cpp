@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kSniffedBytes = size_t{64} << 10;
 
-/// Standard input as a file that can be read twice; removed when done.
+/// Copies standard input to a file that can be read twice and is removed afterwards.
 class Spool {
  public:
   Spool() = default;
@@ -48,8 +48,8 @@ class Spool {
  private:
   static base::Status problem() {
     return base::failed(
-        fmt::format("cannot keep standard input in a temporary file: {}", std::strerror(errno)),
-        "set TMPDIR to a folder with space, or give a file");
+        fmt::format("cannot copy standard input to a temporary file: {}", std::strerror(errno)),
+        "set TMPDIR to a folder with free space, or name a file");
   }
   static base::Status copy(base::ByteSource& source, int file, const Intake& intake) {
     std::string buffer(size_t{1} << 20, '\0');
@@ -140,10 +140,10 @@ base::Status import_file(const std::string& path, const ImportOptions& options, 
     const auto detected =
         options.columns.empty() ? detect_format(*beginning) : FileFormat::NvidiaSmi;
     if (!detected) {
-      return base::bad_data({file, 0, 0, {}},
-                            "this is neither OpenMetrics nor nvidia-smi's or Philly's CSV",
-                            "if it is one of them after a long preface, say so with --format; CSV "
-                            "without header needs --columns");
+      return base::bad_data(
+          {file, 0, 0, {}}, "unknown format: neither OpenMetrics nor nvidia-smi's or Philly's CSV",
+          "set --format if other text precedes the data; CSV without a header requires "
+          "--columns");
     }
     format = *detected;
   }

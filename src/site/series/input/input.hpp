@@ -1,4 +1,4 @@
-// What every reader of series has in common: whom it gives samples to, and what it could not use.
+// Shared by all readers of series: the sink for samples, and counts of what was not used.
 #pragma once
 
 #include <atomic>
@@ -13,15 +13,15 @@
 
 namespace goban::site::series {
 
-/// What inputs yielded, and what they did not, with the reason.
+/// What an input contained, and what was not used, by reason.
 struct InputCounts {
   uint64_t lines = 0;          ///< or rows, or points of a response
-  uint64_t samples = 0;        ///< given on
+  uint64_t samples = 0;        ///< passed on
   uint64_t not_available = 0;  ///< of the samples: the device has no such value
   uint64_t stale = 0;          ///< of the samples: an older value was served again
-  uint64_t no_number = 0;      ///< NaN, or an error text of nvidia-smi: as if nobody had sampled
-  uint64_t other_metrics = 0;  ///< lines of metrics that no adapter knows
-  uint64_t outside = 0;        ///< of another time than asked for
+  uint64_t no_number = 0;      ///< NaN, or an error text of nvidia-smi: treated as no sample
+  uint64_t other_metrics = 0;  ///< lines of metrics without an adapter
+  uint64_t outside = 0;        ///< outside the requested period
   std::map<std::string, uint64_t> rejected;  ///< by reason
 
   [[nodiscard]] uint64_t rejected_lines() const {
@@ -31,7 +31,7 @@ struct InputCounts {
   }
 };
 
-/// A line that could not be used.
+/// A rejected line.
 struct Reject {
   std::string_view file;
   int64_t line = 0;
@@ -39,16 +39,16 @@ struct Reject {
   std::string_view text;
 };
 
-/// Receives the samples of one import and keeps its counts.
+/// Receives the samples of one import and counts them.
 class Intake {
  public:
   explicit Intake(SampleSink& sink) : sink_(&sink) {}
 
   InputCounts counts;
   std::function<void(const Reject&)> on_reject;       ///< called for every rejected line
-  const std::atomic<bool>* interrupted = nullptr;     ///< set when the user wants to stop
-  std::function<void(int64_t, int64_t)> on_progress;  ///< bytes done, bytes in all (0: unknown)
-  /// Only samples of [from_ms, to_ms) are given on.
+  const std::atomic<bool>* interrupted = nullptr;     ///< set to cancel the import
+  std::function<void(int64_t, int64_t)> on_progress;  ///< bytes done, total bytes (0: unknown)
+  /// Only samples of [from_ms, to_ms) are passed on.
   int64_t from_ms = INT64_MIN;
   int64_t to_ms = INT64_MAX;
 
@@ -57,7 +57,7 @@ class Intake {
     ++counts.rejected[std::string(reject.reason)];
     if (on_reject) on_reject(reject);
   }
-  /// Counts a sample and gives it on. Errors: those of the sink.
+  /// Counts a sample and passes it on. Errors: those of the sink.
   [[nodiscard]] base::Status add(const DeviceKey& device, Metric metric, int64_t time_ms,
                                  const Reading& reading) {
     if (time_ms < from_ms || time_ms >= to_ms) {

@@ -40,7 +40,7 @@ constexpr Known kNvidiaGpuExporterApps[] = {
     {"nvidia_smi_compute_apps", GpuProcesses, Unit::Count},
 };
 
-// minor_number is the number of /dev/nvidiaN; the ordinal of the newer exporter can differ from it.
+// minor_number is the number of /dev/nvidiaN; the ordinal of the newer exporter may differ from it.
 constexpr Known kJobstats[] = {
     {"nvidia_gpu_duty_cycle", GpuUtilization, Unit::Percent},
     {"nvidia_gpu_memory_used_bytes", GpuMemoryUsed, Unit::Byte},
@@ -59,7 +59,7 @@ constexpr Known kGoban[] = {
     {"goban_gpu_processes", GpuProcesses, Unit::Count},
 };
 
-// One script of a site or another writes these with nvidia-smi for node_exporter.
+// Written with nvidia-smi for node_exporter by scripts of various sites.
 constexpr Known kTextfile[] = {
     {"nvidia_smi_utilization_gpu", GpuUtilization, Unit::Percent},
     {"nvidia_smi_utilization_memory", GpuMemoryUtilization, Unit::Percent},

@@ -1,4 +1,4 @@
-// The exporters whose metrics are understood without an adapter file.
+// The exporters whose metrics are supported without an adapter file.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace goban::site::series {
 
-/// Labels that may name the node, the most telling first.
+/// Labels that may name the node, most specific first.
 [[nodiscard]] const std::vector<std::string>& node_labels();
 [[nodiscard]] std::vector<Adapter> known_exporters();
 

@@ -28,7 +28,7 @@ constexpr std::array<NvidiaSmiColumn, 9> kColumns{{
     {"clocks.mem", GpuMemoryClock, Unit::Megahertz},
 }};
 
-/// Units as nvidia-smi writes them.
+/// Units in nvidia-smi's notation.
 std::optional<Unit> parse_smi_unit(std::string_view text) {
   if (text == "%") return Unit::Percent;
   if (text == "MiB") return Unit::Mebibyte;
@@ -40,7 +40,7 @@ std::optional<Unit> parse_smi_unit(std::string_view text) {
   return std::nullopt;
 }
 
-/// "utilization.gpu [%]" as name and unit.
+/// Splits "utilization.gpu [%]" into name and unit.
 std::pair<std::string_view, std::string_view> split_title(std::string_view title) {
   title = base::trimmed(title);
   const size_t open = title.find('[');
@@ -54,7 +54,7 @@ bool is_identity(std::string_view name) {
 }
 
 bool is_header(std::span<const std::string_view> fields) {
-  // Rows begin with a time, an index, "GPU-..." or a name: few get beyond this line.
+  // Rows start with a time, an index, "GPU-..." or a name: most are ruled out by this line.
   const std::string_view first = base::trimmed(fields.front());
   if (first.empty() || first.front() < 'a' || first.front() > 'z') return false;
   bool identity = false;
@@ -72,7 +72,7 @@ struct Measure {
   Unit unit = Unit::Percent;
 };
 
-/// Where the columns of the current header are.
+/// Positions of the columns of the current header.
 struct Layout {
   size_t width = 0;
   std::optional<size_t> timestamp{};
@@ -109,24 +109,24 @@ class Reader {
 
  private:
   [[nodiscard]] tl::unexpected<base::Error> no_header(int line) const {
-    return base::bad_data(
-        {file_, line, 0, {}}, "no header of nvidia-smi --query-gpu=... --format=csv",
-        "for output made with noheader say which columns it has (--columns index,...)");
+    return base::bad_data({file_, line, 0, {}},
+                          "no header of nvidia-smi --query-gpu=... --format=csv",
+                          "for output made with noheader set the columns (--columns index,...)");
   }
 
   base::Status take(const base::Line& line) {
-    if (line.too_long || !splitter_.split(line.text)) return reject(line, "no row of CSV");
+    if (line.too_long || !splitter_.split(line.text)) return reject(line, "not a valid CSV row");
     const auto fields = splitter_.fields();
     if (is_header(fields)) return set_layout(fields, line.number);
     if (!layout_) {
-      // What scripts print before the first header ("No devices were found") is no reason to stop.
+      // Output of scripts before the first header ("No devices were found") is not an error.
       constexpr int64_t kLinesBeforeHeaderMax = 20;
       if (line.number > kLinesBeforeHeaderMax) return no_header(static_cast<int>(line.number));
       return reject(line, "before the header");
     }
     ++intake_.counts.lines;
     if (fields.size() != layout_->width) {
-      return reject(line, "not as many fields as the header has");
+      return reject(line, "the number of fields differs from the header");
     }
     return take_row(line, fields);
   }
@@ -145,22 +145,23 @@ class Reader {
     if (layout.uuid) device.uuid = base::trimmed(fields[*layout.uuid]);
     if (!layout.index && !layout.uuid && layout.bus)
       device.device = base::trimmed(fields[*layout.bus]);
-    if (device.device.empty() && device.uuid.empty()) return reject(line, "names no GPU");
+    if (device.device.empty() && device.uuid.empty())
+      return reject(line, "has no GPU index or UUID");
     if (device.device.starts_with('[') || device.uuid.starts_with('[')) {
-      return reject(line, "names no GPU");
+      return reject(line, "has no GPU index or UUID");
     }
     std::optional<int64_t> time_ms = options_.time_ms;
     if (layout.timestamp) {
       const auto clock_ms = parse_nvidia_smi_time(base::trimmed(fields[*layout.timestamp]));
       if (!clock_ms) return reject(line, "timestamp is not YYYY/MM/DD HH:MM:SS.mmm");
       time_ms = moment(device, *clock_ms);
-      if (!time_ms) return reject(line, "the clock of the zone skipped this time");
+      if (!time_ms) return reject(line, "the time does not exist in the time zone");
     }
     for (const Measure& measure : layout.measures) {
       const auto reading =
           parse_nvidia_smi_cell(fields[measure.column], measure.metric, measure.unit);
       if (!reading) {
-        intake_.reject({file_, line.number, "value is no number with a known unit", line.text});
+        intake_.reject({file_, line.number, "value is not a number with a known unit", line.text});
         continue;
       }
       const auto added = intake_.add(device, measure.metric, *time_ms, *reading);
@@ -169,8 +170,8 @@ class Reader {
     return {};
   }
 
-  /// A wall clock's time as a moment. When clocks are set back an hour comes twice: the first of
-  /// the two is meant until the times of a GPU go back.
+  /// Converts wall-clock time to UTC. When the clock is set back, an hour occurs twice: the first
+  /// occurrence is assumed until the times of a GPU decrease.
   std::optional<int64_t> moment(const DeviceKey& device, int64_t clock_ms) {
     constexpr int64_t kSecond_ms = 1000;
     const int64_t millis = clock_ms % kSecond_ms;
@@ -199,7 +200,7 @@ class Reader {
       const auto unit = unit_text.empty() ? known->unit : parse_smi_unit(unit_text);
       if (!unit || !factor(*unit, info(known->metric).unit)) {
         return base::bad_data({file_, static_cast<int>(line), 0, std::string(name)},
-                              fmt::format("'{}' is no unit of it", unit_text), "");
+                              fmt::format("'{}' is not a unit of this column", unit_text), "");
       }
       layout.measures.push_back({i, known->metric, *unit});
     }
@@ -216,7 +217,7 @@ class Reader {
   [[nodiscard]] base::Status check(const Layout& layout, int line) const {
     const base::Place place{file_, line, 0, {}};
     if (layout.measures.empty()) {
-      return base::bad_data(place, "no column is a wanted metric",
+      return base::bad_data(place, "no column is a requested metric",
                             "query utilization.gpu, memory.used, power.draw, temperature.gpu, ...");
     }
     if (!layout.index && !layout.uuid && !layout.bus) {
@@ -224,11 +225,11 @@ class Reader {
     }
     if (!layout.host && options_.node.empty()) {
       return base::bad_data(place, "no column names the node",
-                            "say which node it is (--node NAME, or --node-from-file)");
+                            "set the node with --node NAME or --node-from-file");
     }
     if (!layout.timestamp && !options_.time_ms) {
       return base::bad_data(place, "no column 'timestamp'",
-                            "query timestamp, or say when it was (--time)");
+                            "query timestamp, or set the time with --time");
     }
     return {};
   }

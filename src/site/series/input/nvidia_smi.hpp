@@ -1,5 +1,5 @@
 // Output of `nvidia-smi --query-gpu=... --format=csv`: any columns in any order, with or without
-// header and units, one sampling or a log of many.
+// header and units, one sampling or a log of several.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +24,16 @@ struct NvidiaSmiOptions {
   std::string columns{};
   /// Time of rows without a column `timestamp`.
   std::optional<int64_t> time_ms{};
-  /// Zone of the timestamps, which name none.
+  /// Time zone of the timestamps, which have none.
   base::TimeZone zone{};
   /// Only these metrics; empty: all.
   std::vector<Metric> metrics{};
 };
 
-/// Reads all rows; `file` names the input in messages. `[N/A]` and `[Not Supported]` are not
-/// available; other texts in brackets (`[Unknown Error]`, `[GPU is lost]`) are no sample at all.
-/// Errors: I/O, damaged gzip; BadData if there is no header and `columns` is empty, if nothing
-/// names a node, or no column is a known metric.
+/// Reads all rows; `file` denotes the input in messages. `[N/A]` and `[Not Supported]` are
+/// NotAvailable; other texts in brackets (`[Unknown Error]`, `[GPU is lost]`) are no sample.
+/// Errors: I/O, damaged gzip; BadData if there is no header and `columns` is empty, if the node is
+/// unknown, or if no column is a supported metric.
 [[nodiscard]] base::Status read_nvidia_smi(base::ByteSource& source, const std::string& file,
                                            const NvidiaSmiOptions& options, Intake& intake);
 
@@ -41,19 +41,19 @@ struct NvidiaSmiOptions {
 struct NvidiaSmiColumn {
   std::string_view name;
   Metric metric = Metric::GpuUtilization;
-  Unit unit = Unit::Percent;  ///< where neither header nor value names one
+  Unit unit = Unit::Percent;  ///< default, if neither header nor value has one
 };
 [[nodiscard]] std::span<const NvidiaSmiColumn> nvidia_smi_columns();
 
-/// Whether a line looks like the header of such an output.
+/// True if a line looks like the header of such output.
 [[nodiscard]] bool is_nvidia_smi_header(std::string_view line);
 
-/// A cell ("35 %", "1024 MiB", "[N/A]", "73.18") as a reading of `metric`, in its unit; none if it
-/// is neither a number with a fitting unit nor a text in brackets.
+/// Converts a cell ("35 %", "1024 MiB", "[N/A]", "73.18") to a reading of `metric`, in its unit;
+/// none if it is neither a number with a compatible unit nor a text in brackets.
 [[nodiscard]] std::optional<Reading> parse_nvidia_smi_cell(std::string_view cell, Metric metric,
                                                            Unit unit);
 
-/// `2026/07/14 09:00:26.123` as milliseconds of a wall clock (since 1970, as if it were UTC).
+/// `2026/07/14 09:00:26.123` as milliseconds of wall-clock time (since 1970, as if it were UTC).
 [[nodiscard]] std::optional<int64_t> parse_nvidia_smi_time(std::string_view text);
 
 }  // namespace goban::site::series

@@ -1,4 +1,4 @@
-// Any bytes as nvidia-smi's CSV: read or refused, nothing counted twice.
+// Arbitrary bytes as nvidia-smi's CSV: read or rejected, nothing counted twice.
 #include "site/series/input/nvidia_smi.hpp"
 
 #include "base/check.hpp"

@@ -80,7 +80,7 @@ TEST_F(NvidiaSmi, LogsRepeatAndChangeTheirHeader) {
   EXPECT_THAT(sink.lines, ElementsAre("n1/0/ gpu_utilization 1554422430 1",
                                       "n1/0/ gpu_utilization 1554422490 2",
                                       "n1/0/ gpu_utilization 1554422550 3"));
-  EXPECT_EQ(intake.counts.rejected["not as many fields as the header has"], 3U);
+  EXPECT_EQ(intake.counts.rejected["the number of fields differs from the header"], 3U);
   EXPECT_EQ(intake.counts.rejected["before the header"], 1U);
 }
 
@@ -123,7 +123,7 @@ TEST_F(NvidiaSmi, WallClocksHaveAZoneAndAnHourThatComesTwice) {
       ElementsAre("n1/0/ gpu_utilization 1561975200 1", "n1/0/ gpu_utilization 1572136200 2",
                   "n1/0/ gpu_utilization 1572137940 3", "n1/0/ gpu_utilization 1572139800 4",
                   "n1/0/ gpu_utilization 1572141600 5"));
-  EXPECT_EQ(intake.counts.rejected["the clock of the zone skipped this time"], 1U);
+  EXPECT_EQ(intake.counts.rejected["the time does not exist in the time zone"], 1U);
 }
 
 TEST_F(NvidiaSmi, BadCellsAndTimesAreRejectedOneByOne) {
@@ -136,10 +136,10 @@ TEST_F(NvidiaSmi, BadCellsAndTimesAreRejectedOneByOne) {
            "2019/04/05 00:00:30, , 5 %, 100 MiB\n"
            "\"2019/04/05, 0, 5 %, 100 MiB\n"));
   EXPECT_THAT(sink.lines, ElementsAre("n1/0/ gpu_memory_used 1554422430 100"));
-  EXPECT_EQ(intake.counts.rejected["value is no number with a known unit"], 3U);
+  EXPECT_EQ(intake.counts.rejected["value is not a number with a known unit"], 3U);
   EXPECT_EQ(intake.counts.rejected["timestamp is not YYYY/MM/DD HH:MM:SS.mmm"], 2U);
-  EXPECT_EQ(intake.counts.rejected["names no GPU"], 1U);
-  EXPECT_EQ(intake.counts.rejected["no row of CSV"], 1U);
+  EXPECT_EQ(intake.counts.rejected["has no GPU index or UUID"], 1U);
+  EXPECT_EQ(intake.counts.rejected["not a valid CSV row"], 1U);
 }
 
 TEST_F(NvidiaSmi, WhatIsMissingIsSaidWithTheRemedy) {
@@ -150,8 +150,10 @@ TEST_F(NvidiaSmi, WhatIsMissingIsSaidWithTheRemedy) {
   EXPECT_THAT(refused("timestamp, index, fan.speed [%]\n"), HasSubstr("utilization.gpu"));
   EXPECT_THAT(refused("timestamp, utilization.gpu [%]\n"), HasSubstr("index or uuid"));
   EXPECT_THAT(refused("index, utilization.gpu [%]\n"), HasSubstr("--time"));
-  EXPECT_THAT(refused("timestamp, index, utilization.gpu [W]\n"), HasSubstr("no unit"));
-  EXPECT_THAT(refused("timestamp, index, utilization.gpu [us]\n"), HasSubstr("no unit"));
+  EXPECT_THAT(refused("timestamp, index, utilization.gpu [W]\n"),
+              HasSubstr("is not a unit of this column"));
+  EXPECT_THAT(refused("timestamp, index, utilization.gpu [us]\n"),
+              HasSubstr("is not a unit of this column"));
   EXPECT_THAT(refused(""), HasSubstr("no header"));
   options.node.clear();
   EXPECT_THAT(refused("timestamp, index, utilization.gpu [%]\n"), HasSubstr("--node"));

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kNoMetric = "not a line of metrics";
 
-/// Goes over the lines of metrics that the adapters know.
+/// Iterates over the lines of metrics that have an adapter.
 class Pass {
  public:
   Pass(const std::string& file, const AdapterTable& adapters, std::optional<int64_t> time_ms,
@@ -85,8 +85,8 @@ base::Status read_open_metrics(const OpenBytes& open, const std::string& file,
   if (!done) return done;
   facts.sort();
   if (helpers.lines > 0 && helpers.no_metric == helpers.lines) {
-    return base::bad_data({file, 1, 0, {}}, "not one line is a metric",
-                          "give OpenMetrics or Prometheus' text format");
+    return base::bad_data({file, 1, 0, {}}, "no line is a metric",
+                          "the input must be OpenMetrics or Prometheus' text format");
   }
   const auto second = open();
   if (!second) return base::failure(second.error());

@@ -14,12 +14,12 @@
 
 namespace goban::site::series {
 
-/// Opens the same input from its start; called twice (helping metrics first).
+/// Opens the same input from its start; called twice (helper metrics are read first).
 using OpenBytes = std::function<base::Result<std::unique_ptr<base::ByteSource>>()>;
 
-/// Reads all samples that the adapters know; `file` names the input in messages, `time_ms` is the
-/// time of lines without one (none: they are rejected). Stops early if the intake is stopped.
-/// Errors: I/O, damaged gzip; BadData if not one line is a metric.
+/// Reads all samples of metrics that have an adapter; `file` denotes the input in messages,
+/// `time_ms` is the time of lines without one (none: they are rejected). Stops early if the intake
+/// is stopped. Errors: I/O, damaged gzip; BadData if no line is a metric.
 [[nodiscard]] base::Status read_open_metrics(const OpenBytes& open, const std::string& file,
                                              const AdapterTable& adapters,
                                              std::optional<int64_t> time_ms, Intake& intake);

@@ -170,7 +170,7 @@ TEST(AdapterTable, FilesAreCheckedWithLineAndRemedy) {
   EXPECT_THAT(refused("x = 1\n"), HasSubstr("[[adapter]]"));
 }
 
-// Real pages of nvidia_gpu_exporter. Values checked by eye in the files.
+// Real pages of nvidia_gpu_exporter. Values verified manually against the files.
 TEST_F(OpenMetrics, RealPagesOfNvidiaGpuExporter) {
   const std::string folder = "fixtures/nvidia-smi/linux-x86_64__nvidia-";
   const auto load = base::test_data(folder + "h100-80gb-hbm3__590.48.01__load.metrics");
@@ -189,7 +189,7 @@ TEST_F(OpenMetrics, RealPagesOfNvidiaGpuExporter) {
   ASSERT_TRUE(read(*base::read_text_file(*mig)));
   EXPECT_THAT(sink.lines, testing::Contains(gpu + "gpu_temperature 1 42"));
   EXPECT_THAT(sink.lines, testing::Contains(gpu + "gpu_power 1 71.15"));
-  // Under MIG the exporter leaves the utilisation out: no sample, not zero.
+  // Under MIG the exporter omits the utilisation: no sample, not zero.
   EXPECT_THAT(sink.lines, testing::Each(testing::Not(HasSubstr("gpu_utilization"))));
 }
 

@@ -50,7 +50,7 @@ class Reader {
         if (!header) {
           return base::bad_data({file_, static_cast<int>(line.number), 0, {}},
                                 "no header of Philly's cluster_gpu_util",
-                                "its first line is time,machineId,gpu0_util,gpu1_util,...");
+                                "the first line must be time,machineId,gpu0_util,gpu1_util,...");
         }
         continue;
       }
@@ -62,7 +62,7 @@ class Reader {
  private:
   base::Status take(const base::Line& line) {
     ++intake_.counts.lines;
-    if (line.too_long || !splitter_.split(line.text)) return reject(line, "no row of CSV");
+    if (line.too_long || !splitter_.split(line.text)) return reject(line, "not a valid CSV row");
     const auto fields = splitter_.fields();
     if (fields.size() <= kFirstGpu) return reject(line, "no GPU");
     const auto time_ms = time_of(fields[0]);
@@ -74,7 +74,7 @@ class Reader {
       if (fields[i].empty() && i + 1 == fields.size()) break;
       const auto reading = reading_of(fields[i]);
       if (!reading) {
-        intake_.reject({file_, line.number, "a value is no number from 0 to 100", line.text});
+        intake_.reject({file_, line.number, "a value is not a number from 0 to 100", line.text});
         continue;
       }
       device.device = fmt::format("{}", i - kFirstGpu);
@@ -108,8 +108,8 @@ bool is_philly_util_header(std::string_view line) { return line.starts_with(kHea
 base::Status read_philly_util(base::ByteSource& source, const std::string& file,
                               const std::vector<Metric>& metrics, Intake& intake) {
   if (!metrics.empty() && !std::ranges::count(metrics, Metric::GpuUtilization)) {
-    return base::bad_data({file, 0, 0, {}}, "it has no wanted metric",
-                          "Philly's file is of gpu_utilization");
+    return base::bad_data({file, 0, 0, {}}, "the file has no requested metric",
+                          "Philly's file contains gpu_utilization only");
   }
   return Reader(file, intake).run(source);
 }

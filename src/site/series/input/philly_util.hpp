@@ -1,5 +1,5 @@
-// Microsoft's Philly traces: `cluster_gpu_util`, a row a machine and minute with the utilisation of
-// its GPUs: time,machineId,gpu0_util,gpu1_util,...
+// Microsoft's Philly traces: `cluster_gpu_util`, one row per machine and minute with the
+// utilisation of its GPUs: time,machineId,gpu0_util,gpu1_util,...
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@
 
 namespace goban::site::series {
 
-/// Whether a line looks like the header of such a file.
+/// True if a line looks like the header of such a file.
 [[nodiscard]] bool is_philly_util_header(std::string_view line);
 
-/// Reads all rows; `file` names the input in messages. Times name their zone (PDT, PST, UTC). A row
-/// may have fewer GPUs than the header, or a comma more; `NA` is no sample. The n-th GPU of a
-/// machine is the device n, as in Philly's job log. `metrics`: empty = all.
-/// Errors: I/O, damaged gzip; BadData if there is no header.
+/// Reads all rows; `file` denotes the input in messages. Times have a zone (PDT, PST, UTC). A row
+/// may have fewer GPUs than the header, or a trailing comma; `NA` is no sample. The n-th GPU of a
+/// machine is device n, as in Philly's job log. `metrics`: empty = all. Errors: I/O, damaged gzip;
+/// BadData if there is no header.
 [[nodiscard]] base::Status read_philly_util(base::ByteSource& source, const std::string& file,
                                             const std::vector<Metric>& metrics, Intake& intake);
 

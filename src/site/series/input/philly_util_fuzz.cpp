@@ -1,4 +1,4 @@
-// Any bytes as Philly's utilisation: read or refused, every value a percentage.
+// Arbitrary bytes as Philly's utilisation: read or rejected, every value a percentage.
 #include "site/series/input/philly_util.hpp"
 
 #include "base/check.hpp"

@@ -1,4 +1,4 @@
-// Philly's utilisation by machine and minute: ragged rows, zones, NA, damaged rows.
+// Philly's utilisation per machine and minute: ragged rows, time zones, NA, damaged rows.
 #include "site/series/input/philly_util.hpp"
 
 #include <gmock/gmock.h>

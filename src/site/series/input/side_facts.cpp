@@ -33,7 +33,7 @@ bool SideFacts::stale(const Adapter& adapter, const std::string& node, int64_t t
   const auto& moments = found->second.of_node;
   const auto behind = std::ranges::upper_bound(moments, time_ms, {}, &Moment::time_ms);
   if (behind == moments.begin()) return false;
-  const auto scraped = std::prev(behind);  // together with the sample
+  const auto scraped = std::prev(behind);  // scraped together with the sample
   if (found->second.role == Role::Success) return scraped->value == 0;
   return scraped != moments.begin() && scraped->value <= std::prev(scraped)->value;
 }

@@ -1,4 +1,4 @@
-// Facts from helping metrics: which moments of a node are stale, which index a UUID has.
+// Facts from helper metrics: at which times a node's samples are stale, and the index of a UUID.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace goban::site::series {
 
 class SideFacts {
  public:
-  /// Takes a line of a helping metric (role Freshness, Success or Index).
+  /// Adds a line of a helper metric (role Freshness, Success or Index).
   void add(const Adapter& helper, const DeviceKey& device, int64_t time_ms, double value);
-  /// After the last add().
+  /// Call after the last add().
   void sort();
 
-  /// Whether the measurement behind a sample was served before (the freshness at that time is what
-  /// it was at the sampling before), or failed. Nodes without such facts are never stale.
+  /// True if the measurement of a sample was served before (the freshness value has not advanced
+  /// since the previous sampling), or failed. Nodes without such facts are never stale.
   [[nodiscard]] bool stale(const Adapter& adapter, const std::string& node, int64_t time_ms) const;
-  /// Fills in the index of a GPU that has only a UUID.
+  /// Sets the index of a GPU that has only a UUID.
   void complete(DeviceKey& device) const;
 
  private:
@@ -33,7 +33,7 @@ class SideFacts {
     Role role = Role::Freshness;
     std::vector<Moment> of_node;
   };
-  /// By helping metric and node; 16 bytes a sampling of a node.
+  /// By helper metric and node; 16 bytes per sampling of a node.
   std::map<std::pair<std::string, std::string>, Moments> moments_;
   std::map<std::string, std::string> index_of_uuid_;
 };

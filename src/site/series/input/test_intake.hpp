@@ -10,7 +10,7 @@
 
 namespace goban::site::series {
 
-/// Keeps samples as "node/device/uuid metric seconds value".
+/// Stores samples as "node/device/uuid metric seconds value".
 class TextSink final : public SampleSink {
  public:
   base::Status add(const DeviceKey& device, Metric metric, int64_t time_ms,
