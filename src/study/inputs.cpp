@@ -93,7 +93,7 @@ base::Status add_job_profile(const std::string& path, Inputs& inputs, base::Prog
   return {};
 }
 
-/// The rules of the site; no job may ask for more than its account may ever hold.
+/// Reads the site rules. No job may request more than the limit of its account or user.
 base::Status add_rules(const std::string& path, Inputs& inputs) {
   core::model::JobHistory& history = inputs.jobs.history;
   auto rules = site::inputs::read_site_rules(path, history);

@@ -19,7 +19,7 @@ constexpr std::string_view kGavel = "gavel";
 constexpr std::string_view kNone = "none";
 constexpr size_t kColocationBytesMax = size_t{256} << 20;
 
-/// Names for a sentence: the first few, and how many more there are.
+/// The first names, and the number of the others.
 std::string some_of(const std::vector<std::string>& names) {
   constexpr size_t kShown = 5;
   std::string out;
@@ -41,7 +41,7 @@ class Notes {
   std::vector<results::Note>& notes_;
 };
 
-/// A CSV, or Gavel's JSON, which begins with a brace.
+/// Reads a CSV file, or Gavel's JSON, which starts with a brace.
 Result<core::knowledge::ColocationHistory> read_history(const std::string& path, Notes& notes) {
   const auto text = base::read_text_file(path, kColocationBytesMax);
   if (!text) return base::failure(text.error());

@@ -28,9 +28,9 @@ using nlohmann::json;
 namespace {
 
 constexpr base::TimeNs kDay = 86'400 * base::kSecond;
-constexpr int kNice = 10;  ///< jobs and the daemon go first
+constexpr int kNice = 10;  ///< lower priority than jobs and the daemon
 
-/// What was recorded, in the figures of a replay. Null: the records do not say when jobs started.
+/// The recorded times as metrics of a replay. Null if the records have no start times.
 json recorded_figures(const core::model::JobHistory& history) {
   std::vector<double> jct_s;
   double wait_s = 0;
@@ -185,7 +185,7 @@ Result<std::string> WhatIf::answer(const std::string& question,
   std::promise<Result<std::string>> made;
   auto answer = made.get_future();
   std::thread thread([&] {
-    ::setpriority(PRIO_PROCESS, 0, kNice);  // of this thread alone
+    ::setpriority(PRIO_PROCESS, 0, kNice);  // applies to this thread only
     made.set_value(simulate(*asked, scores, cancel));
   });
   using std::chrono::steady_clock;

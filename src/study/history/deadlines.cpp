@@ -64,7 +64,7 @@ Result<DeadlineCounts> parse_deadlines(std::string_view text, const std::string&
     const TimeNs deadline_ns = texts[0].empty() ? kNoDeadline : fields.seconds(0, "deadline_s");
     if (!fields.problem().empty()) {
       base::Place place = csv.place(*deadline_column);
-      place.field.clear();  // the text names it
+      place.field.clear();  // the message names the field
       return base::bad_data(place, fields.problem(),
                             "give seconds after the submission, or nothing for no deadline");
     }
@@ -90,7 +90,8 @@ Result<DeadlineCounts> parse_deadlines(std::string_view text, const std::string&
 
 DeadlineCounts draw_gavel_deadlines(core::model::JobHistory& history, uint64_t seed) {
   constexpr std::array kFactors = {1.2, 2.0, 10.0};
-  constexpr uint64_t kStream = 0x6465'6164'6c69'6e65;  // apart from what else the seed feeds
+  constexpr uint64_t kStream =
+      0x6465'6164'6c69'6e65;  // separates this random stream from others of the same seed
   base::Random random(seed ^ kStream);
   std::vector<TimeNs> deadlines;
   deadlines.reserve(history.jobs.size());

@@ -25,7 +25,7 @@ Result<FillerSource> FillerSource::parse(std::string_view text, const std::strin
   if (!k_column) return base::failure(k_column.error());
   const auto gap_column = csv.require("inter_arrival_s");
   if (!gap_column) return base::failure(gap_column.error());
-  // The texts of FieldReader name the field themselves.
+  // FieldReader names the field in its own messages.
   const auto nameless = [&csv](size_t column) {
     base::Place place = csv.place(column);
     place.field.clear();

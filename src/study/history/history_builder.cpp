@@ -19,7 +19,7 @@ using core::model::Recorded;
 using core::model::RecordedEnd;
 using core::model::ResourceType;
 
-/// How many instances of `type` an empty node holds.
+/// Number of instances of `type` that fit on an empty node.
 int64_t instances_of(const ResourceType& type, const core::model::Node& node) {
   int64_t fit = std::numeric_limits<int64_t>::max();
   const auto limit = [&fit](int64_t has, int64_t asks) {
@@ -53,8 +53,8 @@ std::string list_resource_types(const Cluster& cluster) {
   return names.empty() ? "the cluster has none" : "known: " + names;
 }
 
-/// Asks for large pages under the jobs: taking them one small page at a time costs as much as
-/// parsing. Advice only; nothing depends on it.
+/// Requests huge pages for the jobs: page faults of small pages cost as much as parsing. Advice to
+/// the kernel only; the result does not depend on it.
 void use_huge_pages(void* begin, size_t bytes) {
 #ifdef MADV_HUGEPAGE
   constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
@@ -87,7 +87,8 @@ HistoryBuilder::HistoryBuilder(const Cluster* cluster, size_t jobs_max, CpuJobs 
 }
 
 void HistoryBuilder::expect(size_t jobs) {
-  constexpr size_t kNameGrowth = 4;  // numbers get longer; memory not written to costs nothing
+  constexpr size_t kNameGrowth =
+      4;  // numbers get longer; memory that is not written to costs nothing
   size_t name_bytes = 0;
   for (size_t i = 0; i < history_.job_names.size(); ++i) {
     name_bytes += history_.job_names[i].size();
@@ -275,7 +276,7 @@ std::string HistoryBuilder::add_job(const AccountingRecord& record) {
   } else if (ids_.contains(record.id)) {
     return fmt::format("job_id {} was used before", record.id);
   }
-  // From here on nothing is refused but clashes of array tasks, so new names may be kept.
+  // From here on only conflicts of array tasks are rejected, so new names may be interned.
   request.model = core::model::ModelId(history_.models.intern(record.model));
   request.user = core::model::UserId(history_.users.intern(record.user));
   request.account = core::model::AccountId(history_.accounts.intern(record.account));

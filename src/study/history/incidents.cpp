@@ -19,13 +19,13 @@ using core::model::Event;
 using core::model::EventKind;
 using core::model::NodeId;
 
-constexpr size_t kOutagesMax = 5'000'000;  // node times incident
+constexpr size_t kOutagesMax = 5'000'000;  // nodes times incidents
 constexpr size_t kNodeOutagesMax = 1'000;
 constexpr const char* kCrash = "crash";
 constexpr const char* kOutOfMemory = "out of memory";
 constexpr size_t kFileBytesMax = size_t{64} << 20;
 
-/// A span of time in which one node is down.
+/// An interval in which one node is down.
 struct Outage {
   TimeNs begin_ns = 0;
   TimeNs end_ns = base::kNever;
@@ -50,7 +50,7 @@ class IncidentReader {
   }
 
   [[nodiscard]] const std::vector<Event>& job_failures() const { return job_failures_; }
-  /// By node, so that events of one time come in the order of the nodes.
+  /// By node, so that events at the same time are in the order of the nodes.
   [[nodiscard]] const std::map<size_t, std::vector<Outage>>& outages() const { return outages_; }
 
  private:
@@ -173,7 +173,7 @@ class IncidentReader {
   TableReader root_;
   std::unordered_map<std::string, size_t> ids_;
   std::map<size_t, std::vector<Outage>> outages_;
-  std::unordered_map<std::string_view, size_t> job_ids_;  ///< filled if asked for
+  std::unordered_map<std::string_view, size_t> job_ids_;  ///< filled when first needed
   std::vector<Event> job_failures_;
   size_t num_outages_ = 0;
 };
@@ -183,7 +183,7 @@ class NodeTimeline {
  public:
   NodeTimeline(NodeId node, std::vector<Outage> outages)
       : node_(node), outages_(std::move(outages)) {
-    // A failure comes before maintenance that begins with it: its jobs are lost.
+    // A failure precedes maintenance that starts at the same time: its jobs are lost.
     std::ranges::stable_sort(outages_, {}, [](const Outage& outage) {
       return std::pair(outage.begin_ns, !outage.is_failure);
     });
@@ -214,15 +214,15 @@ class NodeTimeline {
     return out;
   }
 
-  /// What is announced while the node is up, from `up_since` to the outage `next`: at any time the
-  /// earliest window known. A window announced later than that of an earlier one says nothing new.
+  /// Announcements while the node is up, from `up_since` to the outage `next`: at any time the
+  /// earliest known window. A window announced after an earlier one adds nothing.
   void announce(size_t next, TimeNs up_since, std::vector<Event>& events) const {
     const TimeNs until_ns = outages_[next].begin_ns;
-    std::vector<std::pair<TimeNs, TimeNs>> known;  // when, begin of the window
+    std::vector<std::pair<TimeNs, TimeNs>> known;  // time of the announcement, start of the window
     for (size_t i = next; i < outages_.size(); ++i) {
       const TimeNs at_ns = std::max(outages_[i].announce_ns, up_since);
       if (outages_[i].is_failure || at_ns >= until_ns) continue;
-      // Windows come by their begin, so this one matters only if it is known before all others.
+      // Windows are ordered by start, so this one matters only if it is known before all others.
       if (!known.empty() && at_ns >= known.back().first) continue;
       known.emplace_back(at_ns, outages_[i].begin_ns);
       if (at_ns == up_since) break;

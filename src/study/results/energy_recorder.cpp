@@ -183,7 +183,7 @@ void EnergyRecorder::flush_node(NodeId id) {
   for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
     const OnGpu& on = gpus_[gpu];
     if (on.count == 0) continue;
-    if (last != nullptr && on == *last) {  // a job on several GPUs: nothing new
+    if (last != nullptr && on == *last) {  // the same jobs as on the previous GPU
       loads_.push_back(loads_.back());
       continue;
     }

@@ -21,7 +21,7 @@ std::string at(base::TimeNs time_ns) {
   return out + " s";
 }
 
-/// "3 free of 4", or "0 to 3 free" over a stretch.
+/// "3 were free", or "0 to 3 were free" over an interval.
 std::string free_text(const WaitSpan& span) {
   if (span.free_min == span.free_max) {
     return fmt::format("{} {} free", span.free_min, span.free_min == 1 ? "was" : "were");
@@ -41,7 +41,7 @@ class Teller {
 
   std::string tell() {
     introduce();
-    // Waits and launches in the order of time.
+    // Waits and launches in chronological order.
     size_t launch = 0;
     size_t stop = 0;
     for (const WaitSpan& span : story_.waits) {
@@ -118,7 +118,7 @@ class Teller {
                          free_text(span), name(span.why.head),
                          composition_.part(core::policy::PartKind::Select).name)
                    : fmt::format("{}, enough for it, but the round was not over", free_text(span));
-      case WaitCause::NotBegun:  // simulations have no reservations
+      case WaitCause::NotBegun:  // simulations have no node reservations
       case WaitCause::Promised:
         return "of a reservation";
     }
@@ -165,7 +165,7 @@ class Teller {
     out_ += ".\n";
   }
 
-  /// Launches and stops alternate: launch i comes before stop i.
+  /// Launches and stops alternate: launch i precedes stop i.
   [[nodiscard]] static bool is_before(size_t launch, size_t stop) { return launch <= stop; }
 
   void tell_launch(const Launch& launch) {

@@ -38,7 +38,7 @@ void append_name(std::string& out, const char* name, const std::string& value) {
   out += fmt::format(", \"{}\": {}", name, name_json(value));
 }
 
-/// 0.1234 -> "+12.3 %", with the error of a back-test "+12.3 ±1.5 %"; "?" if it has none.
+/// 0.1234 -> "+12.3 %", with the error of a back-test "+12.3 ±1.5 %"; "?" if there is no error.
 std::string gain_text(const Gain& gain, bool tested) {
   std::string out = fmt::format("{:+.1f}", 100 * gain.gain);
   if (tested) out += gain.error ? fmt::format(" ±{:.1f}", 100 * *gain.error) : " ±?";
@@ -51,7 +51,7 @@ std::string claim_text(const Gain& jct, const Gain& wait) {
   return wait.claimed ? "wait" : "not claimed";
 }
 
-/// Columns on a terminal: ± is two bytes but one column.
+/// Width on a terminal: ± is two bytes but one column.
 size_t columns_of(const std::string& text) {
   return static_cast<size_t>(
       std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
@@ -110,7 +110,7 @@ void append_service(std::string& out, const ServiceMetrics& service) {
   out += ", \"prediction_levels\": {" + levels.substr(2) + '}';
 }
 
-/// Members behind a policy's name.
+/// The JSON members after a policy's name.
 std::string figures(const Comparison& comparison, const RunMetrics& run) {
   const RunMetrics& reference = comparison.runs[comparison.reference];
   const bool tested = comparison.backtest.has_value();
@@ -189,7 +189,7 @@ std::string simulate_json(const Comparison& comparison) {
 
 namespace {
 
-/// What stands below the table: the best run, and what its gain is worth.
+/// The lines below the table: the run with the lowest average JCT, and whether its gain is claimed.
 std::string verdict(const Comparison& comparison) {
   const std::vector<RunMetrics>& runs = comparison.runs;
   const RunMetrics& reference = runs[comparison.reference];
@@ -302,7 +302,7 @@ std::string worst_account_lines(const std::vector<RunMetrics>& runs) {
 
 namespace {
 
-/// The reference's figure over the run's, minus one: how much less the run needs.
+/// Relative change of a run's value against the reference.
 std::string less_text(double value, double reference) {
   return reference > 0 ? fmt::format("{:+.1f} %", 100 * (value / reference - 1)) : "-";
 }

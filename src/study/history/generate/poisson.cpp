@@ -105,8 +105,8 @@ class PoissonWriter {
     model_choice_.add(weight);
   }
 
-  /// Mean seconds between two jobs. Within a horizon the gaps are scaled so that one more job would
-  /// arrive right at its end, which makes the arrivals those of a Poisson process given their
+  /// Mean seconds between two jobs. With a horizon the gaps are scaled so that one more job would
+  /// arrive exactly at its end. The arrivals are then those of a Poisson process given their
   /// number.
   [[nodiscard]] double mean_gap_s() const {
     if (options_.horizon_s == 0) {
