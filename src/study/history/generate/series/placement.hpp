@@ -42,8 +42,7 @@ class Placement {
 
   std::vector<uint8_t> busy_;   ///< mask of GPUs, by node
   std::vector<int32_t> empty_;  ///< empty nodes; may contain nodes that no longer are
-  std::vector<int32_t>
-      begun_;  ///< nodes with a free and a busy GPU; may contain nodes that no longer are
+  std::vector<int32_t> begun_;  ///< the same for nodes with a free and a busy GPU
   int32_t num_empty_ = 0;
   std::priority_queue<Release, std::vector<Release>, std::greater<>> releases_;
   int64_t now_s_ = 0;
