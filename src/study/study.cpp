@@ -83,7 +83,7 @@ Study::Study(StudyOptions options, std::vector<core::policy::Composition> polici
 
 Result<Study> Study::load(StudyOptions options, base::Progress& progress) {
   if (options.decisions && options.out.empty()) {
-    return base::usage_error("--decisions has no place to write to", "give --out DIR");
+    return base::usage_error("--decisions requires --out", "give --out DIR");
   }
   if (const Status status = site::page::html_available(); !options.html.empty() && !status) {
     return base::failure(status.error());

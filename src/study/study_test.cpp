@@ -116,7 +116,7 @@ TEST_F(StudyTest, RefusesWhatContradictsItself) {
     EXPECT_THAT(comparison.error().text(), HasSubstr(why));
   };
   options.decisions = true;
-  refused("--decisions has no place");
+  refused("--decisions requires --out");
   options.decisions = false;
   options.warmup_ns = 100 * base::kSecond;
   refused("--warmup leaves no job");

@@ -50,8 +50,7 @@ Result<DeadlineCounts> parse_deadlines(std::string_view text, const std::string&
   if (!deadline_column) return base::failure(deadline_column.error());
   for (const std::string& name : csv.header()) {
     if (name == "job" || name == "deadline_s") continue;
-    return base::bad_data({file, 1, 0, name}, "is no column of a list of deadlines",
-                          "keep job and deadline_s");
+    return base::bad_data({file, 1, 0, name}, "unknown column", "known columns: job, deadline_s");
   }
   std::unordered_map<std::string_view, size_t> jobs;
   for (size_t i = 0; i < history.jobs.size(); ++i) jobs.emplace(history.job_names[i], i);
@@ -66,7 +65,7 @@ Result<DeadlineCounts> parse_deadlines(std::string_view text, const std::string&
       base::Place place = csv.place(*deadline_column);
       place.field.clear();  // the message names the field
       return base::bad_data(place, fields.problem(),
-                            "give seconds after the submission, or nothing for no deadline");
+                            "give seconds after submission, or leave it empty for no deadline");
     }
     const auto job = jobs.find(name);
     if (job == jobs.end()) {
@@ -75,8 +74,8 @@ Result<DeadlineCounts> parse_deadlines(std::string_view text, const std::string&
     }
     if (deadlines[job->second] != kNotSaid) {
       return base::bad_data(csv.place(*job_column),
-                            fmt::format("job {} has two rows", name.substr(0, 80)),
-                            "keep the one that is right");
+                            fmt::format("duplicate row for job {}", name.substr(0, 80)),
+                            "remove one of them");
     }
     deadlines[job->second] = deadline_ns;
   }

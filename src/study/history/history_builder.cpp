@@ -102,7 +102,7 @@ void HistoryBuilder::expect(size_t jobs) {
 std::string HistoryBuilder::set_typed_resources(const AccountingRecord& record,
                                                 JobRequest& request) {
   if (cluster_ == nullptr) {
-    return fmt::format("resource type {} means nothing without a cluster", record.resource_type);
+    return fmt::format("resource type {} requires a cluster", record.resource_type);
   }
   request.resource_type = cluster_->find_resource_type(record.resource_type);
   if (!request.resource_type.valid()) {
@@ -126,8 +126,8 @@ std::string HistoryBuilder::set_typed_resources(const AccountingRecord& record,
   }
   const int64_t fit = instances_max_[request.resource_type.index()];
   if (instances > fit) {
-    return fmt::format("{} instances of {} exceed the {} the cluster holds", instances, type.name,
-                       fit);
+    return fmt::format("{} instances of {} exceed the {} that fit on the cluster", instances,
+                       type.name, fit);
   }
   if (request.walltime_limit_ns == 0 && walltimes_known_) {
     request.walltime_limit_ns =
@@ -238,13 +238,13 @@ std::string HistoryBuilder::take(const AccountingRecord& record) {
   const bool has_run = record.work_s >= 0 || (record.start_ns >= 0 && record.end_ns >= 0);
   if (!has_run) {
     const bool over = site::records::has_ended(record.state);
-    if (over && record.start_ns >= 0) return "the end of the job is not known";
+    if (over && record.start_ns >= 0) return "the end of the job is unknown";
     ++(over ? counts_.never_started : counts_.unfinished);
     return {};
   }
   AccountingRecord full = record;
   if (record.submit_ns < 0) full.submit_ns = record.start_ns;
-  if (full.submit_ns < 0) return "neither submission nor start are known";
+  if (full.submit_ns < 0) return "neither submit time nor start time is known";
   if (record.work_s < 0) full.work_s = base::to_seconds(record.end_ns - record.start_ns);
   if (record.run > 0 || of_other_cluster) {
     run_id_ = record.id;
@@ -295,7 +295,7 @@ std::string HistoryBuilder::add_job(const AccountingRecord& record) {
 std::string HistoryBuilder::add_array(const AccountingRecord& record, Job job) {
   const auto tasks = static_cast<size_t>(record.array_tasks);
   if (tasks > jobs_max_ - history_.jobs.size()) {
-    return fmt::format("array_tasks {} go beyond the {} jobs allowed", tasks, jobs_max_);
+    return fmt::format("array_tasks {} exceeds the {} jobs allowed", tasks, jobs_max_);
   }
   const auto task_id = [&record](size_t task) { return fmt::format("{}_{}", record.id, task); };
   for (size_t task = 0; task < tasks; ++task) {

@@ -65,13 +65,13 @@ class IncidentReader {
     }
     table.finish();
     if (outage.end_ns <= outage.begin_ns) {
-      table.refuse("repair_after", "is zero", "leave it out if the node never returns");
+      table.refuse("repair_after", "must be positive", "omit it if the node never returns");
     }
     add(table, nodes, outage);
   }
 
   void read_maintenance(TableReader& table) {
-    table.require("start", "give the begin of the window, such as \"24h\"");
+    table.require("start", "give the start of the window, such as \"24h\"");
     table.require("end", "give the end of the window, such as \"30h\"");
     const std::vector<size_t> nodes = read_nodes(table);
     Outage outage;
@@ -80,10 +80,10 @@ class IncidentReader {
     outage.end_ns = table.duration("end");
     table.finish();
     if (outage.end_ns <= outage.begin_ns) {
-      table.refuse("end", "is not after start", "swap them?");
+      table.refuse("end", "must be after start", "swap start and end?");
     }
     if (outage.announce_ns > outage.begin_ns) {
-      table.refuse("announce", "is after start", "announce the window before it begins");
+      table.refuse("announce", "must not be after start", "announce the window before it starts");
     }
     add(table, nodes, outage);
   }
@@ -96,8 +96,8 @@ class IncidentReader {
     Event event{.kind = EventKind::JobBroke, .at_ns = table.duration("at"), .failed = true};
     table.finish();
     if (reason != kCrash && reason != kOutOfMemory) {
-      table.refuse("reason", fmt::format("is \"{}\"", reason),
-                   fmt::format("say \"{}\" or \"{}\"", kCrash, kOutOfMemory));
+      table.refuse("reason", fmt::format("unknown reason \"{}\"", reason),
+                   fmt::format("give \"{}\" or \"{}\"", kCrash, kOutOfMemory));
     }
     event.out_of_memory = reason == kOutOfMemory;
     if (job_ids_.empty()) {
@@ -106,7 +106,7 @@ class IncidentReader {
     const auto found = job_ids_.find(job);
     if (found == job_ids_.end()) {
       return table.refuse("job", fmt::format("the history has no job {}", job),
-                          "its ids are those of the column job_id; tasks of arrays end in _0, _1");
+                          "ids are those of the column job_id; array tasks end in _0, _1");
     }
     event.job = core::model::JobId(found->second);
     job_failures_.push_back(event);
@@ -116,7 +116,7 @@ class IncidentReader {
     const std::vector<std::string> one = table.texts("node");
     const std::vector<std::string> many = table.texts("nodes");
     if (one.empty() == many.empty()) {
-      table.refuse("nodes", one.empty() ? "is missing" : "is given beside node",
+      table.refuse("nodes", one.empty() ? "is missing" : "is mutually exclusive with node",
                    "give node = \"name\" or nodes = [\"name\", \"first..last\"]");
     }
     std::set<size_t> nodes;
@@ -136,8 +136,8 @@ class IncidentReader {
       const auto begin = ids_.find(name.substr(0, dots));
       const auto end = ids_.find(name.substr(dots + 2));
       if (begin == ids_.end() || end == ids_.end() || begin->second > end->second) {
-        return table.refuse(key, fmt::format("\"{}\" is no range of nodes", name),
-                            "first..last, in the order of the cluster");
+        return table.refuse(key, fmt::format("\"{}\" is not a valid range of nodes", name),
+                            "give first..last, in the order of the cluster");
       }
       first = begin->second;
       last = end->second;

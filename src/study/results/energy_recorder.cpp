@@ -132,7 +132,7 @@ void EnergyRecorder::start(JobId job, const core::scheduler::Core& core) {
   GOBAN_CHECK(slot_of_.emplace(job, slot).second, "a running job starts");
   for (const GpuId gpu : running.gpus) {
     OnGpu& on = gpus_[gpu.index()];
-    GOBAN_CHECK(on.count < on.jobs.size(), "more jobs on a GPU than anyone may ask about");
+    GOBAN_CHECK(on.count < on.jobs.size(), "more jobs on a GPU than kSetMax");
     on.jobs[on.count++] = slot;
     touch(cluster_.node_of(gpu));
   }

@@ -207,7 +207,7 @@ std::string verdict(const Comparison& comparison) {
   if (runs.size() > 1 && comparison.backtest) {
     out += "; ± is the error of the back-test, and a gain within it is not claimed.\n";
   } else if (runs.size() > 1) {
-    out += "; without --backtest their error is not known.\n";
+    out += "; without --backtest their error is unknown.\n";
   }
   return out;
 }
@@ -273,7 +273,7 @@ std::string backtest_text(const Backtest& test) {
       test.policy, test.jobs, test.days, test.without_start, test.in_warmup);
   if (test.jobs == 0) return out;
   out += mean_line("mean wait", test.wait) + mean_line("mean JCT", test.jct);
-  out += fmt::format("  wait of a job: error {} in the mean, {} median, {} p90; bias {}\n",
+  out += fmt::format("  wait per job: error {} mean, {} median, {} p90; bias {}\n",
                      human_seconds(test.error_abs_mean_s), human_seconds(test.error_abs_p50_s),
                      human_seconds(test.error_abs_p90_s), human_seconds(test.error_mean_s));
   out +=
@@ -281,7 +281,7 @@ std::string backtest_text(const Backtest& test) {
                   100 * test.within_1min, 100 * test.within_5min, 100 * test.within_10percent,
                   test.rank_correlation ? fmt::format("{:.3f}", *test.rank_correlation) : "-");
   if (test.days < kDaysWanted) {
-    out += fmt::format("  few days: an interval over {} says little\n", test.days);
+    out += fmt::format("  few days: an interval over {} days is unreliable\n", test.days);
   }
   return out;
 }
@@ -297,7 +297,7 @@ std::string worst_account_lines(const std::vector<RunMetrics>& runs) {
                        width, worst.name.empty() ? "(no name)" : worst.name, worst.avg_slowdown,
                        human_seconds(worst.avg_wait_s), worst.jobs);
   }
-  return out.empty() ? out : "\nThe account served worst, by average slowdown:\n" + out;
+  return out.empty() ? out : "\nAccount with the highest average slowdown:\n" + out;
 }
 
 namespace {
@@ -351,7 +351,7 @@ std::string service_table(const std::vector<RunMetrics>& runs) {
   std::string out =
       fmt::format("\n{:<{}}  {:>17} {:>10} {:>9} {:>9} {:>10} {:>6} {:>6} {:>6}  {}\n", "policy",
                   width, "deadlines missed", "epoch", "slowdown", "p99", "worst user", "Jain",
-                  "undone", "moved", "shared places predicted by");
+                  "undone", "moved", "predictions for shared GPUs");
   for (const RunMetrics& run : runs) {
     const ServiceMetrics& s = *run.service;
     out += fmt::format(

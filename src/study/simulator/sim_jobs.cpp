@@ -83,7 +83,7 @@ double SimJobs::reported_total_s(JobId id) const {
 
 SimJobs::Progress& SimJobs::leave_resources(JobId id, TimeNs now) {
   Progress& p = progress_[id.index()];
-  GOBAN_CHECK(p.slowdown > 0, "a job stops that does not run");
+  GOBAN_CHECK(p.slowdown > 0, "a job that does not run stops");
   settle(id, now);
   p.outcome.held_ns += now - p.run_start_ns;
   p.slowdown = 0;

@@ -135,9 +135,9 @@ Result<SimulationResult> Simulation::run() {
   if (options_.contention) {
     if (options_.settings.credit_per_round) {
       return base::usage_error(
-          "contention changes speeds within a round, but work is credited per "
+          "--contention changes speeds within a round, but an artifact preset credits work per "
           "round",
-          "choose policies that are no artifact presets");
+          "omit --contention, or choose policies other than artifact presets");
     }
     auto contention = LinkContention::make(*speed_.cluster, *options_.contention);
     if (!contention) return base::failure(contention.error());
@@ -440,7 +440,7 @@ base::Error Simulation::stuck_error() const {
           fmt::format("{} jobs can never start under {}; the first is job {}", unfinished_,
                       core_.policies().name, first),
           {},
-          "nodes that failed for good, or a job that fits no node"};
+          "check for nodes that failed permanently and for jobs that fit no node"};
 }
 
 }  // namespace
@@ -451,7 +451,7 @@ Result<SimulationResult> simulate(const core::model::JobHistory& history,
                                   const SimulationOptions& options) {
   const Status known = core::policy::check_knowledge(
       composition, options.knowledge != nullptr,
-      "take a policy that does not; goban policies lists sharing and power "
+      "choose a policy that does not; goban policies lists sharing and power "
       "of each");
   if (!known) return base::failure(known.error());
   return Simulation(history, speed, composition, options).run();

@@ -278,12 +278,11 @@ class AbciYear {
 Status generate_abci(const AbciOptions& options, const TextSink& sink,
                      const WorkProgress& progress) {
   if (options.num_jobs < 0 || options.num_jobs > AbciOptions::kJobsMax) {
-    return usage_error("number of jobs makes no sense",
+    return usage_error("number of jobs is out of range",
                        fmt::format("give 1 to {}", AbciOptions::kJobsMax));
   }
   if (options.days < 0 || options.days > abci::kDays) {
-    return usage_error("number of days makes no sense",
-                       fmt::format("the year has 1 to {} days", abci::kDays));
+    return usage_error("number of days is out of range", fmt::format("give 1 to {}", abci::kDays));
   }
   return AbciYear(options, sink, progress).run();
 }

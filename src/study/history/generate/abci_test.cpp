@@ -324,10 +324,10 @@ TEST(Abci, Problems) {
     const auto status = generate_abci(options, [](std::string_view) {});
     return status ? "" : status.error().text();
   };
-  EXPECT_EQ(problem({.num_jobs = -1}), "number of jobs makes no sense (give 1 to 25000000)");
+  EXPECT_EQ(problem({.num_jobs = -1}), "number of jobs is out of range (give 1 to 25000000)");
   EXPECT_EQ(problem({.num_jobs = 25'000'001}),
-            "number of jobs makes no sense (give 1 to 25000000)");
-  EXPECT_EQ(problem({.days = 363}), "number of days makes no sense (the year has 1 to 362 days)");
+            "number of jobs is out of range (give 1 to 25000000)");
+  EXPECT_EQ(problem({.days = 363}), "number of days is out of range (give 1 to 362)");
 }
 
 }  // namespace

@@ -92,13 +92,13 @@ double mean_s(const Exponents& e) {
 
 Status check(const GavelOptions& o) {
   if (o.num_jobs < 1 || o.num_jobs > 100'000'000) {
-    return usage_error("number of jobs makes no sense", "give 1 to 100000000");
+    return usage_error("number of jobs is out of range", "give 1 to 100000000");
   }
   if (o.cluster_gpus < 1 || o.cluster_gpus > 1 << 24) {
-    return usage_error("number of GPUs makes no sense", "give 1 to 16777216");
+    return usage_error("number of GPUs is out of range", "give 1 to 16777216");
   }
   if (!(o.load >= 1e-6 && o.load <= 1e6)) {
-    return usage_error("load makes no sense", "give 1e-6 to 1e6, such as 0.8");
+    return usage_error("load is out of range", "give 1e-6 to 1e6, such as 0.8");
   }
   return {};
 }
@@ -122,7 +122,7 @@ class GavelWriter {
   Status run() {
     if (gap_s_ * static_cast<double>(options_.num_jobs) > base::kMaxSeconds / 2) {
       return usage_error("the history would span more than 70 years",
-                         "give fewer jobs or more load");
+                         "give fewer jobs or a higher load");
     }
     writer_.text() =
         "job_id,submit_time,duration,num_gpus,user,model,batch_size,epochs,gpu_mem_bytes,"

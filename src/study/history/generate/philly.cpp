@@ -173,12 +173,12 @@ class PhillyMonths {
 Status generate_philly(const PhillyOptions& options, const TextSink& sink,
                        const WorkProgress& progress) {
   if (options.num_jobs < 0 || options.num_jobs > PhillyOptions::kJobsMax) {
-    return usage_error("number of jobs makes no sense",
+    return usage_error("number of jobs is out of range",
                        fmt::format("give 1 to {}", PhillyOptions::kJobsMax));
   }
   if (options.days < 0 || options.days > philly::kDays) {
-    return usage_error("number of days makes no sense",
-                       fmt::format("the period has 1 to {} days", philly::kDays));
+    return usage_error("number of days is out of range",
+                       fmt::format("give 1 to {}", philly::kDays));
   }
   return PhillyMonths(options, sink, progress).run();
 }

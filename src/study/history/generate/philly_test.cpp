@@ -140,8 +140,8 @@ TEST(Philly, Problems) {
     return status ? "" : status.error().text();
   };
   EXPECT_EQ(problem({.num_jobs = 30'000'000}),
-            "number of jobs makes no sense (give 1 to 25000000)");
-  EXPECT_EQ(problem({.days = 76}), "number of days makes no sense (the period has 1 to 75 days)");
+            "number of jobs is out of range (give 1 to 25000000)");
+  EXPECT_EQ(problem({.days = 76}), "number of days is out of range (give 1 to 75)");
 }
 
 }  // namespace

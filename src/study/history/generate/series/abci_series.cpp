@@ -346,7 +346,8 @@ class Year {
 }  // namespace
 
 base::Result<SeriesYearCounts> generate_series_year(const SeriesYearOptions& options) {
-  if (options.nodes < 1) return base::usage_error("no nodes", "give at least one");
+  if (options.nodes < 1)
+    return base::usage_error("number of nodes is out of range", "give at least 1");
   return Year(options).run();
 }
 
