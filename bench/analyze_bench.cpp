@@ -1,5 +1,5 @@
-// A year of Slurm's accounting to the whole job-level report, against the bare floor over the same
-// file. Usage: analyze_bench [JOBS = 2500000] [SACCT_FILE: written and kept]
+// From a year of Slurm's accounting to the complete job-level report, compared with a minimal loop
+// over the same file. Usage: analyze_bench [JOBS = 2500000] [SACCT_FILE: written and kept]
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ void read(const std::string& path, site::records::RecordTable& table) {
   if (!summary || summary->rejected > 0) std::abort();
 }
 
-/// All tables and figures as text; returns its length.
+/// Makes all tables and figures as text; returns its length.
 size_t report(const std::string& path) {
   site::records::RecordTable table;
   read(path, table);

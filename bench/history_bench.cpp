@@ -1,5 +1,5 @@
-// A year of Slurm's accounting: parse, group by user and partition, import into SQLite, and a
-// question by user and month; against the bare floor (mmap, memchr, from_chars).
+// A year of Slurm's accounting: parse, group by user and partition, import into SQLite, and a query
+// by user and month; compared with a minimal loop (mmap, memchr, from_chars).
 // Usage: history_bench [JOBS = 2500000] [STORED = JOBS] [SACCT_FILE: written and kept]
 #include <chrono>
 #include <cstdlib>

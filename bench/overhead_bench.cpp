@@ -1,7 +1,7 @@
-// What the mesh layer costs on one device: a step of it against the same step written with
-// LibTorch's own modules, autograd and optimizers, in one process, turn by turn. The first table
-// gives both sides the tensor library's kernels, so that what differs is the layer; the second lets
-// ours use its own. Arguments: optimizers, of sgd and adamw (both).
+// Overhead of the mesh layer on one device: its step against the same step written with LibTorch's
+// own modules, autograd and optimizers, alternating in one process. In the first table both use the
+// tensor library's kernels, so that only the layer differs; in the second the mesh layer uses its
+// own kernels. Arguments: optimizers, sgd and adamw (default: both).
 #include <ATen/Parallel.h>
 #include <algorithm>
 #include <chrono>

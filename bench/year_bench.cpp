@@ -1,4 +1,5 @@
-// A year of jobs, FIFO + packed, from CSV to per-job results: goban against the floor.
+// A year of jobs under FIFO + packed, from CSV to per-job results: goban compared with a minimal
+// loop.
 // Usage: year_bench [JOBS = 2500000] [RUNS = 3]
 #include <cstdlib>
 #include <filesystem>
