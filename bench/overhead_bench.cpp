@@ -122,7 +122,7 @@ base::Status compare(const std::string& name, const std::string& rule, int64_t b
 base::Status all(const std::vector<std::string>& rules, train::comm::Communicator& end) {
   for (const bool own : {false, true}) {
     train::mesh::use_own_kernels(own);
-    fmt::print("{}; microseconds a step, ratio: median and quartiles of {} turns, {} threads\n",
+    fmt::print("{}; microseconds per step, ratio: median and quartiles of {} turns, {} threads\n",
                own ? "mesh layer with its own kernels" : "both with LibTorch's kernels", kTurns,
                at::get_num_threads());
     for (const std::string& rule : rules) {

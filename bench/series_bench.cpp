@@ -152,7 +152,7 @@ int run(int64_t days, uint64_t nodes, std::string folder) {
   if (temporary) folder = std::filesystem::temp_directory_path() / "goban-series-bench";
   if (temporary) std::filesystem::remove_all(folder);
   const int64_t minutes = days * 1440;
-  fmt::print("{} days, {} nodes x 4 GPUs, a sample a minute\n", days, nodes);
+  fmt::print("{} days, {} nodes x 4 GPUs, one sample per minute\n", days, nodes);
   const Cost write = measure_in_child([&] { write_month(folder, nodes, minutes); });
   uint64_t bytes = 0;
   for (const auto& file : std::filesystem::recursive_directory_iterator(folder)) {
@@ -161,7 +161,7 @@ int run(int64_t days, uint64_t nodes, std::string folder) {
   const double samples = static_cast<double>(nodes) * 4 * static_cast<double>(minutes);
   fmt::print("  generate and write: {:.1f} s CPU, {:.0f} MiB peak, {:.1f} M samples/s\n",
              write.cpu_s, write.peak_mib, samples / write.cpu_s / 1e6);
-  fmt::print("  store: {:.1f} MB, {:.3f} bytes a sample\n", static_cast<double>(bytes) / 1e6,
+  fmt::print("  store: {:.1f} MB, {:.3f} bytes per sample\n", static_cast<double>(bytes) / 1e6,
              static_cast<double>(bytes) / samples);
 
   const Cost open = measure_in_child([&] { value_jobs(folder, {}); });

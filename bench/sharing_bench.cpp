@@ -123,7 +123,7 @@ void measure(const char* name, const core::policy::Sharing& sharing, const TestS
     return took_us[static_cast<size_t>(q * static_cast<double>(took_us.size() - 1))];
   };
   fmt::print(
-      "{:<28} median {:7.1f} us   95 % {:7.1f}   largest {:7.1f}   found {:5.1f} %   "
+      "{:<28} median {:7.1f} us   95 % {:7.1f}   maximum {:7.1f}   found {:5.1f} %   "
       "allocations {}\n",
       name, quantile(0.5), quantile(0.95), quantile(1),
       100.0 * static_cast<double>(found) / static_cast<double>(took_us.size()), allocated);
@@ -151,7 +151,7 @@ void run(uint32_t apps) {
   measure("goban", *test_part("share-worth", worth).sharing, view, waiting);
   core::policy::PolicyOptions hopeless;
   hopeless.prices.min_saving = 0.99;
-  measure("eaco, nothing is worth it", *test_part("share-eaco", hopeless).sharing, view, waiting);
+  measure("eaco, sharing never saves", *test_part("share-eaco", hopeless).sharing, view, waiting);
 }
 
 }  // namespace

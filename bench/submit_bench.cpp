@@ -178,10 +178,9 @@ void measure(const Options& options) {
   fmt::print("{} submissions of {} by {} clients, {} jobs queued before\n", options.jobs,
              options.tasks > 0 ? fmt::format("{} tasks", options.tasks) : "one job",
              options.clients, options.queued);
-  fmt::print("{:10.0f} a second\n", options.jobs / result.seconds);
-  fmt::print("{:10.2f} ms p50, {:.2f} ms p99, {:.2f} ms longest answer\n",
-             1e3 * at(result.latency_s, 0.5), 1e3 * at(result.latency_s, 0.99),
-             1e3 * at(result.latency_s, 1));
+  fmt::print("{:10.0f} per second\n", options.jobs / result.seconds);
+  fmt::print("{:10.2f} ms p50, {:.2f} ms p99, {:.2f} ms maximum\n", 1e3 * at(result.latency_s, 0.5),
+             1e3 * at(result.latency_s, 0.99), 1e3 * at(result.latency_s, 1));
   print_decisions(socket);
 }
 
@@ -212,7 +211,7 @@ int main(int argc, char** argv) {
   goban::bench::Options options;
   for (int i = 1; i < argc; ++i) {
     if (goban::bench::set_option(options, argv[i])) continue;
-    fmt::print(stderr, "submit_bench: '{}' is no option; see bench/submit_bench.cpp\n", argv[i]);
+    fmt::print(stderr, "submit_bench: unknown option '{}'; see bench/submit_bench.cpp\n", argv[i]);
     return 2;
   }
   const bool own_folder = options.folder.empty();
