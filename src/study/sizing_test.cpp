@@ -40,7 +40,7 @@ TEST(Sizing, FewerNodesWhereWaitingIsFine) {
     EXPECT_EQ(report.tables.size(), 1U);
     return scalar(report, "sizing_nodes");
   };
-  EXPECT_EQ(nodes({.wait_h = 0, .share = 1}), 4) << "nobody waits";
+  EXPECT_EQ(nodes({.wait_h = 0, .share = 1}), 4) << "no job waits";
   EXPECT_EQ(nodes({.wait_h = 1, .share = 1}), 2) << "two after the other";
   EXPECT_EQ(nodes({.wait_h = 3, .share = 1}), 1);
   EXPECT_EQ(nodes({.wait_h = 2, .share = 0.75}), 1);

@@ -82,7 +82,7 @@ TEST_F(StudyTest, WritesWhatIsAskedFor) {
           << policy << " " << file;
     }
   }
-  EXPECT_FALSE(std::filesystem::exists(options.files.rejects)) << "none was refused";
+  EXPECT_FALSE(std::filesystem::exists(options.files.rejects)) << "none was rejected";
   const auto record = read_run_record(options.out + "/srtf+packed");
   ASSERT_TRUE(record) << record.error().text();
   EXPECT_EQ(record->policy, "srtf+packed");

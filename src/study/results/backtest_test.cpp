@@ -157,7 +157,7 @@ TEST(Gain, IsClaimedBeyondTheErrorOnly) {
   test.jct.low = -0.11;
   EXPECT_FALSE(jct_gain(other, site, test).claimed);
   EXPECT_EQ(wait_gain(other, site, test).gain, 0);
-  EXPECT_FALSE(wait_gain(other, site, test).error) << "no error is known for the wait";
+  EXPECT_FALSE(wait_gain(other, site, test).error) << "the error of the wait is unknown";
   EXPECT_FALSE(wait_gain(other, site, test).claimed);
 }
 
