@@ -1,6 +1,7 @@
-// All-reduce of fp32: our collectives over MPI against the MPI library's own call in place, turn by
-// turn on the same ranks and buffers; then ranks as threads. Median time of a call and bus
-// bandwidth, 2 (n-1)/n bytes over time. Without mpirun the program starts itself under it.
+// All-reduce of fp32: our collectives over MPI against the MPI library's own in-place call,
+// alternating on the same ranks and buffers; then with ranks as threads. Prints the median time per
+// call and the bus bandwidth, 2 (n-1)/n bytes / time. Without mpirun the program starts itself
+// under it.
 #include <algorithm>
 #include <array>
 #include <chrono>

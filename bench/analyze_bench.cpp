@@ -1,5 +1,5 @@
-// A year of Slurm's accounting to the whole job-level report, against the bare floor over the same
-// file. Usage: analyze_bench [JOBS = 2500000] [SACCT_FILE: written and kept]
+// From a year of Slurm's accounting to the complete job-level report, compared with a minimal loop
+// over the same file. Usage: analyze_bench [JOBS = 2500000] [SACCT_FILE: written and kept]
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ void read(const std::string& path, site::records::RecordTable& table) {
   if (!summary || summary->rejected > 0) std::abort();
 }
 
-/// All tables and figures as text; returns its length.
+/// Makes all tables and figures as text; returns its length.
 size_t report(const std::string& path) {
   site::records::RecordTable table;
   read(path, table);
@@ -43,11 +43,11 @@ int run(int64_t jobs, const std::string& kept) {
     read(file, table);
   });
   const Cost all = median_of(3, [&] { (void)report(file); });
-  fmt::print("  floor (map, cut, add)  {:6.2f} s CPU\n", floor.cpu_s);
-  fmt::print("  read into a table      {:6.2f} s CPU  {:6.0f} MiB\n", reading.cpu_s,
+  fmt::print("  floor (map, split, add)  {:6.2f} s CPU\n", floor.cpu_s);
+  fmt::print("  read into a table        {:6.2f} s CPU  {:6.0f} MiB\n", reading.cpu_s,
              reading.peak_mib);
-  fmt::print("  whole report           {:6.2f} s CPU  {:6.0f} MiB  {:.2f} x the floor\n", all.cpu_s,
-             all.peak_mib, all.cpu_s / floor.cpu_s);
+  fmt::print("  complete report          {:6.2f} s CPU  {:6.0f} MiB  {:.2f} x the floor\n",
+             all.cpu_s, all.peak_mib, all.cpu_s / floor.cpu_s);
   std::filesystem::remove_all(folder);
   return 0;
 }

@@ -1,5 +1,5 @@
-// Deep backlogs: many more jobs than GPUs, all submitted within a day. How does the cost of a run
-// grow with the number of jobs and with the size of the cluster?
+// Deep backlogs: many more jobs than GPUs, all submitted within a day. Measures how the cost of a
+// run grows with the number of jobs and with the size of the cluster.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -58,7 +58,7 @@ int main() {
     for (const uint64_t jobs : {1000u, 10000u, 100000u}) {
       run("1088x4", policy, {.jobs = jobs, .size_max_log2 = 5});
     }
-    // The same load for every GPU: jobs in proportion to the cluster.
+    // The same load per GPU: the number of jobs is proportional to the cluster.
     for (const uint32_t nodes : {16u, 256u, 1088u, 4096u}) {
       run(fmt::format("{}x4", nodes), policy, {.jobs = uint64_t{nodes} * 16, .size_max_log2 = 5});
     }

@@ -46,7 +46,7 @@ struct Finish {
   bool operator>(const Finish& other) const { return time > other.time; }
 };
 
-/// Free GPUs of every node; what each job took, as (node, count).
+/// Free GPUs of every node, and the GPUs of each job as (node, count).
 class FreeCounts {
  public:
   FreeCounts(long nodes, long gpus_per_node, size_t jobs)

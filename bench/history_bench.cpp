@@ -1,5 +1,5 @@
-// A year of Slurm's accounting: parse, group by user and partition, import into SQLite, and a
-// question by user and month; against the bare floor (mmap, memchr, from_chars).
+// A year of Slurm's accounting: parse, group by user and partition, import into SQLite, and a query
+// by user and month; compared with a minimal loop (mmap, memchr, from_chars).
 // Usage: history_bench [JOBS = 2500000] [STORED = JOBS] [SACCT_FILE: written and kept]
 #include <chrono>
 #include <cstdlib>
@@ -86,7 +86,7 @@ int run(int64_t jobs, int64_t stored, const std::string& kept) {
   });
   fmt::print(
       "  import into SQLite: {:.2f} s CPU, {:.2f} s wall: {:.0f} rows/s of CPU, {:.0f} of wall; "
-      "{} bytes a row\n",
+      "{} bytes per row\n",
       import.cpu_s, import.wall_s, static_cast<double>(stored) / import.cpu_s,
       static_cast<double>(stored) / import.wall_s,
       static_cast<int64_t>(std::filesystem::file_size(database)) / stored);

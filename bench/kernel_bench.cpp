@@ -1,5 +1,5 @@
-// The kernels that training steps spend their time in, against those of the tensor library:
-// products of matrices, and the convolution of the MNIST model. One thread, the least of many runs.
+// The kernels that dominate training steps, compared with those of the tensor library: products of
+// matrices, and the convolution of the MNIST model. One thread, the minimum of many runs.
 //
 //   OPENBLAS_NUM_THREADS=1 kernel_bench [SECONDS_EACH]
 #include <ATen/ATen.h>

@@ -1,4 +1,4 @@
-// Measures a piece of work in a process of its own: CPU time and peak memory, nothing shared.
+// Measures a function in a separate process: CPU time and peak memory.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@ struct Cost {
   double peak_mib = 0;
 };
 
-/// Forks, runs `work` in the child and returns what it cost. Ends the program if the child fails.
+/// Forks, runs `work` in the child and returns its cost. Exits if the child fails.
 [[nodiscard]] Cost measure_in_child(const std::function<void()>& work);
 
 /// The run with the median CPU time of `runs` runs.

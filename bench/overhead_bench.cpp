@@ -1,7 +1,7 @@
-// What the mesh layer costs on one device: a step of it against the same step written with
-// LibTorch's own modules, autograd and optimizers, in one process, turn by turn. The first table
-// gives both sides the tensor library's kernels, so that what differs is the layer; the second lets
-// ours use its own. Arguments: optimizers, of sgd and adamw (both).
+// Overhead of the mesh layer on one device: its step against the same step written with LibTorch's
+// own modules, autograd and optimizers, alternating in one process. In the first table both use the
+// tensor library's kernels, so that only the layer differs; in the second the mesh layer uses its
+// own kernels. Arguments: optimizers, sgd and adamw (default: both).
 #include <ATen/Parallel.h>
 #include <algorithm>
 #include <chrono>
@@ -122,7 +122,7 @@ base::Status compare(const std::string& name, const std::string& rule, int64_t b
 base::Status all(const std::vector<std::string>& rules, train::comm::Communicator& end) {
   for (const bool own : {false, true}) {
     train::mesh::use_own_kernels(own);
-    fmt::print("{}; microseconds a step, ratio: median and quartiles of {} turns, {} threads\n",
+    fmt::print("{}; microseconds per step, ratio: median and quartiles of {} turns, {} threads\n",
                own ? "mesh layer with its own kernels" : "both with LibTorch's kernels", kTurns,
                at::get_num_threads());
     for (const std::string& rule : rules) {

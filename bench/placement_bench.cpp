@@ -1,5 +1,5 @@
-// One placement on a half-empty cluster, its GPUs chosen, taken and given back: microseconds by
-// policy, size of the job and size of the cluster. (PAL's artifact: 47,000 us at 64 GPUs.)
+// One placement on a half-empty cluster: GPUs chosen, taken and released. Microseconds by policy,
+// job size and cluster size. (PAL's artifact: 47,000 us at 64 GPUs.)
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ void placement(benchmark::State& state) {
   const auto gpus = static_cast<int32_t>(state.range(2));
   core::model::Allocation out;
   while (state.KeepRunning()) {
-    // 0: a mix of sizes and classes, as a queue brings them.
+    // 0: a mix of sizes and classes, as in a queue.
     job.num_gpus = gpus > 0 ? gpus : static_cast<int32_t>(1u << random.below(5));
     job.app_class = core::model::AppClass{static_cast<uint8_t>(random.below(3))};
     if (!resources.find(job, {}, 1, out)) continue;

@@ -7,11 +7,12 @@
 
 namespace goban::bench {
 
-/// `sacct -P` as docs/traces.md recommends it: 1,000 users, one of them with a fifth of the jobs.
+/// `sacct -P` with the columns of docs/traces.md: 1,000 users, one of which has a fifth of the
+/// jobs.
 void write_sacct(const std::string& path, int64_t jobs);
 
-/// The bare floor: maps the file, cuts all fields, adds jobs and GPU-seconds by user and partition,
-/// and trusts every byte. Returns the number of groups.
+/// Minimal loop: maps the file, splits all fields, and adds jobs and GPU-seconds by user and
+/// partition, without checks. Returns the number of groups.
 [[nodiscard]] size_t floor_group_sacct(const std::string& path);
 
 }  // namespace goban::bench

@@ -1,12 +1,12 @@
-// A month of GPU series of an ABCI-like cluster: bytes a sample, and the time for the values of all
-// its jobs, projected to the paper's year (497,730 jobs; 2.29e9 samples).
+// A month of GPU series of an ABCI-like cluster: bytes per sample, and the time to compute the
+// values of all its jobs, projected to the paper's year (497,730 jobs; 2.29e9 samples).
 // Usage: series_bench [DAYS = 30] [NODES = 1088] [FOLDER = a temporary one, removed afterwards]
 //
-// Every GPU is sampled once a minute, with jitter; a thousandth of the samples is missing or stale.
-// Nodes (4 GPUs) run one job after another, 80 % of the time busy, with durations like Table 2 of
-// the paper (log-normal, median 0.4 h, mean 2.8 h, at least 300 s). 49 % of the jobs hold one
-// GPU, the others all four; each GPU of a job follows one of five shapes. That is more than five
-// times as many jobs as the paper extracts, so more samples are read here than the paper needs.
+// Every GPU is sampled once a minute, with jitter; one in a thousand samples is missing or stale.
+// Nodes (4 GPUs) run one job after another, busy 80 % of the time, with durations like Table 2 of
+// the paper (log-normal, median 0.4 h, mean 2.8 h, at least 300 s). 49 % of the jobs hold one GPU,
+// the others all four; each GPU of a job follows one of five shapes. This is more than five times
+// the number of jobs that the paper evaluates, so more samples are read.
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -51,7 +51,7 @@ std::vector<NodeJob> jobs_of_node(uint64_t node, int64_t minutes) {
   return jobs;
 }
 
-/// Percent of one GPU of a job, minute by minute.
+/// Utilisation of one GPU of a job in percent, minute by minute.
 class Shape {
  public:
   explicit Shape(uint64_t seed) : random_(seed), kind_(random_.below(100)) {
@@ -70,7 +70,7 @@ class Shape {
           (static_cast<uint64_t>(minute) % period_) * 4 < period_ ? noise(6) : level_ + noise(20);
     } else if (kind_ < 85) {
       value = noise(200);  // anything
-    }  // else allocated and idle
+    }  // otherwise allocated and idle
     return std::clamp(value, 0.0, 100.0);
   }
 
@@ -133,7 +133,7 @@ std::vector<SeriesJob> jobs_of_cluster(uint64_t nodes, int64_t minutes) {
       }
     }
   }
-  // Accounting has jobs by their end, not by node.
+  // Accounting lists jobs by end time, not by node.
   std::ranges::stable_sort(result, {}, &SeriesJob::end_ms);
   return result;
 }
@@ -152,7 +152,7 @@ int run(int64_t days, uint64_t nodes, std::string folder) {
   if (temporary) folder = std::filesystem::temp_directory_path() / "goban-series-bench";
   if (temporary) std::filesystem::remove_all(folder);
   const int64_t minutes = days * 1440;
-  fmt::print("{} days, {} nodes x 4 GPUs, a sample a minute\n", days, nodes);
+  fmt::print("{} days, {} nodes x 4 GPUs, one sample per minute\n", days, nodes);
   const Cost write = measure_in_child([&] { write_month(folder, nodes, minutes); });
   uint64_t bytes = 0;
   for (const auto& file : std::filesystem::recursive_directory_iterator(folder)) {
@@ -161,7 +161,7 @@ int run(int64_t days, uint64_t nodes, std::string folder) {
   const double samples = static_cast<double>(nodes) * 4 * static_cast<double>(minutes);
   fmt::print("  generate and write: {:.1f} s CPU, {:.0f} MiB peak, {:.1f} M samples/s\n",
              write.cpu_s, write.peak_mib, samples / write.cpu_s / 1e6);
-  fmt::print("  store: {:.1f} MB, {:.3f} bytes a sample\n", static_cast<double>(bytes) / 1e6,
+  fmt::print("  store: {:.1f} MB, {:.3f} bytes per sample\n", static_cast<double>(bytes) / 1e6,
              static_cast<double>(bytes) / samples);
 
   const Cost open = measure_in_child([&] { value_jobs(folder, {}); });

@@ -1,5 +1,5 @@
-// One decision with whom to share, on 4,352 GPUs with 10,000 running jobs: microseconds of CPU by
-// policy and by how many kinds of jobs there are. The goal for EaCO is a median under 100 us.
+// One co-location decision on 4,352 GPUs with 10,000 running jobs: CPU microseconds by policy and
+// by number of applications. The goal for EaCO is a median below 100 us.
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
@@ -12,7 +12,7 @@
 #include "core/policy/test_part.hpp"
 
 namespace {
-// Set by the only thread there is; counts what a decision allocates.
+// There is only one thread. Counts the allocations of a decision.
 uint64_t num_allocations = 0;
 }  // namespace
 
@@ -38,7 +38,7 @@ constexpr uint32_t kNodeGpus = 4;
 constexpr size_t kRunning = 10'000;
 constexpr int kDecisions = 5'000;
 
-/// Applications alone with watts and utilisation, and every pair of them.
+/// Applications alone with power and utilisation, and all their pairs.
 TestSite make_site(uint32_t apps, base::Random& random) {
   TestSite site{.nodes = kNodes, .gpus = kNodeGpus, .apps = apps};
   core::knowledge::PowerModel power;
@@ -77,7 +77,7 @@ TestJob draw_job(uint32_t apps, base::Random& random) {
   return job;
 }
 
-/// Whoever comes joins groups drawn at random that have room, until so many jobs run.
+/// Each new job joins randomly drawn groups that have room, until this number of jobs runs.
 void fill(TestSharing& view, uint32_t apps, base::Random& random) {
   for (uint32_t gpu = 0; gpu < kNodes * kNodeGpus;) {
     TestJob job = draw_job(apps, random);
@@ -98,7 +98,7 @@ void fill(TestSharing& view, uint32_t apps, base::Random& random) {
   }
 }
 
-/// CPU time of this thread: others on the machine do not count.
+/// CPU time of this thread, which excludes other processes of the machine.
 double cpu_us() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -110,7 +110,7 @@ void measure(const char* name, const core::policy::Sharing& sharing, const TestS
   std::vector<double> took_us;
   took_us.reserve(waiting.size());
   size_t found = 0;
-  (void)sharing.choose(view, view.job(waiting[0]));  // work space
+  (void)sharing.choose(view, view.job(waiting[0]));  // allocates working memory
   const uint64_t before = num_allocations;
   for (const core::model::JobId job : waiting) {
     const double begin_us = cpu_us();
@@ -123,7 +123,7 @@ void measure(const char* name, const core::policy::Sharing& sharing, const TestS
     return took_us[static_cast<size_t>(q * static_cast<double>(took_us.size() - 1))];
   };
   fmt::print(
-      "{:<28} median {:7.1f} us   95 % {:7.1f}   largest {:7.1f}   found {:5.1f} %   "
+      "{:<28} median {:7.1f} us   95 % {:7.1f}   maximum {:7.1f}   found {:5.1f} %   "
       "allocations {}\n",
       name, quantile(0.5), quantile(0.95), quantile(1),
       100.0 * static_cast<double>(found) / static_cast<double>(took_us.size()), allocated);
@@ -151,7 +151,7 @@ void run(uint32_t apps) {
   measure("goban", *test_part("share-worth", worth).sharing, view, waiting);
   core::policy::PolicyOptions hopeless;
   hopeless.prices.min_saving = 0.99;
-  measure("eaco, nothing is worth it", *test_part("share-eaco", hopeless).sharing, view, waiting);
+  measure("eaco, sharing never saves", *test_part("share-eaco", hopeless).sharing, view, waiting);
 }
 
 }  // namespace

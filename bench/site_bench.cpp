@@ -1,6 +1,6 @@
-// A site's year under what it runs today: ABCI-like jobs with resource types and walltime limits
-// under slurm-multifactor, at the load of the record and at higher ones (submit times compressed).
-// Usage: site_bench [JOBS A YEAR = 2500000]
+// A year of a site under its current policy: ABCI-like jobs with resource types and walltime limits
+// under slurm-multifactor, at the recorded load and at higher ones (compressed submit times).
+// Usage: site_bench [JOBS PER YEAR = 2500000]
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ class Depth final : public study::simulator::Observer {
   size_t deepest = 0;
 };
 
-/// Squeezes the submit times so that GPU-seconds of work arrive at `load` of what there is.
+/// Compresses the submit times so that the offered load is `load`.
 void squeeze(core::model::JobHistory& history, double load, uint32_t num_gpus) {
   double gpu_s = 0;
   for (const core::model::Job& job : history.jobs) gpu_s += job.work_s * job.request.num_gpus;

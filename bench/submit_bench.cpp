@@ -1,10 +1,10 @@
-// Submissions over the daemon's Unix socket: everything but the launch itself. Each one is a
-// payload on disk, a record in the journal, a decision; the answer comes when it is safe. Usage:
+// Submissions over the daemon's Unix socket, including everything but the launch. Each one stores a
+// payload, writes a journal record and makes a decision; the response is sent when they are
+// durable. Usage:
 // submit_bench [jobs=10000] [clients=16] [queued=10000] [tasks=0] [policy=las+pal]
 //              [folder=FOLDER | socket=SOCKET]
-// tasks: of the array that each submission is; 0 = single jobs. socket: of a `goban serve` that
-// runs already, instead of a daemon in this process with 256 GPUs and an engine that starts
-// nothing.
+// tasks: array size of each submission; 0 = single jobs. socket: of a running `goban serve`,
+// instead of a daemon in this process with 256 GPUs and an engine that starts nothing.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -29,7 +29,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Runs nothing and ends nothing.
+/// An engine that starts and stops nothing.
 class IdleEngine final : public live::Engine {
  public:
   void launch(const live::LaunchOrder& order) override {
@@ -98,7 +98,7 @@ struct Options {
   std::string socket{};
 };
 
-/// The body of a submission: a job of four GPUs, or an array of such.
+/// The body of a submission: a job of four GPUs, or an array of such jobs.
 std::string submission(int tasks) {
   std::string body =
       R"({"script":"#!/bin/sh\nsleep 86400\n","name":"resnet50","num_gpus":4,"walltime_s":86400,)"
@@ -111,7 +111,7 @@ std::string submission(int tasks) {
   return body + '}';
 }
 
-/// Jobs that wait before the first is measured.
+/// Submits the jobs that wait before the measurement starts.
 void fill_queue(const std::string& socket, int count) {
   constexpr int kAtOnce = 1000;
   serve::api::ApiClient client({.socket = socket});
@@ -155,7 +155,7 @@ double at(const std::vector<double>& ascending, double part) {
   return ascending[static_cast<size_t>(part * static_cast<double>(ascending.size() - 1))];
 }
 
-/// Lines of /metrics about decisions.
+/// Prints the lines of /metrics about decisions.
 void print_decisions(const std::string& socket) {
   serve::api::ApiClient client({.socket = socket});
   const std::string page = value_of(client.get("/metrics"));
@@ -178,14 +178,13 @@ void measure(const Options& options) {
   fmt::print("{} submissions of {} by {} clients, {} jobs queued before\n", options.jobs,
              options.tasks > 0 ? fmt::format("{} tasks", options.tasks) : "one job",
              options.clients, options.queued);
-  fmt::print("{:10.0f} a second\n", options.jobs / result.seconds);
-  fmt::print("{:10.2f} ms p50, {:.2f} ms p99, {:.2f} ms longest answer\n",
-             1e3 * at(result.latency_s, 0.5), 1e3 * at(result.latency_s, 0.99),
-             1e3 * at(result.latency_s, 1));
+  fmt::print("{:10.0f} per second\n", options.jobs / result.seconds);
+  fmt::print("{:10.2f} ms p50, {:.2f} ms p99, {:.2f} ms maximum\n", 1e3 * at(result.latency_s, 0.5),
+             1e3 * at(result.latency_s, 0.99), 1e3 * at(result.latency_s, 1));
   print_decisions(socket);
 }
 
-/// `name=value` of the command line. False: there is no such thing to set.
+/// Sets an option from `name=value`. Returns false if there is no such option.
 bool set_option(Options& options, std::string_view word) {
   const size_t equals = word.find('=');
   if (equals == std::string_view::npos) return false;
@@ -212,7 +211,7 @@ int main(int argc, char** argv) {
   goban::bench::Options options;
   for (int i = 1; i < argc; ++i) {
     if (goban::bench::set_option(options, argv[i])) continue;
-    fmt::print(stderr, "submit_bench: '{}' is no option; see bench/submit_bench.cpp\n", argv[i]);
+    fmt::print(stderr, "submit_bench: unknown option '{}'; see bench/submit_bench.cpp\n", argv[i]);
     return 2;
   }
   const bool own_folder = options.folder.empty();

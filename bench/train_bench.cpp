@@ -1,7 +1,7 @@
-// Images a second of the two MNIST models, and tokens a second of a Transformer, as goban-train
-// steps through them: batches picked from a data set in memory, gradients, updates, loss and right
-// predictions. One rank a process under mpirun, data parallel; alone, a table. Only numbers in, so
-// no data set is needed.
+// Images per second of the two MNIST models, and tokens per second of a Transformer, in the
+// training loop of goban-train: batches picked from a data set in memory, gradients, updates, loss
+// and correct predictions. Under mpirun one rank per process, data parallel; otherwise a table.
+// Inputs are random, so no data set is required.
 #include <ATen/Parallel.h>
 #include <ATen/ops/randint.h>
 #include <algorithm>
@@ -84,7 +84,7 @@ train::trainer::TrainOptions options_of(const Wanted& wanted, int ranks) {
   return options;
 }
 
-/// The batch that begins at a sample; text is random and read in windows.
+/// The batch that starts at a sample; text is random and read in windows.
 std::function<train::mesh::Feeds(int64_t begin)> source_of(
     const train::trainer::TrainOptions& options) {
   if (options.task != "lm") {
@@ -103,7 +103,7 @@ std::function<train::mesh::Feeds(int64_t begin)> source_of(
   };
 }
 
-/// Images (of the lm: tokens) a second of all ranks together, for about `wanted.seconds` after a
+/// Images (lm: tokens) per second of all ranks together, for about `wanted.seconds` after a
 /// warm-up.
 base::Result<double> images_per_s(const Wanted& wanted, train::comm::Communicator& end) {
   const train::trainer::TrainOptions options = options_of(wanted, end.size());
@@ -130,11 +130,11 @@ base::Result<double> images_per_s(const Wanted& wanted, train::comm::Communicato
     }
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  // The first steps compile kernels and find memory; the guess is of those after them.
+  // The first steps compile kernels and allocate memory; the estimate uses later ones.
   if (auto cold = run(5); !cold) return cold;
   auto warm = run(2);
   if (!warm) return warm;
-  // Rank 0's clock says how many steps: all ranks must make as many.
+  // Rank 0 determines the number of steps, which must be the same on all ranks.
   std::array<double, 1> guess = {std::max(*warm / 2, 1e-6)};
   const auto agreed = end.broadcast(train::comm::whole_world(end.size()),
                                     std::as_writable_bytes(std::span(guess)), 0, "s");

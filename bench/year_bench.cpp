@@ -1,4 +1,5 @@
-// A year of jobs, FIFO + packed, from CSV to per-job results: goban against the floor.
+// A year of jobs under FIFO + packed, from CSV to per-job results: goban compared with a minimal
+// loop.
 // Usage: year_bench [JOBS = 2500000] [RUNS = 3]
 #include <cstdlib>
 #include <filesystem>
@@ -39,7 +40,7 @@ void run_goban(const std::string& csv, const std::string& out) {
 }
 
 void print(const char* what, const Cost& cost, const Cost& floor) {
-  fmt::print("  {:26} {:6.2f} s CPU  {:6.2f} s wall  {:6.0f} MiB  {:5.2f} x the barest floor\n",
+  fmt::print("  {:26} {:6.2f} s CPU  {:6.2f} s wall  {:6.0f} MiB  {:5.2f} x the one-count floor\n",
              what, cost.cpu_s, cost.wall_s, cost.peak_mib, cost.cpu_s / floor.cpu_s);
 }
 
@@ -58,9 +59,9 @@ int run(uint64_t jobs, int runs) {
     const Cost packed = median_of(runs, [&] { floor_simulate(csv, 1088, 4, out); });
     const Cost goban = median_of(runs, [&] { run_goban(csv, out); });
     print("floor, one free count", barest, barest);
-    print("floor, free count a node", packed, barest);
+    print("floor, free count per node", packed, barest);
     print("goban fifo+packed", goban, barest);
-    fmt::print("  goban / floor with a free count a node: {:.2f}\n", goban.cpu_s / packed.cpu_s);
+    fmt::print("  goban / floor with a free count per node: {:.2f}\n", goban.cpu_s / packed.cpu_s);
   }
   std::filesystem::remove_all(folder);
   return 0;

@@ -16,7 +16,7 @@ SKIPPED = ("build", "out", "node_modules", ".git")
 
 
 def markdown_files(root):
-    """The Markdown files of the repository, without those that git ignores (if this is a git tree)."""
+    """The Markdown files of the repository, except those that git ignores (in a git tree)."""
     listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "--cached", "--others",
                              "--exclude-standard", "*.md"], capture_output=True, check=False)
     if listed.returncode == 0:

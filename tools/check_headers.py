@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compiles headers alone: each has to include what it needs.
+"""Compiles each header alone: it must include everything that it uses.
 
 usage: check_headers.py BUILD [--since COMMIT] [--jobs N]
 
 BUILD is a build folder without precompiled headers; a header gets the flags of a source of its
-module. With --since only headers that differ from the commit are compiled. Prints what the compiler
-says of each that does not compile; exits with 1 if there is one, or if there is no header at all.
+module. With --since only headers that differ from the commit are compiled. Prints the
+compiler's errors for each that does not compile; exits with 1 if there are any, or no headers.
 """
 
 import argparse
@@ -20,20 +20,20 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def headers(since):
-    """Paths of the headers under src/, of those that changed since a commit if one is named."""
+    """Paths of all headers under src/, and of those that changed since a commit if one is given."""
     every = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "src").rglob("*.hpp"))
     if not since:
         return every, every
     ask = subprocess.run(["git", "diff", "--name-only", since, "--", "src"], cwd=ROOT, text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-    if ask.returncode != 0:  # the commit is not at hand
+    if ask.returncode != 0:  # the commit is unknown here
         return every, every
     changed = set(ask.stdout.split())
     return every, [path for path in every if path in changed]
 
 
 def flags_by_folder(build):
-    """Folder below the root -> the command that compiles a source in it, without its files."""
+    """Folder relative to the root -> the compile command of a source in it, without file names."""
     commands = {}
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         try:
@@ -61,7 +61,7 @@ def compile_alone(header, commands):
     words = [*command_for(header, commands), "-fsyntax-only", "-x", "c++", "-"]
     source = f'#include "{header.removeprefix("src/")}"\n'
     if Path(header).name.startswith("test_"):
-        source = "#include <gtest/gtest.h>\n" + source  # some say so at their top
+        source = "#include <gtest/gtest.h>\n" + source  # test headers may rely on it
     done = subprocess.run(words, input=source, text=True, capture_output=True, cwd=ROOT, check=False)
     return header, done.returncode == 0, done.stderr
 
@@ -78,7 +78,7 @@ def main(arguments):
         return 1
     commands = flags_by_folder(ROOT / options.build)
     if not commands:
-        print(f"{options.build}/compile_commands.json names no source", file=sys.stderr)
+        print(f"{options.build}/compile_commands.json contains no source", file=sys.stderr)
         return 1
     failed = 0
     with ThreadPoolExecutor(options.jobs) as pool:

@@ -55,7 +55,7 @@ IO_HEADERS = {
     "thread", "mutex", "condition_variable", "future", "atomic", "random", "cstdlib", "stdlib.h",
 }  # fmt: skip
 PURE = ("src/core/", "src/base/statistics/")
-# Our own headers that do the same.
+# Our own headers with the same effects.
 IO_OF_OURS = ("base/byte_source.hpp", "base/clock.hpp", "base/file_checksum.hpp", "base/files.hpp",
               "base/gpus/", "base/gzip.hpp", "base/http/", "base/line_reader.hpp",
               "base/output_file.hpp", "base/text_file.hpp", "base/time_zone.hpp")  # fmt: skip

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The end of test runs in few lines: what was skipped, why and how to get it; what failed; and, last,
-ctest's own count. Reads ctest.xml (--output-junit) and ctest.log (what ctest printed) of each folder.
+"""Summarises test runs: skipped tests with the reason and the remedy; failed tests; and ctest's own
+count. Reads ctest.xml (--output-junit) and ctest.log (ctest's output) of each folder.
 
 usage: ctest_summary.py FOLDER...
 """
@@ -18,7 +18,7 @@ WIDTH = 100
 
 
 def reason_of(output):
-    """What a skipped test gave as its reason: GTest's message, else its last line."""
+    """The reason that a skipped test printed: GTest's message, otherwise its last line."""
     lines = [line.strip() for line in output.splitlines()]
     for index, line in enumerate(lines):
         if re.search(r"\.(cpp|hpp):\d+: Skipped$", line):
@@ -26,9 +26,9 @@ def reason_of(output):
             end = next((i for i, each in enumerate(rest) if not each or each.startswith("[ ")),
                        len(rest))
             return " ".join(rest[:end]) or "no reason given"
-    said = [line for line in lines if line]
-    told = [line for line in said if line.startswith("skipped: ")]
-    return (told or said or ["no reason given"])[-1].removeprefix("skipped: ")
+    printed = [line for line in lines if line]
+    marked = [line for line in printed if line.startswith("skipped: ")]
+    return (marked or printed or ["no reason given"])[-1].removeprefix("skipped: ")
 
 
 def group_of(reason, sets, unpublished):
@@ -42,17 +42,17 @@ def group_of(reason, sets, unpublished):
             return f"{each.path}: {each.why}", each.instead
     for each in sets:
         if any(file.path.startswith(path) for file in each.files):
-            return f"the data set {each.name} is not here", f"./dev data {each.name}"
-    return f"{path} is not here", ""
+            return f"data set {each.name} is absent", f"./dev data {each.name}"
+    return f"{path} is absent", ""
 
 
 def suite_of(test):
-    """The name without what tells the tests of a suite apart: A/B.C/D -> A/B, live.x -> live.x."""
+    """The suite of a test: A/B.C/D -> A/B, live.x -> live.x."""
     return test if test.islower() else test.split(".")[0]
 
 
 def skipped_tests(folder):
-    """{test: reason} of ctest.xml; nothing if ctest did not write it."""
+    """{test: reason} from ctest.xml; empty if ctest did not write it."""
     try:
         cases = ElementTree.parse(folder / "ctest.xml").getroot().iter("testcase")
     except (OSError, ElementTree.ParseError):
@@ -82,7 +82,7 @@ def skipped_lines(tests, sets, unpublished):
 
 
 def result_lines(folder):
-    """What failed, then ctest's count."""
+    """The failed tests, then ctest's count."""
     try:
         text = (folder / "ctest.log").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -90,7 +90,7 @@ def result_lines(folder):
     _, _, failed = text.partition("tests FAILED:\n")
     lines = [line[:WIDTH] for line in failed.splitlines() if re.match(r"\s+\d+ - ", line)]
     counts = [line for line in text.splitlines() if COUNT.search(line)]
-    return [*lines, counts[-1] if counts else "ctest did not end: see above"]
+    return [*lines, counts[-1] if counts else "ctest did not finish: see above"]
 
 
 def summary(folders, sets, unpublished):

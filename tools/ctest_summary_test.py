@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests ctest_summary.py on what ctest writes: on recorded text, and on a run of ctest itself."""
+"""Tests ctest_summary.py on recorded output of ctest, and on a run of ctest."""
 
 import subprocess
 import tempfile
@@ -48,11 +48,11 @@ class ReasonTest(unittest.TestCase):
             return ctest_summary.group_of(f"data file {path} is absent (./dev data)", SETS,
                                           UNPUBLISHED)
         self.assertEqual(group("traces/philly/b.csv.gz"),
-                         ("the data set philly is not here", "./dev data philly"))
-        self.assertEqual(group("pal/traces"), ("the data set pal is not here", "./dev data pal"))
+                         ("data set philly is absent", "./dev data philly"))
+        self.assertEqual(group("pal/traces"), ("data set pal is absent", "./dev data pal"))
         self.assertEqual(group("pal/reference/x.csv"),
                          ("pal/reference: made here", "see oracle.pal"))
-        self.assertEqual(group("nowhere"), ("nowhere is not here", ""))
+        self.assertEqual(group("nowhere"), ("nowhere is absent", ""))
         self.assertEqual(ctest_summary.group_of("needs root", SETS, UNPUBLISHED),
                          ("needs root", ""))
 
@@ -81,7 +81,7 @@ class SummaryTest(unittest.TestCase):
         self.ctest(TESTS + SKIPS)
         self.assertEqual(self.summary(), [
             "3 tests skipped",
-            "    2 the data set pal is not here; ./dev data pal",
+            "    2 data set pal is absent; ./dev data pal",
             "      S/Real (2)",
             "    1 no root here",
             "      live.root",
@@ -101,7 +101,7 @@ class SummaryTest(unittest.TestCase):
         self.assertEqual(self.summary(), ["the tests did not run: see above"])
         (self.folder / "ctest.log").write_text("Test project x\n", encoding="utf-8")
         (self.folder / "ctest.xml").write_text("<testsuite>", encoding="utf-8")
-        self.assertEqual(self.summary(), ["ctest did not end: see above"])
+        self.assertEqual(self.summary(), ["ctest did not finish: see above"])
 
     def test_several_folders_share_the_list(self):
         self.ctest(SKIPS)

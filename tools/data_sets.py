@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Fetches the public data sets of tools/data_sets.toml that tests, studies and docs use.
 
-Every file is checked against its SHA-256 sum before it takes its place. A download that breaks off is
-resumed by the next run. Files that are already there and whole are left alone.
+Every file is checked against its SHA-256 sum before it is installed. An interrupted download is
+resumed by the next run. Files that are present and intact are kept.
 
-The data folder is --to, else $GOBAN_DATA, else ~/.cache/goban/data. Tests look there, and in data/ of
-the folder that $GOBAN_SHARED names (shared/ beside the checkout if unset).
+The data folder is --to, else $GOBAN_DATA, else ~/.cache/goban/data. Tests use it, and data/ of the
+folder $GOBAN_SHARED (default: shared/ next to the checkout).
 """
 
 import argparse
@@ -26,12 +26,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "tools" / "data_sets.toml"
-ATTEMPTS = 3  # of one address, each resuming where the last one broke off
+ATTEMPTS = 3  # per address; each resumes where the last one was interrupted
 FAILED, USAGE, BAD_DATA, INTERRUPTED = 1, 2, 3, 130
 
 
 class Problem(Exception):
-    """What went wrong with a file, and what to do about it."""
+    """An error about a file, and its remedy."""
 
     def __init__(self, text, remedy, **facts):
         super().__init__(text)
@@ -73,17 +73,17 @@ class Unpublished:
 
 
 def load(table=TABLE):
-    """The data sets, and what is not published. Raises Problem."""
+    """The data sets, and the unpublished files. Raises Problem."""
     def row(kind, values, where):
         try:
             return kind(**values)
         except TypeError as error:
-            raise Problem(f"{where}: {str(error).split('() ')[-1]}", "mend the table") from error
+            raise Problem(f"{where}: {str(error).split('() ')[-1]}", "correct the table") from error
 
     try:
         document = tomllib.loads(Path(table).read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
-        raise Problem(str(error), "mend the table") from error
+        raise Problem(str(error), "correct the table") from error
     sets = []
     for values in document.get("set", []):
         name = values.get("name", "?")
@@ -91,7 +91,7 @@ def load(table=TABLE):
                  for each in values.pop("file", [])]
         for file in files:
             if file.path.startswith("/") or ".." in Path(file.path).parts:
-                raise Problem(f"{name}: {file.path} leaves the data folder", "mend the table")
+                raise Problem(f"{name}: {file.path} is outside the data folder", "correct the table")
         sets.append(row(DataSet, {**values, "files": files}, name))
     return sets, [row(Unpublished, each, "unpublished") for each in document.get("unpublished", [])]
 
@@ -103,7 +103,7 @@ def data_folder():
 
 
 def find(path):
-    """The place of a file or folder of the data, or None. As src/base/test_data.hpp does it."""
+    """The location of a file or folder of the data, or None. Same rules as src/base/test_data.hpp."""
     shared = Path(os.environ.get("GOBAN_SHARED") or ROOT.parent / "shared") / "data"
     for folder in (data_folder(), shared):
         if (folder / path).exists():
@@ -112,7 +112,7 @@ def find(path):
 
 
 def advice(path):
-    """Why a path of the data may be absent and how to get it, in half a sentence."""
+    """A phrase on why a path of the data may be absent, or how to get it."""
     sets, unpublished = load()
     for each in unpublished:
         if path.startswith(each.path):
@@ -126,7 +126,7 @@ def advice(path):
 # ---- Fetching -----------------------------------------------------------------------------------
 
 def copy(source, target, done, total, show):
-    while block := source.read1(1 << 16):  # what has come, so that a stall loses none of it
+    while block := source.read1(1 << 16):  # all available bytes, so that a stall loses none of them
         target.write(block)
         done += len(block)
         show(done, total)
@@ -134,14 +134,14 @@ def copy(source, target, done, total, show):
 
 
 def download(address, part, timeout, show):
-    """Appends what `part` lacks of the file at the address. Raises Problem; what came is kept."""
+    """Appends the missing bytes of the file at the address to `part`. Received bytes are kept on errors."""
     done = part.stat().st_size if part.exists() else 0
     request = urllib.request.Request(address, headers={"User-Agent": "goban-dev-data"})
     if done:
         request.add_header("Range", f"bytes={done}-")
     with urllib.request.urlopen(request, timeout=timeout) as answer:
         if answer.status != 206:
-            done = 0  # the server sends all of it
+            done = 0  # the server sends the complete file
         length = answer.headers.get("Content-Length")
         total = done + int(length) if length is not None else None
         with open(part, "ab" if done else "wb") as target:
@@ -151,17 +151,17 @@ def download(address, part, timeout, show):
 
 
 def download_persistently(address, part, timeout, show):
-    """The bytes at the address. Resumes after a stall or a lost connection, a few times."""
+    """The bytes at the address. Resumes up to ATTEMPTS times after a stall or a lost connection."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
             download(address, part, timeout, show)
             return part.read_bytes()
         except urllib.error.HTTPError as error:
-            if error.code == 416:  # nothing is left to send, or the part is of another file
+            if error.code == 416:  # the part is complete, or belongs to another file
                 part.unlink()
             elif error.code < 500 or attempt == ATTEMPTS:
-                raise Problem(f"the server answered {error.code} {error.reason}",
-                              "the file may have moved; give another place with --mirror",
+                raise Problem(f"the server responded with {error.code} {error.reason}",
+                              "the file may have moved; give another address with --mirror",
                               address=address) from error
         except (OSError, http.client.HTTPException) as error:
             if attempt == ATTEMPTS:
@@ -169,14 +169,14 @@ def download_persistently(address, part, timeout, show):
                 if isinstance(reason, TimeoutError) and "timed out" in str(reason):
                     reason = f"no data for {timeout:g} s"
                 raise Problem(f"not reached after {ATTEMPTS} attempts: {reason}",
-                              "run again to resume, or give another place with --mirror",
+                              "run again to resume, or give another address with --mirror",
                               address=address) from error
-    raise Problem("the server refuses to send the file from its start", "give --mirror",
+    raise Problem("the server does not send the file from its start", "give --mirror",
                   address=address)
 
 
 def unpacked(data, file, packed_as):
-    """The content of a file that came as `packed_as`: an archive, gzip, or plain."""
+    """The content of a file that was packed as `packed_as`: an archive, gzip, or plain."""
     try:
         if file.member and packed_as.endswith((".tar.gz", ".tgz", ".tar")):
             with tarfile.open(fileobj=io.BytesIO(data)) as archive:
@@ -184,18 +184,18 @@ def unpacked(data, file, packed_as):
                 for name in names:
                     if name.rsplit("/", 1)[-1] == file.member and archive.getmember(name).isfile():
                         return archive.extractfile(name).read()
-            raise Problem(f"there is no {file.member} in the archive, but {', '.join(names[:5])}",
-                          "the archive changed; give another place with --mirror")
+            raise Problem(f"{file.member} is not in the archive; it contains {', '.join(names[:5])}",
+                          "the archive changed; give another address with --mirror")
         return gzip.decompress(data) if packed_as.endswith(".gz") else data
     except (OSError, EOFError, tarfile.TarError) as error:
-        raise Problem(f"cannot be unpacked: {error}", "give another place with --mirror") from error
+        raise Problem(f"cannot unpack: {error}", "give another address with --mirror") from error
 
 
 def check(content, file):
     found = hashlib.sha256(content).hexdigest()
     if found != file.sha256:
-        raise Problem("its checksum is wrong", "the file at that address is another one or damaged; "
-                      "give another place with --mirror",
+        raise Problem("wrong checksum", "the file at that address changed or is damaged; "
+                      "give another address with --mirror",
                       expected=f"{file.sha256} ({file.bytes} bytes)",
                       found=f"{found} ({len(content)} bytes)")
 
@@ -209,7 +209,7 @@ def is_whole(path, file):
 
 
 def place(content, file, folder):
-    """Writes the file beside its place and renames it, so that no reader sees half of it."""
+    """Writes a temporary file and renames it, so that readers see a complete file or none."""
     path = folder / file.path
     path.parent.mkdir(parents=True, exist_ok=True)
     packed = gzip.compress(content, 9, mtime=0) if file.path.endswith(".gz") else content
@@ -222,7 +222,7 @@ def place(content, file, folder):
 
 
 def fetch_from(address, packed_as, file, folder, options, show):
-    """One file from one address, anew if what was resumed turns out damaged."""
+    """Fetches one file from one address; starts again if a resumed download is damaged."""
     if not address.startswith(("http://", "https://")):
         try:
             content = unpacked(Path(address).read_bytes(), file, packed_as)
@@ -252,7 +252,7 @@ def fetch_from(address, packed_as, file, folder, options, show):
 
 
 def sources(file, mirror):
-    """(address, name that says how it is packed) of the places to try, in turn."""
+    """(address, name whose extension gives the packing) in the order to try."""
     if not mirror:
         return [(address, urllib.parse.urlsplit(address).path) for address in file.address]
     if mirror.startswith(("http://", "https://")):
@@ -261,7 +261,7 @@ def sources(file, mirror):
 
 
 def fetch(file, folder, options):
-    """Raises the Problem of the last place if all fail."""
+    """Fetches a file from the first address that works; raises the last Problem if all fail."""
     def show(done, total):
         if sys.stderr.isatty():
             share = f"{100 * done // total} %" if total else f"{done} bytes"
@@ -287,16 +287,16 @@ def list_sets(sets, unpublished, folder):
     for each in sets:
         whole = sum(is_whole(folder / file.path, file) for file in each.files)
         size = sum(file.bytes for file in each.files) / 1e6
-        print(f"{each.name}: {each.about}\n    {whole} of {len(each.files)} files here, "
+        print(f"{each.name}: {each.about}\n    {whole} of {len(each.files)} files present, "
               f"{size:.1f} MB unpacked; {each.licence}\n    from {each.source}\n"
               f"    for {each.used_by}")
-    print(f"\nthe data folder is {folder}\n\nnot published, so not to be fetched:")
+    print(f"\nthe data folder is {folder}\n\nnot published, cannot be fetched:")
     for each in unpublished:
         print(f"{each.path}: {each.why}\n    instead: {each.instead}")
 
 
 def fetch_sets(sets, folder, options):
-    """Fetches what is absent or damaged; one failure does not stop the rest."""
+    """Fetches absent and damaged files; continues after a failure."""
     here = fetched = failed = 0
     for each in sets:
         print(f"{each.name}: {each.about} ({each.licence})", flush=True)
@@ -311,20 +311,20 @@ def fetch_sets(sets, folder, options):
             except Problem as problem:
                 print(problem.report(f"  {file.path}"), file=sys.stderr, flush=True)
                 failed += 1
-    print(f"{here} files were here, {fetched} fetched, {failed} failed; the data folder is {folder}")
+    print(f"{here} files were present, {fetched} fetched, {failed} failed; the data folder is {folder}")
     return FAILED if failed else 0
 
 
 def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="./dev data", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="a data set; all if left out")
-    parser.add_argument("--list", action="store_true", help="say what there is and what is here")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a data set (default: all)")
+    parser.add_argument("--list", action="store_true", help="list the data sets, and which files are present")
     parser.add_argument("--mirror", metavar="URL|FOLDER",
-                        help="a copy of the data folder, instead of the published addresses")
+                        help="a copy of the data folder, used instead of the published addresses")
     parser.add_argument("--to", metavar="FOLDER", type=Path, help="the data folder")
     parser.add_argument("--timeout", metavar="S", type=float, default=30,
-                        help="give up a connection that sends nothing for so long (30)")
+                        help="abort a connection that sends nothing for S seconds (default: 30)")
     parser.add_argument("--table", type=Path, default=TABLE, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
@@ -340,7 +340,7 @@ def main():
     known = {each.name: each for each in sets}
     unknown = [name for name in options.names if name not in known]
     if unknown:
-        print(f"data: there is no data set {', '.join(unknown)}; there are: {', '.join(known)}",
+        print(f"data: unknown data set {', '.join(unknown)}; known: {', '.join(known)}",
               file=sys.stderr)
         return USAGE
     chosen = [known[name] for name in options.names] or sets
@@ -353,9 +353,9 @@ def main():
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return fetch_sets(chosen, folder, options)
     except BlockingIOError:
-        print(f"data: another ./dev data fetches into {folder}; wait for its end", file=sys.stderr)
+        print(f"data: another ./dev data is fetching into {folder}; wait for it", file=sys.stderr)
     except OSError as error:
-        print(f"data: {error}\n    remedy: give a folder with room that you may write to (--to)",
+        print(f"data: {error}\n    remedy: give a writable folder with enough space (--to)",
               file=sys.stderr)
     return FAILED
 

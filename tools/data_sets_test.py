@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests data_sets.py against a local HTTP server that also misbehaves. Needs no network."""
+"""Tests data_sets.py against a local HTTP server with injected faults. Needs no network."""
 
 import gzip
 import hashlib
@@ -32,12 +32,12 @@ def archive(name, content):
 
 
 def heed_interrupts():
-    """Jobs in the background of a shell are born deaf to them."""
+    """Restores SIGINT, which background jobs of a shell ignore."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Server(ThreadingHTTPServer):
-    """Answers by the first part of the path; `asked` are the requests so far: (path, range)."""
+    """Responds by the first part of the path; `asked`: the requests so far, (path, range)."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
@@ -81,7 +81,7 @@ class Handler(BaseHTTPRequestHandler):
             self.send(b"", 302, Location="/ring")
         elif how == "busy" and first:
             self.send(b"", 503)
-        elif how in ("cut", "busy"):  # half of it, each time; the rest if asked for
+        elif how in ("cut", "busy"):  # half of it, each time; the remainder on request
             rest = CONTENT[begin:]
             self.send(rest if begin else rest[:60000], 206 if begin else 200, len(rest))
         elif how == "always-cut":
@@ -147,7 +147,7 @@ class DataSetsTest(unittest.TestCase):
         self.assert_fetched(self.run_data(table))
         again = self.run_data(table)
         self.assert_fetched(again)
-        self.assertIn("1 files were here, 0 fetched, 0 failed", again.stdout)
+        self.assertIn("1 files were present, 0 fetched, 0 failed", again.stdout)
         self.assertEqual(len(self.server.asked), 1)
 
     def test_files_are_packed_and_unpacked_as_their_names_say(self):
@@ -160,17 +160,17 @@ class DataSetsTest(unittest.TestCase):
 
     def test_a_member_that_is_not_in_the_archive(self):
         done = self.run_data(self.table(("x/jobs.csv", ["tar/c.tar.gz"], "no.csv")))
-        self.assert_failed(done, "there is no no.csv in the archive, but folder/jobs.csv")
+        self.assert_failed(done, "no.csv is not in the archive; it contains folder/jobs.csv")
 
     def test_a_wrong_checksum_leaves_nothing(self):
         done = self.run_data(self.table(("x/jobs.csv", ["wrong"])))
-        self.assert_failed(done, "its checksum is wrong", f"address: {self.server.address('wrong')}",
+        self.assert_failed(done, "wrong checksum", f"address: {self.server.address('wrong')}",
                            f"expected: {hashlib.sha256(CONTENT).hexdigest()}", "found: ")
         self.assertEqual(list((self.to / ".parts").iterdir()), [])
 
     def test_what_is_no_archive(self):
         done = self.run_data(self.table(("x/jobs.csv", ["good/x.gz"])))
-        self.assert_failed(done, "cannot be unpacked: Not a gzipped file")
+        self.assert_failed(done, "cannot unpack: Not a gzipped file")
 
     def test_a_truncated_file_is_resumed(self):
         self.assert_fetched(self.run_data(self.table(("x/jobs.csv", ["cut"]))))
@@ -200,7 +200,7 @@ class DataSetsTest(unittest.TestCase):
             self.assertEqual(run.communicate()[1], "data: interrupted; run again to resume\n")
         self.assertEqual(run.returncode, 130)
         self.assertEqual(second.returncode, 1)
-        self.assertIn("another ./dev data fetches into", second.stderr)
+        self.assertIn("another ./dev data is fetching into", second.stderr)
 
     def test_a_busy_server_is_asked_again(self):
         self.assert_fetched(self.run_data(self.table(("x/jobs.csv", ["busy"]))))
@@ -215,9 +215,9 @@ class DataSetsTest(unittest.TestCase):
 
     def test_a_missing_file_does_not_stop_the_others(self):
         done = self.run_data(self.table(("x/jobs.csv", ["gone"]), ("x/b.csv", ["good"])))
-        self.assert_failed(done, "the server answered 404", f"address: {self.server.address('gone')}")
+        self.assert_failed(done, "the server responded with 404", f"address: {self.server.address('gone')}")
         self.assertEqual((self.to / "x/b.csv").read_bytes(), CONTENT)
-        self.assertIn("0 files were here, 1 fetched, 1 failed", done.stdout)
+        self.assertIn("0 files were present, 1 fetched, 1 failed", done.stdout)
         self.assertEqual(self.server.asked.count(("/gone", None)), 1)
 
     def test_redirects(self):
@@ -254,24 +254,24 @@ class DataSetsTest(unittest.TestCase):
         table = self.table(("x/jobs.csv.gz", ["good"]))
         self.run_data(table)
         (self.to / "x/jobs.csv.gz").write_bytes(b"\x1f\x8b")
-        self.assertIn("0 of 1 files here", self.run_data(table, "--list").stdout)
+        self.assertIn("0 of 1 files present", self.run_data(table, "--list").stdout)
         self.assert_fetched(self.run_data(table), "x/jobs.csv.gz")
         listed = self.run_data(table, "--list").stdout
-        self.assertIn("1 of 1 files here", listed)
+        self.assertIn("1 of 1 files present", listed)
         self.assertIn("y: nobody has it\n    instead: nothing", listed)
 
     def test_usage(self):
         table = self.table(("x/jobs.csv", ["good"]))
         unknown = self.run_data(table, "x", "z")
         self.assertEqual((unknown.returncode, unknown.stderr),
-                         (2, "data: there is no data set z; there are: x\n"))
+                         (2, "data: unknown data set z; known: x\n"))
         table.write_text("[[set]]\nname = 'x'\n", encoding="utf-8")
         broken = self.run_data(table)
         self.assertEqual(broken.returncode, 3)
         self.assertIn("x: missing 4 required positional arguments: 'about'", broken.stderr)
         outside = self.run_data(self.table(("../jobs.csv", ["good"])))
         self.assertEqual(outside.returncode, 3)
-        self.assertIn("leaves the data folder", outside.stderr)
+        self.assertIn("is outside the data folder", outside.stderr)
 
     def test_a_folder_that_cannot_be_made(self):
         self.to.write_text("a file", encoding="utf-8")

@@ -36,7 +36,7 @@ def run_command(line, program, folder):
         done = subprocess.run([program, *words[1:]], cwd=folder, stdin=subprocess.DEVNULL,
                               capture_output=True, timeout=120, check=False)
     except subprocess.TimeoutExpired:
-        return ["[no end after 120 s]"]
+        return ["[timeout after 120 s]"]
     output = (done.stdout + done.stderr).decode("utf-8", "replace").splitlines()
     return output + ([f"[exit {done.returncode}]"] if done.returncode != 0 else [])
 

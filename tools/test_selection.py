@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Which tests to build and run: for one layer, or for what changed.
+"""Selects the tests to build and run: for one layer, or for changed files.
 
 usage: test_selection.py layer NAME [ROOT]
        test_selection.py changed [ROOT] < list of changed files
 
 Prints two lines: the build targets, and a regular expression of ctest labels. Every test has one
 label: its module ("core/model"), or for tests of whole programs the layer that they belong to.
-Exits with 1 if there is nothing to test, 2 for a wrong layer.
+Exits with 1 if there is nothing to test, 2 for an unknown layer.
 """
 
 import re
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import check_includes
 
-# Folders outside of src/ -> the labels of the tests that they concern.
+# Folders outside of src/ -> the labels of the tests that they affect.
 OTHER_FOLDERS = {
     "web/": ("web",),
     "tools/": ("tools",),
@@ -32,7 +32,7 @@ OTHER_FOLDERS = {
     "examples/": ("live",),
 }
 EVERYTHING = ("CMakeLists.txt", "cmake/", "src/CMakeLists.txt")
-# Tests of whole programs, by the layers whose change concerns them.
+# Labels of program tests, by the layer whose change affects them.
 PROGRAM_TESTS = {"cli": ("cli", "live", "web"), "serve": ("cli", "live", "web"), "live": ("cli", "live"),
                  "study": ("cli", "study"), "site": ("cli",), "core": ("cli", "study"), "train": ("train",)}
 
@@ -43,7 +43,7 @@ def sources(root):
 
 
 def dependents(files):
-    """file -> files that include it, however indirectly."""
+    """file -> files that include it directly."""
     includers = {}
     for path, text in files.items():
         for include in check_includes.includes_of(text):
@@ -60,7 +60,7 @@ def touched(changed, includers):
             continue
         reached.add(path)
         todo.extend(includers.get(path, ()))
-        if path.endswith(".hpp"):  # its source says what it does
+        if path.endswith(".hpp"):  # its source implements it
             todo.append(path[:-4] + ".cpp")
     return reached
 
@@ -100,7 +100,7 @@ def main(arguments):
                                       "cmake/layers.cmake", lambda *problem: None)
     if arguments[0] == "layer":
         if name not in (*table.layers, "web", "tools"):
-            print(f"there is no layer {name}; there are: {' '.join(table.layers)} web tools",
+            print(f"unknown layer {name}; known: {' '.join(table.layers)} web tools",
                   file=sys.stderr)
             return 2
         print(f"tests_{name}")

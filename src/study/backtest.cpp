@@ -12,7 +12,7 @@ Result<results::Comparison> compare_runs(const StudyOptions& options, const Inpu
   out.runs = runs.metrics;
   const core::model::JobHistory& history = inputs.jobs.history;
   if (!out.runs.empty() && out.runs.front().jobs == 0) {
-    return base::usage_error("--warmup leaves no job to count", "give a shorter one");
+    return base::usage_error("--warmup leaves no job to count", "give a shorter warm-up");
   }
   if (!options.backtest) return out;
   if (!options.backtest->empty()) {
@@ -24,10 +24,9 @@ Result<results::Comparison> compare_runs(const StudyOptions& options, const Inpu
       out.runs[out.reference].policy, history, runs.simulated[out.reference].simulation,
       {.warmup_ns = options.warmup_ns, .seed = options.seed, .resamples = 1000});
   if (out.backtest->jobs == 0) {
-    return base::bad_data({options.files.jobs, 0, 0, ""},
-                          "no counted job has a recorded start to compare with",
-                          "--backtest needs a history that says when the site started its jobs, "
-                          "such as the column start_time of format generic");
+    return base::bad_data({options.files.jobs, 0, 0, ""}, "no counted job has a recorded start",
+                          "--backtest requires recorded start times, such as the column "
+                          "start_time of format generic");
   }
   return out;
 }

@@ -6,9 +6,8 @@
 
 namespace goban::study {
 
-/// Gains of the runs against the site's policy, with the back-test if one was asked for.
-/// Errors: Usage if the warm-up leaves no job; BadData if no job with a recorded start is left to
-/// compare with.
+/// Gains of the runs against the site's policy, with the back-test if it was requested.
+/// Errors: Usage if the warm-up leaves no job; BadData if no counted job has a recorded start.
 [[nodiscard]] base::Result<results::Comparison> compare_runs(const StudyOptions& options,
                                                              const Inputs& inputs,
                                                              const FinishedRuns& runs);

@@ -1,5 +1,5 @@
-// Against reference outputs of others: PAL's artifact, decision by decision, and the strict FIFO
-// answers that independent simulators agreed on. Skipped where the data folder is absent.
+// Compares with outputs of other programs: PAL's artifact, decision by decision, and strict FIFO
+// results on which independent simulators agreed. Skipped if the data folder is absent.
 #include <filesystem>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -145,7 +145,7 @@ TEST(StrictFifo, AgreesWithIndependentSimulators) {
     double wait_s;
     double jct_s;
   };
-  // The answers of independent simulators, rounded to 0.01 s.
+  // Results of independent simulators, rounded to 0.01 s.
   for (const Answer& answer : {Answer{"fifo-packed-strict", 6.52, 1929.37},
                                Answer{"fifo-fungible-strict", 1.44, 1924.29}}) {
     const auto composition = core::policy::compose(answer.policy).value();

@@ -20,7 +20,7 @@ Result<core::model::JobId> find_job(const core::model::JobHistory& history,
   }
   return base::usage_error(
       fmt::format("no job is named {}", name),
-      fmt::format("names are those of the job history, such as {}", history.job_names[0]));
+      fmt::format("give a name from the job history, such as {}", history.job_names[0]));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Why a job of a simulated run waited, and why it got its GPUs: the run is repeated with an
-// observer, so everything said comes from the core that decided.
+// Explains why a job of a simulated run waited and why it got its GPUs. The run is repeated with an
+// observer, so every statement comes from the core that decided.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace goban::study {
 
 enum class ExplainFormat : uint8_t { Text, Json };
 
-/// The story of the job `job_name` under the first policy of `options`. Errors: those of
+/// The explanation of job `job_name` under the first policy of `options`. Errors: those of
 /// load_inputs() and simulate(); Usage if no job has that name.
 [[nodiscard]] base::Result<std::string> explain(StudyOptions options, const std::string& job_name,
                                                 ExplainFormat format, base::Progress& progress);

@@ -26,29 +26,30 @@ Result<PenaltyOption> parse_penalty(const std::string& text, const core::model::
                                     const base::NameTable& models) {
   const auto bad = [&](const std::string& why) {
     return usage_error(fmt::format("--penalty {}: {}", text, why),
-                       "write class:A=1.16, model:PointNet@8=1.10 or level:rack=1.3");
+                       "such as class:A=1.16, model:PointNet@8=1.10 or level:rack=1.3");
   };
   const size_t colon = text.find(':');
   const size_t equals = text.rfind('=');
   if (colon == std::string::npos || equals == std::string::npos || equals < colon) {
-    return bad("not understood");
+    return bad("must be kind:name=penalty");
   }
   PenaltyOption option;
   const std::string kind = text.substr(0, colon);
   std::string name = text.substr(colon + 1, equals - colon - 1);
   const auto value = base::parse_double(std::string_view(text).substr(equals + 1));
   if (!value || *value < 0.001 || *value > 1000)
-    return bad("the penalty is no number in 0.001..1000");
+    return bad("the penalty must be a number from 0.001 to 1000");
   option.penalty = *value;
   if (const size_t at = name.find('@'); at != std::string::npos) {
     const auto gpus = base::parse_int(std::string_view(name).substr(at + 1));
-    if (!gpus || *gpus < 1 || *gpus > 1 << 24) return bad("no number of GPUs behind @");
+    if (!gpus || *gpus < 1 || *gpus > 1 << 24)
+      return bad("the number after @ must be an integer from 1 to 16777216");
     option.min_gpus = static_cast<int32_t>(*gpus);
     name.resize(at);
   }
   if (kind == "class") {
     const auto app_class = core::knowledge::parse_app_class(name);
-    if (!app_class) return bad("classes are A, B, ...");
+    if (!app_class) return bad("unknown class; classes are A, B, ...");
     option.app_class = *app_class;
   } else if (kind == "model") {
     option.model = core::model::ModelId(models.find(name));
@@ -78,10 +79,10 @@ base::Status add_job_profile(const std::string& path, Inputs& inputs, base::Prog
   for (uint32_t gpus = 2; gpus <= inputs.cluster.num_gpus(); gpus *= 2) {
     auto levels = core::knowledge::derived_penalties(*profile, inputs.cluster, gpus);
     if (!levels) {
-      progress.note(
-          fmt::format("{} gives no penalty: it needs bytes_per_step and sync_interval_s, and the "
-                      "cluster the bandwidth of every level",
-                      path));
+      progress.note(fmt::format(
+          "{} gives no penalty: it must have bytes_per_step and sync_interval_s, and the "
+          "cluster the bandwidth of every level",
+          path));
       return {};
     }
     PenaltyOption option;
@@ -93,7 +94,7 @@ base::Status add_job_profile(const std::string& path, Inputs& inputs, base::Prog
   return {};
 }
 
-/// The rules of the site; no job may ask for more than its account may ever hold.
+/// Reads the site rules. No job may request more than the limit of its account or user.
 base::Status add_rules(const std::string& path, Inputs& inputs) {
   core::model::JobHistory& history = inputs.jobs.history;
   auto rules = site::inputs::read_site_rules(path, history);
@@ -112,18 +113,18 @@ base::Status add_rules(const std::string& path, Inputs& inputs) {
     const core::model::JobRequest& request = history.jobs[first].request;
     return base::bad_data(
         {path, 0, 0, ""},
-        fmt::format("{} jobs ask for more than their account or user may ever hold; the first is "
+        fmt::format("{} jobs exceed a hard limit of their account or user; the first is "
                     "job {} with {} GPUs (user \"{}\", account \"{}\")",
                     too_large, history.job_names[first], request.num_gpus,
                     history.users[request.user.index()], history.accounts[request.account.index()]),
-        "raise the limit, or take the jobs out of the history");
+        "raise the limit, or remove the jobs from the history");
   }
   inputs.rules = std::make_shared<core::model::SiteRules>(std::move(*rules));
   return {};
 }
 
 std::string why_empty(const history::ReadResult& read) {
-  if (read.rejected > 0) return "the first reasons: " + read.first_rejections[0].reason;
+  if (read.rejected > 0) return "first reason: " + read.first_rejections[0].reason;
   if (read.counts.cpu_jobs_left_out == 0) return "the history is empty";
   return "all jobs are CPU-only, and the cluster has no resource type without GPUs";
 }

@@ -1,4 +1,4 @@
-// Everything that a study reads from files: the cluster, the jobs, and what is known of both.
+// All inputs that a study reads from files: the cluster, the jobs, and the site's knowledge.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ namespace goban::study {
 struct InputFiles {
   std::string cluster;
   std::string jobs;
-  site::records::ReadOptions reading;  ///< of the jobs; without rejects and progress
+  site::records::ReadOptions reading;  ///< of the jobs; without rejects and progress callback
   std::string scores;
   std::string fillers;
   std::string accounts;
@@ -34,13 +34,13 @@ struct InputFiles {
   std::string rejects;
   std::vector<std::string> penalties;
   std::vector<std::string> job_profiles;
-  bool keep_rejects = true;  ///< write refused records to a file
+  bool keep_rejects = true;  ///< write rejected records to a file
 
   /// All files that are read, "-" for standard input; presets are not files.
   [[nodiscard]] std::vector<std::string> input_paths() const;
 };
 
-/// A penalty beyond the general one; the field that is set says what it applies to.
+/// A penalty that overrides the general one. The field that is set defines what it applies to.
 struct PenaltyOption {
   std::optional<core::model::AppClass> app_class;
   std::optional<core::model::ModelId> model;
@@ -58,19 +58,20 @@ struct Inputs {
   std::vector<core::model::Event> incidents;
   std::optional<history::FillerSource> fillers;
   std::vector<PenaltyOption> penalties;
-  std::shared_ptr<const core::policy::SiteKnowledge> knowledge;  ///< null: nothing was given
-  std::vector<results::Note> knowledge_notes;                    ///< about it and the deadlines
+  std::shared_ptr<const core::policy::SiteKnowledge> knowledge;  ///< null: none was given
+  std::vector<results::Note> knowledge_notes;  ///< about the knowledge and the deadlines
 
-  /// Locality penalties of one run: its own default, then `across_nodes`, then the site's.
+  /// Locality penalties of one run: the policy's default, overridden by `across_nodes`, then by
+  /// `penalties`.
   [[nodiscard]] core::knowledge::LocalityPenalties penalties_for(
       const core::policy::Composition& composition, std::optional<double> across_nodes) const;
-  /// A filler source of its own for one run, or an empty one.
+  /// A separate filler source for one run; empty if there are no fillers. Refers to this object.
   [[nodiscard]] simulator::FillerSource filler_source() const;
 };
 
-/// Loads all files. Sets `files.rejects` if records were refused and no place was named. `out`:
-/// folder of the results, or empty. `seed` is for deadlines that are drawn.
-/// Errors: those of reading each file; BadData if no job is left.
+/// Loads all files. Sets `files.rejects` to a default path if it is empty. `out`: folder of the
+/// results, or empty. `seed`: for randomly drawn deadlines. Errors: those of reading each file;
+/// BadData if no job remains.
 [[nodiscard]] base::Result<Inputs> load_inputs(InputFiles& files, const std::string& out,
                                                uint64_t seed, base::Progress& progress);
 

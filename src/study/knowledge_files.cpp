@@ -19,7 +19,7 @@ constexpr std::string_view kGavel = "gavel";
 constexpr std::string_view kNone = "none";
 constexpr size_t kColocationBytesMax = size_t{256} << 20;
 
-/// Names for a sentence: the first few, and how many more there are.
+/// The first names, and the number of the others.
 std::string some_of(const std::vector<std::string>& names) {
   constexpr size_t kShown = 5;
   std::string out;
@@ -41,7 +41,7 @@ class Notes {
   std::vector<results::Note>& notes_;
 };
 
-/// A CSV, or Gavel's JSON, which begins with a brace.
+/// Reads a CSV file, or Gavel's JSON, which starts with a brace.
 Result<core::knowledge::ColocationHistory> read_history(const std::string& path, Notes& notes) {
   const auto text = base::read_text_file(path, kColocationBytesMax);
   if (!text) return base::failure(text.error());
@@ -53,8 +53,8 @@ Result<core::knowledge::ColocationHistory> read_history(const std::string& path,
   auto import = core::knowledge::parse_gavel_throughputs(*text, name);
   if (!import) return base::failure(import.error());
   notes.info(fmt::format(
-      "{}: {} applications alone, {} pairs, {} pairs of rate zero that are never packed; left out: "
-      "{} entries of jobs on several GPUs, {} without a rate alone, {} GPU types of spread jobs",
+      "{}: {} applications alone, {} pairs, {} pairs of rate zero that are never packed; excluded: "
+      "{} entries of multi-GPU jobs, {} without a rate alone, {} GPU types of unconsolidated jobs",
       name, import->alone, import->pairs, import->never, import->multi_gpu, import->no_rate,
       import->unconsolidated));
   return std::move(import->history);
@@ -64,33 +64,34 @@ void note_gaps(const core::policy::KnowledgeGaps& gaps, bool colocation, bool en
                Notes& notes) {
   if (!gaps.unmeasured_gpus.empty()) {
     notes.warning(fmt::format(
-        "nothing was measured on the GPU model {}: slowdowns there come from utilisation, or are "
-        "pessimistic (a cluster without a file names its GPUs as in 64x8:V100)",
+        "no measurements on the GPU model {}: slowdowns there are predicted from utilisation, or "
+        "pessimistically (without a cluster file, name the GPU model as in 64x8:V100)",
         some_of(gaps.unmeasured_gpus)));
   }
   if (!gaps.unknown_apps.empty()) {
     notes.info(fmt::format(
-        "{} jobs are of applications that were never measured beside others: {}; they are "
-        "predicted by utilisation, or pessimistically",
+        "the applications of {} jobs have no co-location measurements: {}; their slowdowns are "
+        "predicted from utilisation, or pessimistically",
         gaps.unknown_jobs, some_of(gaps.unknown_apps)));
   }
   if (gaps.unnamed_jobs > 0) {
-    notes.info(fmt::format("{} jobs name no model, so nothing measured is known of them",
-                           gaps.unnamed_jobs));
+    notes.info(
+        fmt::format("{} jobs have no model, so no measurements apply to them", gaps.unnamed_jobs));
   }
   if (colocation && !gaps.gpus_without_memory.empty()) {
-    notes.warning(fmt::format("the memory of the GPU model {} is not known: jobs on it stay alone",
-                              some_of(gaps.gpus_without_memory)));
+    notes.warning(
+        fmt::format("the memory of the GPU model {} is unknown: jobs on it are not co-located",
+                    some_of(gaps.gpus_without_memory)));
   }
   if (colocation && gaps.without_mem > 0) {
     notes.info(
-        fmt::format("the peak memory of {} jobs is not known: they stay alone where memory "
-                    "is checked",
+        fmt::format("the peak memory of {} jobs is unknown: they are not co-located where "
+                    "memory is checked",
                     gaps.without_mem));
   }
   if (energy && gaps.without_util > 0) {
     notes.info(
-        fmt::format("the utilisation of {} jobs is not known: their GPUs count as fully "
+        fmt::format("the utilisation of {} jobs is unknown: their GPUs count as fully "
                     "busy",
                     gaps.without_util));
   }
@@ -113,7 +114,7 @@ Status set_deadlines(const std::string& spec, uint64_t seed, Inputs& inputs, Not
   impossible = counts->impossible;
   if (counts->unknown_jobs > 0) {
     notes.warning(fmt::format(
-        "{}: {} deadlines are of jobs that the history does not hold; the "
+        "{}: {} deadlines are for jobs that are not in the history; the "
         "first is {}",
         base::input_name(spec), counts->unknown_jobs, counts->first_unknown.substr(0, 80)));
   }

@@ -5,11 +5,12 @@
 
 namespace goban::study {
 
-/// Deadlines `spec` is the path of a file, not "gavel", "none" or empty.
+/// Whether `spec` is the path of a deadlines file: not "gavel", "none" or empty.
 [[nodiscard]] bool is_deadline_file(const std::string& spec);
 
-/// Reads the energy, colocation and deadlines files into `inputs`, finds the applications of its
-/// jobs, and notes what is missing. Without these files nothing changes. Errors: those of reading.
+/// Reads the energy, co-location and deadlines files into `inputs`, resolves the applications of
+/// its jobs, and adds notes about missing data. Without these files nothing changes. Errors: those
+/// of reading.
 [[nodiscard]] base::Status add_knowledge(const InputFiles& files, uint64_t seed, Inputs& inputs);
 
 }  // namespace goban::study

@@ -21,23 +21,21 @@ std::vector<results::Note> read_notes(const history::ReadResult& read, const std
   for (const std::string& text : read.notes) note(text);
   if (read.counts.cpu_jobs_left_out > 0) {
     note(
-        fmt::format("{} jobs without GPUs are left out (the cluster has no resource type for them)",
+        fmt::format("{} jobs without GPUs are excluded (the cluster has no resource type for them)",
                     read.counts.cpu_jobs_left_out));
   }
   if (read.counts.never_started > 0) {
-    note(fmt::format("{} jobs ended without having started and are left out",
-                     read.counts.never_started));
+    note(fmt::format("{} jobs ended without starting and are excluded", read.counts.never_started));
   }
   if (read.counts.unfinished > 0) {
-    note(fmt::format("{} jobs were waiting or running when recorded and are left out",
+    note(fmt::format("{} jobs were waiting or running when recorded and are excluded",
                      read.counts.unfinished));
   }
   if (read.counts.gpu_shares > 0) {
-    note(fmt::format("{} jobs asked for a share of a GPU and get a whole one",
-                     read.counts.gpu_shares));
+    note(fmt::format("{} jobs requested a share of a GPU and get one GPU", read.counts.gpu_shares));
   }
   if (read.counts.impossible_deadlines > 0) {
-    note(fmt::format("{} deadlines come before the work alone is over: they cannot be met",
+    note(fmt::format("{} deadlines cannot be met even without waiting",
                      read.counts.impossible_deadlines));
   }
   if (read.rejected == 0) return notes;
@@ -59,9 +57,10 @@ std::vector<results::Note> study_notes(const InputFiles& files, const Inputs& in
     const bool backfills = c.part(core::policy::PartKind::Select).needs_estimates;
     const bool has_limits = inputs.jobs.history.has_walltime_limits;
     if (!c.simulation_only() && (!backfills || has_limits)) continue;
-    notes.push_back({results::NoteLevel::Info,
-                     fmt::format("{} uses true durations, which only a simulation knows{}", c.name,
-                                 c.simulation_only() ? "" : ": the jobs have no walltime limits")});
+    notes.push_back(
+        {results::NoteLevel::Info,
+         fmt::format("{} uses true durations, which are known only in simulation{}", c.name,
+                     c.simulation_only() ? "" : ": the jobs have no walltime limits")});
   }
   notes.insert(notes.end(), inputs.knowledge_notes.begin(), inputs.knowledge_notes.end());
   return notes;

@@ -1,4 +1,4 @@
-// What the reader of simulated results has to know, on a terminal and in a report.
+// Notes for the reader of simulated results, on a terminal and in a report.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace goban::study {
 
-/// Notes on the history `path`, and a warning if records were refused; `rejects` is where they are,
-/// or empty.
+/// Notes on the history `path`, and a warning if records were rejected. `rejects`: path of the
+/// rejects file, or empty.
 [[nodiscard]] std::vector<results::Note> read_notes(const history::ReadResult& read,
                                                     const std::string& path,
                                                     const std::string& rejects);
 
-/// The same of a study's history, with notes about policies that know more than a live scheduler
-/// would, and about the site's knowledge.
+/// The same for the history of a study, with notes on policies that use information no live
+/// scheduler has, and on the site's knowledge.
 [[nodiscard]] std::vector<results::Note> study_notes(
     const InputFiles& files, const Inputs& inputs,
     const std::vector<core::policy::Composition>& policies);

@@ -19,7 +19,7 @@ std::string path_of(const std::string& folder) { return folder + "/run.json"; }
 
 tl::unexpected<base::Error> bad_run_record(const std::string& folder, std::string message) {
   return base::bad_data({path_of(folder), 0, 0, ""}, std::move(message),
-                        "give the folder of one policy that goban simulate --out made");
+                        "give the folder of one policy, written by goban simulate --out");
 }
 
 Result<RunRecord> record_run(const StudyOptions& options) {
@@ -61,14 +61,14 @@ Result<RunRecord> read_run_record(const std::string& folder) {
   const std::string path = path_of(folder);
   const auto text = base::read_text_file(path, kBytesMax);
   if (!text) {
-    return base::failed(fmt::format("{} cannot be read", path),
-                        "give the folder of one policy that goban simulate --out made");
+    return base::failed(fmt::format("cannot read {}", path),
+                        "give the folder of one policy, written by goban simulate --out");
   }
   try {
     const auto document = nlohmann::json::parse(*text);
     if (document.at("goban_run").get<int>() != RunRecord::kVersion) {
       return bad_run_record(folder,
-                            fmt::format("the run is of version {}, this program knows {}",
+                            fmt::format("unsupported version {}; this program reads version {}",
                                         document.at("goban_run").dump(), RunRecord::kVersion));
     }
     RunRecord record;
@@ -91,13 +91,13 @@ Result<RunRecord> read_run_record(const std::string& folder) {
 Status check_unchanged(const RunRecord& record, const std::string& folder) {
   if (record.from_stdin) {
     return base::bad_data({path_of(folder), 0, 0, ""}, "the run read its jobs from standard input",
-                          "simulate from a file to be able to explain");
+                          "run goban simulate on a file to explain its jobs");
   }
   for (const RunRecord::Input& input : record.inputs) {
     const auto now = base::checksum_of(input.path);
     if (!now) {
       return base::failed(now.error().message,
-                          "explain from the folder in which goban simulate ran");
+                          "run goban explain in the folder in which goban simulate ran");
     }
     if (*now != input.checksum) {
       return base::bad_data({input.path, 0, 0, ""}, "the file changed since the run was made",

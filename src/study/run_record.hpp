@@ -1,4 +1,4 @@
-// run.json: what a simulated run was made from, so that it can be repeated exactly.
+// run.json: the arguments and inputs of a simulated run, so that it can be repeated exactly.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace goban::study {
 
-/// One run of `goban simulate`. The arguments are those that decide what happens, not where it is
-/// written or printed; paths are as they were given.
+/// One run of `goban simulate`. Only arguments that affect decisions are recorded, not those about
+/// output. Paths are recorded as they were given.
 struct RunRecord {
   static constexpr int kVersion = 1;
   struct Input {
@@ -33,11 +33,11 @@ struct RunRecord {
 /// version).
 [[nodiscard]] base::Result<RunRecord> read_run_record(const std::string& folder);
 
-/// The run can be repeated: its inputs are files that did not change. Errors: BadData if not;
-/// Failed if one cannot be read.
+/// Checks that the run can be repeated: its inputs are files and did not change. Errors: BadData if
+/// not; Failed if one cannot be read.
 [[nodiscard]] base::Status check_unchanged(const RunRecord& record, const std::string& folder);
 
-/// The error of a run.json that makes no sense.
+/// The error for an invalid run.json.
 [[nodiscard]] tl::unexpected<base::Error> bad_run_record(const std::string& folder,
                                                          std::string message);
 

@@ -34,7 +34,7 @@ RunPlan::RunPlan(const StudyOptions& options, const Inputs& inputs,
 
 namespace {
 
-/// Figures of energy and sharing go to those who asked for something of the kind.
+/// Whether metrics of energy and sharing were requested, by any of their input files.
 bool asks_for_service(const StudyOptions& options) {
   const InputFiles& files = options.files;
   return !files.energy.empty() || !files.colocation.empty() || !files.deadlines.empty();

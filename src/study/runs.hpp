@@ -1,4 +1,4 @@
-// The runs of a study, one a policy: their settings before, their figures after.
+// The runs of a study, one per policy: settings before, metrics after.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace goban::study {
 
-/// One run a policy, ready to start. Refers to the inputs, which outlive it.
+/// One run per policy, ready to start. Refers to the inputs, which must outlive it.
 struct RunPlan {
   RunPlan(const StudyOptions& options, const Inputs& inputs,
           const std::vector<core::policy::Composition>& policies,
@@ -28,16 +28,16 @@ struct RunPlan {
   std::vector<simulator::BatchRun> runs;  ///< add observers before running them
 };
 
-/// Runs in the order of the policies, while they go on and when they are finished.
+/// Runs in the order of the policies: their recorders, then their results and metrics.
 struct FinishedRuns {
   std::vector<results::RunMetrics> metrics;
   std::vector<simulator::BatchResult> simulated;
-  std::vector<std::unique_ptr<results::EnergyRecorder>> energy;    ///< empty without watts
-  std::vector<std::unique_ptr<results::SharingRecorder>> sharing;  ///< empty if not asked for
+  std::vector<std::unique_ptr<results::EnergyRecorder>> energy;    ///< empty without a power model
+  std::vector<std::unique_ptr<results::SharingRecorder>> sharing;  ///< empty if not requested
 
-  /// Records of the next run what its figures need; its own observer stays in place.
+  /// Attaches the recorders that the metrics of the next run need; its own observer stays in place.
   void watch(const StudyOptions& options, const Inputs& inputs, simulator::BatchRun& run);
-  /// Appends the figures of the next finished run; returns the source of its per-job columns.
+  /// Appends the metrics of the next finished run; returns the source of its per-job columns.
   results::JobColumns measure(const StudyOptions& options, const Inputs& inputs,
                               const std::string& policy);
 };

@@ -18,15 +18,15 @@ using site::analysis::Job;
 constexpr std::string_view kSection = "what_if";
 constexpr std::string_view kPolicy = "fifo+skip+packed";
 
-/// One cluster tried.
+/// The result for one cluster size.
 struct Trial {
   int64_t nodes = 0;
   double mean_wait_h = 0;
-  double target_wait_h = 0;  ///< that the wanted share of jobs does not exceed
+  double target_wait_h = 0;  ///< wait time that the target share of jobs does not exceed
   double utilization = 0;
 };
 
-/// All jobs of the population that hold GPUs, as the simulator takes them.
+/// All jobs of the population that hold GPUs, as input of the simulator.
 core::model::JobHistory history_of(const site::analysis::Population& population) {
   history::HistoryBuilder builder(nullptr, population.jobs.size() + 1);
   site::records::RecordTable::RecordBuffers buffers;
@@ -38,12 +38,12 @@ core::model::JobHistory history_of(const site::analysis::Population& population)
     record.resource_type = {};
     record.instances = 0;
     if (record.submit_ns < 0) continue;
-    (void)builder.take(record);  // what is refused here was counted by the reader or never ran
+    (void)builder.take(record);  // rejected records were counted by the reader or never ran
   }
   return builder.finish();
 }
 
-/// GPUs held at once if nobody ever waited: what a cloud would have to give.
+/// Maximum number of GPUs held at once if no job ever waited: the capacity a cloud would need.
 int64_t most_at_once(const core::model::JobHistory& history) {
   std::map<base::TimeNs, int64_t> changes;
   for (const core::model::Job& job : history.jobs) {
@@ -87,7 +87,7 @@ base::Result<Trial> try_nodes(const core::model::JobHistory& history, int64_t no
   return trial;
 }
 
-/// Nodes that the largest job needs, and that the work needs at the least.
+/// Number of nodes that the largest job needs.
 int64_t fewest_nodes(const core::model::JobHistory& history, int32_t gpus) {
   int64_t most = 1;
   for (const core::model::Job& job : history.jobs) {
@@ -96,7 +96,7 @@ int64_t fewest_nodes(const core::model::JobHistory& history, int32_t gpus) {
   return most;
 }
 
-/// Doubles until the target is met, then halves the gap.
+/// Doubles the number of nodes until the target is met, then bisects.
 base::Result<std::map<int64_t, Trial>> search(const core::model::JobHistory& history, int32_t gpus,
                                               const SizingTarget& target,
                                               const std::atomic<bool>* cancel) {

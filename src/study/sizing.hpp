@@ -1,5 +1,5 @@
-// The size of a cluster of its own for one organisation: its history replayed on clusters of more
-// and more nodes until its jobs wait no longer than wanted.
+// The size of a dedicated cluster for one organisation: its history is replayed on clusters of
+// different sizes to find the smallest that meets a wait-time target.
 #pragma once
 
 #include "base/progress.hpp"
@@ -10,7 +10,7 @@ namespace goban::study {
 
 struct SizingTarget {
   double wait_h = 1;
-  double share = 0.9;  ///< of the jobs, that wait no longer
+  double share = 0.9;  ///< share of the jobs that may wait at most `wait_h`
 };
 
 /// Adds the table `sizing` and its scalars to the report of the context. The simulator runs FIFO

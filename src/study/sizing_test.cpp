@@ -1,4 +1,4 @@
-// Sizes of clusters whose waits are known by hand.
+// Cluster sizes with wait times computed by hand.
 #include "study/sizing.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 using site::analysis::Labels;
 using site::analysis::Language;
 
-/// Four jobs of one hour on a whole node of two GPUs, all at once.
+/// Four one-hour jobs, each on a whole node of two GPUs, all submitted at once.
 site::analysis::TestPopulation four_jobs(const core::model::Cluster& cluster) {
   std::string jobs = "job_id,submit_time,duration,num_gpus,user\n";
   for (int i = 0; i < 4; ++i) jobs += std::to_string(i) + ",0,3600,2,u\n";
@@ -40,7 +40,7 @@ TEST(Sizing, FewerNodesWhereWaitingIsFine) {
     EXPECT_EQ(report.tables.size(), 1U);
     return scalar(report, "sizing_nodes");
   };
-  EXPECT_EQ(nodes({.wait_h = 0, .share = 1}), 4) << "nobody waits";
+  EXPECT_EQ(nodes({.wait_h = 0, .share = 1}), 4) << "no job waits";
   EXPECT_EQ(nodes({.wait_h = 1, .share = 1}), 2) << "two after the other";
   EXPECT_EQ(nodes({.wait_h = 3, .share = 1}), 1);
   EXPECT_EQ(nodes({.wait_h = 2, .share = 0.75}), 1);

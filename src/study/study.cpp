@@ -22,7 +22,7 @@ namespace {
 
 using DecisionLogs = std::vector<std::unique_ptr<results::DecisionLog>>;
 
-/// Folder of one run's files; names of policies hold '+', which every file system takes.
+/// Folder of one run's files. Policy names contain '+', which every file system accepts.
 std::string run_folder(const StudyOptions& options, const core::policy::Composition& policy) {
   return options.out + "/" + policy.name;
 }
@@ -54,7 +54,7 @@ Status write_run_files(const std::string& folder, const Inputs& inputs,
              : results::write_failures_csv(folder + "/failures.csv", history, result);
 }
 
-/// Figures of all runs, and their files if a folder is named.
+/// Measures all runs, and writes their files if a folder is given.
 Status finish_runs(const StudyOptions& options, const Inputs& inputs,
                    const std::vector<core::policy::Composition>& policies, FinishedRuns& runs) {
   RunRecord record;
@@ -83,7 +83,7 @@ Study::Study(StudyOptions options, std::vector<core::policy::Composition> polici
 
 Result<Study> Study::load(StudyOptions options, base::Progress& progress) {
   if (options.decisions && options.out.empty()) {
-    return base::usage_error("--decisions has no place to write to", "give --out DIR");
+    return base::usage_error("--decisions requires --out", "give --out DIR");
   }
   if (const Status status = site::page::html_available(); !options.html.empty() && !status) {
     return base::failure(status.error());

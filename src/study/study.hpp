@@ -17,13 +17,13 @@ class Study {
   /// name no such policy; those of load_inputs().
   [[nodiscard]] static base::Result<Study> load(StudyOptions options, base::Progress& progress);
 
-  /// Runs all policies, compares them, and writes the files and the report that the options ask
-  /// for. Errors: those of simulate(), compare_runs() and of writing; Failed if cancelled.
+  /// Runs all policies, compares them, and writes the files and the report that the options
+  /// request. Errors: those of simulate(), compare_runs() and of writing; Failed if cancelled.
   [[nodiscard]] base::Result<results::Comparison> run(base::Progress& progress) const;
 
   [[nodiscard]] const StudyOptions& options() const { return options_; }
   [[nodiscard]] const Inputs& inputs() const { return inputs_; }
-  /// What the reader of the results has to know.
+  /// Notes for the reader of the results.
   [[nodiscard]] const std::vector<results::Note>& notes() const { return notes_; }
 
  private:

@@ -40,7 +40,7 @@ Result<std::vector<core::policy::Composition>> compositions(const StudyOptions& 
     if (options.locality_penalty) settings.locality_penalty = *options.locality_penalty;
     if (settings.credit_per_round && settings.round_s <= 0) {
       return base::usage_error(fmt::format("{} works in rounds", name),
-                               "give a --round above 0, or leave it out");
+                               "give a --round above 0, or omit it");
     }
     out.push_back(std::move(*composition));
   }

@@ -1,4 +1,4 @@
-// What a study is asked: which policies over which history, and what to write.
+// The options of a study: which policies over which history, and what to write.
 #pragma once
 
 #include <cstdint>
@@ -27,20 +27,21 @@ struct StudyOptions {
   double checkpoint_interval_s = 1800;
   double prediction_noise_pct = 0;
   uint64_t seed = 1;
-  /// The policy the site itself runs, to be compared with its record; "" = the first one.
+  /// The policy that the site itself runs, to be compared with the recorded starts; "" = the first
+  /// one.
   std::optional<std::string> backtest;
   base::TimeNs warmup_ns = 0;
-  std::vector<std::string> arguments;  ///< that decide what happens in a run: see RunRecord
+  std::vector<std::string> arguments;  ///< those that affect decisions: see RunRecord
   std::string out;                     ///< folder of each run's files
   std::string html;                    ///< file of the report
   size_t threads = 1;
   bool decisions = false;  ///< write decisions.jsonl
 };
 
-/// Adds the policy that `backtest` names in front of the others if it is not among them.
+/// Inserts the policy that `backtest` names before the others if it is not among them.
 void add_site_policy(StudyOptions& options);
 
-/// The policies by name, with the settings that the options replace. Errors: Usage.
+/// The policies by name, with the settings that the options override. Errors: Usage.
 [[nodiscard]] base::Result<std::vector<core::policy::Composition>> compositions(
     const StudyOptions& options);
 

@@ -1,4 +1,4 @@
-// The report of a study for a browser: records what its pictures need, and writes the file.
+// The HTML report of a study: records the data of its figures, and writes the file.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace goban::study {
 
-/// Does nothing if no file is asked for.
+/// Does nothing if no report was requested.
 class StudyReport {
  public:
-  /// `inputs` outlives this.
+  /// `inputs` must outlive this object.
   StudyReport(const StudyOptions& options, const Inputs& inputs, std::vector<results::Note> notes);
 
   /// Records the next run for the report; its own observer stays in place.
@@ -28,7 +28,7 @@ class StudyReport {
   results::HeatRows rows_;
   results::ReportInput report_;
   std::vector<std::unique_ptr<results::RunRecorder>> recorders_;
-  std::vector<std::unique_ptr<results::PairRecorder>> pairs_;  ///< empty without knowledge
+  std::vector<std::unique_ptr<results::PairRecorder>> pairs_;  ///< empty without site knowledge
 };
 
 }  // namespace goban::study

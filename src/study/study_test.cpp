@@ -1,4 +1,4 @@
-// A study as a function: three jobs whose runs are computed by hand.
+// A study as a function call: three jobs whose runs are computed by hand.
 #include "study/study.hpp"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// Jobs of two GPUs on a cluster of two: a of 100 s at 0, b of 100 s at 10, c of 10 s at 20. The
-/// site started them in that order, each 5 s later than it could.
+/// site started them in that order, each 5 s later than possible.
 constexpr const char* kJobs =
     "job_id,submit_time,start_time,duration,num_gpus,user\n"
     "a,1600000000,1600000005,100,2,u\n"
@@ -116,7 +116,7 @@ TEST_F(StudyTest, RefusesWhatContradictsItself) {
     EXPECT_THAT(comparison.error().text(), HasSubstr(why));
   };
   options.decisions = true;
-  refused("--decisions has no place");
+  refused("--decisions requires --out");
   options.decisions = false;
   options.warmup_ns = 100 * base::kSecond;
   refused("--warmup leaves no job");

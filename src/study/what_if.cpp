@@ -28,9 +28,9 @@ using nlohmann::json;
 namespace {
 
 constexpr base::TimeNs kDay = 86'400 * base::kSecond;
-constexpr int kNice = 10;  ///< jobs and the daemon go first
+constexpr int kNice = 10;  ///< lower priority than jobs and the daemon
 
-/// What was recorded, in the figures of a replay. Null: the records do not say when jobs started.
+/// The recorded times as metrics of a replay. Null if the records have no start times.
 json recorded_figures(const core::model::JobHistory& history) {
   std::vector<double> jct_s;
   double wait_s = 0;
@@ -88,13 +88,13 @@ Result<WhatIf::Question> WhatIf::parse(const std::string& text) const {
       if (each.is_string()) question.policies.push_back(each.get<std::string>());
     }
     if (question.policies.size() != list->size())
-      in.fail("policies", "holds other things than texts");
+      in.fail("policies", "must be an array of strings");
   }
-  if (in.good() && !in.unknown().empty()) in.fail(in.unknown().front(), "no such field");
-  if (in.good() && question.days <= 0) in.fail("days", "is not more than 0");
+  if (in.good() && !in.unknown().empty()) in.fail(in.unknown().front(), "unknown field");
+  if (in.good() && question.days <= 0) in.fail("days", "must be more than 0");
   const size_t count = question.policies.size();
   if (in.good() && (count == 0 || count > limits_.policies_max)) {
-    in.fail("policies", fmt::format("names none, or more than {}", limits_.policies_max));
+    in.fail("policies", fmt::format("must name 1 to {} policies", limits_.policies_max));
   }
   if (auto status = in.status(); !status) return base::failure(status.error());
   return question;
@@ -117,9 +117,8 @@ Result<Inputs> WhatIf::load(const Question& question,
   if (jobs->history.jobs.empty()) {
     return base::bad_data(
         {},
-        fmt::format("no job with GPUs that was submitted in the last {} days is over",
-                    question.days),
-        "ask for more days");
+        fmt::format("no job with GPUs submitted in the last {} days has finished", question.days),
+        "request more days");
   }
   Inputs inputs{site_.cluster, std::move(*jobs), scores, {}, {}, {}, {}, {}, {}};
   InputFiles files;
@@ -185,7 +184,7 @@ Result<std::string> WhatIf::answer(const std::string& question,
   std::promise<Result<std::string>> made;
   auto answer = made.get_future();
   std::thread thread([&] {
-    ::setpriority(PRIO_PROCESS, 0, kNice);  // of this thread alone
+    ::setpriority(PRIO_PROCESS, 0, kNice);  // applies to this thread only
     made.set_value(simulate(*asked, scores, cancel));
   });
   using std::chrono::steady_clock;
@@ -200,8 +199,8 @@ Result<std::string> WhatIf::answer(const std::string& question,
   thread.join();
   if (!cancel) return answer.get();
   return base::failed(
-      fmt::format("the replay took longer than {:g} s, or the daemon ends", limits_.time_s),
-      "ask for fewer days or policies, or use goban simulate on the store");
+      fmt::format("the replay took longer than {:g} s, or the daemon is stopping", limits_.time_s),
+      "request fewer days or policies, or run goban simulate on the store");
 }
 
 }  // namespace goban::study

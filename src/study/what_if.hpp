@@ -1,5 +1,5 @@
-// What-if questions: the jobs of the last days, as a history store has them, simulated under other
-// policies on the same cluster. Answers POST /v1/whatif of the daemon.
+// What-if replays: the jobs of the last days, read from a history store, simulated under other
+// policies on the same cluster. Serves POST /v1/whatif of the daemon.
 #pragma once
 
 #include <atomic>
@@ -14,19 +14,19 @@
 
 namespace goban::study {
 
-/// The cluster that is asked about. Empty texts: not given.
+/// The site whose jobs are replayed. Empty strings: not given.
 struct WhatIfSite {
   core::model::Cluster cluster{};
   std::string store{};                 ///< history store
   std::string energy{};                ///< as in InputFiles
-  std::string colocation{};            ///< likewise
-  std::string accounts{};              ///< likewise
+  std::string colocation{};            ///< as in InputFiles
+  std::string accounts{};              ///< as in InputFiles
   std::vector<std::string> sharing{};  ///< settings that differ from core::policy::kLiveSharing
   uint64_t seed = 1;
 };
 
 struct WhatIfLimits {
-  double time_s = 25;  ///< of one answer, all policies together
+  double time_s = 25;  ///< time limit of one request, all policies together
   double days_max = 366;
   size_t policies_max = 8;
 };
@@ -38,16 +38,16 @@ class WhatIf {
   WhatIf(const WhatIf&) = delete;
   WhatIf& operator=(const WhatIf&) = delete;
 
-  /// `{"policies": ["fifo", ...], "days": 7}` to the figures of each, beside those that were
-  /// recorded. `scores`: of the cluster's GPUs now. One question at a time; from any thread.
-  /// Errors: BadData and Usage if the question is wrong, no job is in that time or a policy cannot
-  /// run here; Failed if it takes too long.
+  /// Returns the metrics of each policy of `{"policies": ["fifo", ...], "days": 7}`, next to those
+  /// that were recorded. `scores`: current PM scores of the cluster's GPUs. Callable from any
+  /// thread, for one request at a time. Errors: BadData and Usage if the request is invalid, no job
+  /// falls into that period or a policy cannot run here; Failed if it takes too long.
   [[nodiscard]] virtual base::Result<std::string> answer(const std::string& question,
                                                          const core::knowledge::PmScores& scores);
-  /// The answer in progress ends soon, as Failed. From any thread.
+  /// Makes the request in progress end soon with Failed. Callable from any thread.
   void end() { ending_ = true; }
 
-  /// When "the last days" end; the system's clock unless tests set another.
+  /// The time at which "the last days" end; the system clock unless a test sets another.
   std::function<base::TimeNs()> wall_clock{};
 
  private:

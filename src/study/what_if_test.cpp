@@ -62,7 +62,7 @@ struct WhatIfTest : testing::Test {
 };
 
 TEST_F(WhatIfTest, ReplaysTheLastDays) {
-  put(1, 30, 0);  // too long ago
+  put(1, 30, 0);  // before the period
   put(2, 2, 500);
   put(3, 2, 700);
   const auto answer = ask(R"({"policies": ["fifo+packed", "las+pal"], "days": 7})");
@@ -75,11 +75,11 @@ TEST_F(WhatIfTest, ReplaysTheLastDays) {
   EXPECT_EQ(found["policies"][0]["avg_wait_s"], 600);
   EXPECT_EQ(found["policies"][0]["avg_jct_s"], 700);
   EXPECT_EQ(found["policies"][1]["policy"], "fifo+packed");
-  // The first starts at once, the second after it: 0 and 100 s.
+  // The first starts immediately, the second after it: 0 and 100 s.
   EXPECT_EQ(found["policies"][1]["avg_wait_s"], 50);
   EXPECT_EQ(found["policies"][1]["avg_jct_s"], 150);
   EXPECT_NEAR(found["policies"][1]["gpu_hours"].get<double>(), 400.0 / 3600, 1e-9);
-  EXPECT_FALSE(found["policies"][1].contains("jobs_kwh")) << "nobody knows watts";
+  EXPECT_FALSE(found["policies"][1].contains("jobs_kwh")) << "power is unknown";
 }
 
 TEST_F(WhatIfTest, EnergyFollowsFromAPowerModel) {
@@ -101,7 +101,7 @@ TEST_F(WhatIfTest, SharesAsTheDaemonDoes) {
     EXPECT_TRUE(answer) << answer.error().text();
     return answer ? json::parse(*answer)["policies"][1]["avg_wait_s"].get<double>() : -1;
   };
-  EXPECT_EQ(wait_s(), 50) << "neither asked for a neighbour: 0 and 100 s";
+  EXPECT_EQ(wait_s(), 50) << "neither allows co-location: 0 and 100 s";
   site.sharing = {"everyone=1", "within_account=0"};
   EXPECT_EQ(wait_s(), 0);
 }

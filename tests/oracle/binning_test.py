@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compares `goban profile scores` with PM scores and bins computed a second time, from generated
+"""Compares `goban profile scores` with an independent computation of PM scores and bins from generated
 runs.
 
 As in PAL (SC24, arXiv 2408.11919) and its artifact: runs are divided by the median of all runs, and
 the score of a GPU is the median of its own; outliers lie more than 3 sample standard deviations above
-the mean; the silhouette of the others chooses K1 in 2..10 (the artifact: always 2); K1 + outliers
+the mean; the silhouette of the others selects K1 in 2..10 (the artifact: always 2); K1 + outliers
 clusters over all GPUs; a bin is its centroid over the median of the centroids. Clusters in one
-dimension are intervals, so the best ones are found by trying all their borders.
+dimension are intervals, so the optimum is found by trying all interval borders.
 
 usage: binning_test.py GOBAN
 """
@@ -25,7 +25,7 @@ CLASSES = "ABCD"
 
 
 def best_clusters(values, k):
-    """The k intervals of the sorted values with the least squared distances to their means."""
+    """The k intervals of the sorted values with the minimum sum of squared distances to their means."""
     values = sorted(values)
 
     @lru_cache(maxsize=None)
@@ -47,7 +47,7 @@ def best_clusters(values, k):
 
 
 def silhouette(clusters):
-    """Mean over all values of (b - a) / max(a, b); 0 for a value that is alone in its cluster."""
+    """Mean over all values of (b - a) / max(a, b); 0 for a cluster of one value."""
     total, count = 0.0, sum(map(len, clusters))
     for own in clusters:
         for value in own:
@@ -146,7 +146,7 @@ def main():
         failures += failed
         seen += notes
     if len({k1 for k1, _ in seen}) < 3 or not any(outliers for _, outliers in seen):
-        print("the generated runs exercise too little")
+        print("the generated runs do not cover enough cases")
         failures += 1
     sys.exit(failures > 0)
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares `goban energy replay-tables` with figures computed a second time: from tables 1 to 4 of
+"""Compares `goban energy replay-tables` with an independent computation: from tables 1 to 4 of
 K. Haghshenas, M. Hashemi, "EaCO: Resource Sharing Dynamics and Its Impact on Energy Efficiency for
 DNN Training" (arXiv 2412.08294v1), typed below, and from generated tables.
 
 The models are those of docs/energy.md: node power by mean GPU utilisation, node power composed of
-what the members draw alone, and the energy saved against running the members one after the other.
+the power of its members alone, and the energy saved against running the members one after the other.
 
 usage: eaco_test.py GOBAN
 """
@@ -25,7 +25,7 @@ PUBLISHED = {
     "J2+J4": (1644, 60.84, 37.01, 61.06), "J1+J2+J3": (1541, 59.01, 38.28, 52.24),
     "J1+J2+J4": (1713, 65.55, 38.26, 66.99), "J1+J2+J3+J4": (1944, 93.66, 44.21, 96.64)}
 MODELS = {"J1": "AlexNet", "J2": "ResNet-18", "J3": "ResNet-50", "J4": "VGG-16"}
-BASE_W = 704  # of the node with its GPUs idle, fitted
+BASE_W = 704  # power of the node with idle GPUs, fitted
 
 
 def curve_w(util_pct):
@@ -33,14 +33,14 @@ def curve_w(util_pct):
 
 
 def composed_w(name, table):
-    """Each member's watts above the base, at the speed at which it runs in the set."""
+    """Power of each member above the base in watts, at its speed in the set."""
     members = name.split("+")
     speed = statistics.fmean(table[member][2] for member in members) / table[name][2]
     return BASE_W + sum((table[member][0] - BASE_W) * speed for member in members)
 
 
 def expected(table):
-    """The rows of the report: watts, hours, energy; numbers as they are printed."""
+    """The rows of the report: watts, hours, energy; numbers as printed."""
     rows = []
     for name, (watts, _, _, util) in table.items():
         curve, composed = curve_w(util), composed_w(name, table)
@@ -61,7 +61,7 @@ def percent(value, measured):
 
 
 def errors(table):
-    """Mean and largest error of the two models, as printed."""
+    """Mean and maximum error of the two models, as printed."""
     curve = [abs(curve_w(row[3]) / row[0] - 1) for row in table.values()]
     composed = [abs(composed_w(name, table) / row[0] - 1)
                 for name, row in table.items() if "+" in name]
@@ -70,7 +70,7 @@ def errors(table):
 
 
 def same(mine, theirs):
-    """Numbers as printed: -0.0 is 0.0, and a last digit may be rounded the other way."""
+    """Compares printed numbers: -0.0 equals 0.0, and the last digit may be rounded differently."""
     if mine[0] != theirs[0] or len(mine) > len(theirs):
         return False
     return all(abs(float(a) - float(b)) <= 1.01 * 10 ** -len(a.partition(".")[2])

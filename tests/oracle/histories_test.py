@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Compares the readers of public job histories, and the summaries made of what they read, with jobs
-whose content is known: the same generated jobs are written in each format as its publishers lay it
-out, and `goban trace convert`, `trace inspect` and `analyze` must give them back, with the figures
-that Python's statistics module computes. Records that must be refused are among them.
+"""Compares the readers of public job histories, and the summaries of what they read, with known jobs.
+The same generated jobs are written in each format as its publishers define it. `goban trace convert`,
+`trace inspect` and `analyze` must return these jobs, with the statistics that Python's statistics
+module computes. Some records are invalid and must be rejected.
 
 usage: histories_test.py GOBAN
 """
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 JOBS = 400
-EPOCH_S = 1_600_000_000  # submissions begin here
+EPOCH_S = 1_600_000_000  # submissions start after this time
 END = {"completed": ("Pass", "COMPLETED", 1), "failed": ("Failed", "FAILED", 0),
        "cancelled": ("Killed", "CANCELLED", 5)}  # of Lumos, of Slurm, of SWF
 
@@ -62,7 +62,7 @@ def generated(seed):
     return jobs
 
 
-# ---- The formats: text, the jobs in it, what `convert` says of a job, refused records ------------
+# ---- The formats: text, its jobs, a job as `convert` prints it, number of rejected records --------
 
 def table(header, rows):
     text = io.StringIO()
@@ -147,7 +147,7 @@ def swf(jobs):
                   -1]
         lines.append(" ".join(map(str, fields)))
     lines.insert(9, "990 5 0 -1 1 -1 -1 1 60 -1 1 1 1 -1 1 3 -1 -1")  # without run time
-    lines.insert(20, "991 6 0 10 1 -1 -1 1 60 -1 2 1 1 -1 1 3 -1 -1")  # a part of another job
+    lines.insert(20, "991 6 0 10 1 -1 -1 1 60 -1 2 1 1 -1 1 3 -1 -1")  # part of another job
     jobs = [Job(**{**vars(job), "id": str(int(job.id) + 1)}) for job in jobs]
     return ("\n".join(lines) + "\n", jobs,
             lambda job: {"user": job.user, "account": job.account, "walltime_s": job.limit_s,
@@ -155,7 +155,7 @@ def swf(jobs):
 
 
 def slurm(jobs):
-    """sacct -X -P --noconvert; the names of its columns say the format."""
+    """sacct -X -P --noconvert; the column names identify the format."""
     def clock(seconds):
         days, rest = divmod(seconds, 86400)
         return f"{days}-" * (days > 0) + f"{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
@@ -184,10 +184,10 @@ FORMATS = {"philly-attempts": philly_attempts, "philly-sia": philly_sia, "lumos"
            "slurm": slurm}
 
 
-# ---- What the figures should be ------------------------------------------------------------------
+# ---- Expected statistics -------------------------------------------------------------------------
 
 def quantile(values, share):
-    """Between the two nearest values, by distance."""
+    """Interpolates linearly between the two nearest values."""
     values = sorted(values)
     at = share * (len(values) - 1)
     below = math.floor(at)
@@ -196,7 +196,7 @@ def quantile(values, share):
 
 
 def gini(values):
-    """Mean difference of all pairs over twice the mean."""
+    """Mean absolute difference of all pairs / twice the mean."""
     pairs = sum(abs(a - b) for a in values for b in values)
     return pairs / (2 * len(values) * sum(values))
 
@@ -208,7 +208,7 @@ def distribution(values):
 
 
 def summary(jobs, known):
-    """What `trace inspect` must say; durations, waits and limits are of jobs with GPUs. `known` are
+    """Expected output of `trace inspect`; durations, waits and limits are of jobs with GPUs. `known` are
     the columns of the format."""
     on_gpus = only_gpus(jobs)
     sizes = Counter(job.gpus for job in jobs)
@@ -275,11 +275,11 @@ def check_jobs(goban, file, jobs, row_of):
                     for key, value in wanted[name].items()}
              for name, row in rows.items() if name in wanted}
     unknown = rows.keys() - wanted.keys()
-    return differences(wanted, found) + [f"there is a job {name}" for name in unknown]
+    return differences(wanted, found) + [f"unexpected job {name}" for name in unknown]
 
 
 def check_analysis(goban, file, jobs):
-    """Jobs with GPUs of five minutes and more, as `goban analyze` describes their run times."""
+    """Statistics of the run times of jobs with GPUs of at least five minutes, as in `goban analyze`."""
     report = json.loads(run(goban, "analyze", file, "--json"))
     hours = [job.run_s / 3600 for job in only_gpus(jobs) if job.run_s >= 300]
     scalars = {item["key"]: item["value"] for item in report["scalars"]}
@@ -302,7 +302,7 @@ def check(goban, name, seed):
                   **summary(jobs, row_of(jobs[0]))}
         wrong += differences(wanted, found, "inspect")
         wrong += check_analysis(goban, file, jobs)
-    print(f"{name}, seed {seed}: {len(jobs)} jobs, {refused} refused, {len(wrong)} differences")
+    print(f"{name}, seed {seed}: {len(jobs)} jobs, {refused} rejected, {len(wrong)} differences")
     for each in wrong[:5]:
         print(f"  {each}")
     return len(wrong) > 0

@@ -1,19 +1,19 @@
-"""PAL and its baselines, written a second time: the oracle for `goban simulate`.
+"""An independent implementation of PAL and its baselines: the oracle for `goban simulate`.
 
 The rules are those of R. Jain et al., "PAL: A Variability-Aware Policy for Scheduling ML Workloads
 in GPU Clusters" (SC24, arXiv 2408.11919), with the details of its public artifact: rounds, FIFO, LAS
-or SRTF order, and the layout rules Packed (sticky and non-sticky), PM-First and PAL. No code here is
-goban's or the artifact's, and clarity goes before speed: PAL's choice inside a node enumerates every
-combination of GPUs.
+or SRTF order, and the placement rules Packed (sticky and non-sticky), PM-First and PAL. It shares no
+code with goban or the artifact, and prefers clarity to speed: PAL's choice within a node enumerates
+all combinations of GPUs.
 """
 
 from dataclasses import dataclass, field
 from itertools import combinations
 
 BASE_S = {"BERT": 0.179, "DCGAN": 0.0469266931, "GPT2": 3.5714, "PointNet": 0.28125,
-          "resnet50": 0.17540429367763434, "vgg19": 0.300610341}  # seconds an iteration
+          "resnet50": 0.17540429367763434, "vgg19": 0.300610341}  # seconds per iteration
 CLASS_OF = {"resnet50": "A", "BERT": "B", "DCGAN": "B", "GPT2": "B", "vgg19": "C", "PointNet": "D"}
-STARVED_S = 1000 * 3600  # a job that waited so long in a row goes before all others
+STARVED_S = 1000 * 3600  # a job that has waited this long without interruption precedes all others
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Job:
     model: str
     executed: float = 0.0
     attained_s: int = 0
-    waiting_s: int = 0  # in a row
+    waiting_s: int = 0  # without interruption
     starved: bool = False
     gpus: list = field(default_factory=list)  # empty: not running
     finish_s: int = -1
@@ -51,10 +51,10 @@ class Cluster:
         return gpu // self.gpus_per_node
 
 
-# ---- Layout rules: the GPUs for a job in the order of their selection, or None. ------------------
+# ---- Placement rules: the GPUs for a job in the order of their selection, or None. ---------------
 
 def packed(cluster, free, job, _penalty):
-    """A node with exactly enough free GPUs, else the tightest, else the emptiest nodes in turn."""
+    """A node with exactly N free GPUs, else the fewest free GPUs >= N, else nodes with most free GPUs."""
     wanted = job.num_gpus
     if len(free) < wanted:
         return None
@@ -71,7 +71,7 @@ def packed(cluster, free, job, _penalty):
 
 
 def pm_first(cluster, free, job, _penalty):
-    """The lowest bins; among equals, groups of the same bin and node whose size fits best."""
+    """The lowest bins; among equal ones, groups of the same bin and node whose size fits best."""
     wanted = job.num_gpus
     if len(free) < wanted:
         return None
@@ -114,7 +114,7 @@ def pal(cluster, free, job, penalty):
 # ---- One round: the launches in order, [[job, gpus], ...], and the terminated jobs. --------------
 
 def place_sticky(cluster, queue, layout, penalty):
-    """Running jobs stay; a waiting one that does not fit evicts those behind it, last first."""
+    """Running jobs stay; a waiting one that does not fit evicts those after it, last first."""
     launched, terminated = [], []
     free = set(range(cluster.num_gpus)) - {gpu for job in queue for gpu in job.gpus}
     for index, job in enumerate(queue):
@@ -155,13 +155,13 @@ def place_anew(cluster, queue, layout, penalty):
 
 
 def place_nonsticky(cluster, queue, layout, penalty):
-    """As the artifact logs it: every job that ran counts as terminated, on the same GPUs or not."""
+    """As logged by the artifact: every job that ran counts as terminated, even if it keeps its GPUs."""
     launched, before = place_anew(cluster, queue, layout, penalty)
     return launched, list(before)
 
 
 def place_by_class(cluster, queue, layout, penalty):
-    """The head of the queue that fits into the cluster is served by class, A first."""
+    """The guaranteed prefix of the queue is served by class, A first."""
     demand, head = 0, 0
     while head < len(queue) and demand + queue[head].num_gpus <= cluster.num_gpus:
         demand += queue[head].num_gpus
@@ -193,7 +193,7 @@ def queue_key(order):
 # ---- The simulation -----------------------------------------------------------------------------
 
 def arrivals(trace, gaps):
-    """The jobs of the trace, then fillers: its rows again, each a gap after the job before."""
+    """The jobs of the trace, then fillers: its rows again, each one gap after the previous job."""
     yield from trace
     submit_s = trace[-1].submit_s
     for k, gap in enumerate(gaps):
@@ -203,8 +203,8 @@ def arrivals(trace, gaps):
 
 
 def simulate(cluster, trace, policy, order="fifo", round_s=360, penalty=1.7, gaps=()):
-    """The decisions, a line a round: [time, [[job, gpus], ...], [terminated]]; sets finish_s of the
-    jobs of the trace. It ends with their last; fillers compete but do not count."""
+    """The decisions, one line per round: [time, [[job, gpus], ...], [terminated]]; sets finish_s of the
+    jobs of the trace. It ends when the last of them ends; fillers compete but are not counted."""
     place, layout = POLICIES[policy]
     key = queue_key(order)
     coming = arrivals(trace, gaps)

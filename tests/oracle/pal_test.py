@@ -3,8 +3,8 @@
 the order of their selection, every terminated job, every finish time, and the figures of the summary.
 
 Clusters, PM scores and traces are generated from seeds, so this needs no data. With --published it
-compares both programs on PAL's published traces instead, and pal.py with the decisions that PAL's
-artifact took, where these data are here; it ends with 77 (skipped) without the traces.
+compares both programs on PAL's published traces instead, and pal.py with the decisions of PAL's
+artifact if these are present; without the traces it exits with 77 (skipped).
 
 usage: pal_test.py GOBAN [--published]
 """
@@ -61,7 +61,7 @@ CASES = [
 # ---- Generated inputs ---------------------------------------------------------------------------
 
 def generated_cluster(rng, case):
-    """Raw scores near 1 with stragglers; bins as the means of the GPUs between random borders."""
+    """Raw scores near 1 with stragglers; bins are the means of the GPUs between random borders."""
     gpus = range(case.nodes * case.gpus_per_node)
     raw, bins = {}, {}
     for app_class, spread in zip("ABCD", (0.12, 0.06, 0.03, 0.01)):
@@ -128,7 +128,7 @@ def run_goban(goban, folder, cluster, trace, gaps, case):
     summaries = json.loads(done.stdout)["runs"]
     results = {}
     for policy in pal.POLICIES:
-        # An order of its own is part of the name: las+pal-artifact or the like.
+        # A replaced order is part of the name, such as las+pal-artifact.
         [out] = [path for path in (folder / "out").iterdir() if policy in path.name]
         [figures] = [run for run in summaries if policy in run["policy"]]
         lines = [json.loads(line) for line in open(out / "decisions.jsonl", encoding="utf-8")]
@@ -139,7 +139,7 @@ def run_goban(goban, folder, cluster, trace, gaps, case):
 
 
 def summary(cluster, jobs):
-    """What the summary must say of the jobs of the trace; docs/simulate.md defines the figures."""
+    """Expected metrics of the jobs of the trace; docs/simulate.md defines them."""
     jct = sorted(job.finish_s - job.submit_s for job in jobs)
     at = 0.99 * (len(jct) - 1)
     ideal_s = sum(job.num_gpus * job.iterations * pal.BASE_S[job.model] for job in jobs)
@@ -162,7 +162,7 @@ def first_difference(mine, others):
 
 
 def compare(goban, cluster, trace, gaps, case):
-    """Prints what differs; counts what the case exercised."""
+    """Prints differences; counts what the case covers."""
     failures = 0
     seen = dict.fromkeys(["rounds", "evicted", "moved", "spans nodes", "starved"], 0)
     with tempfile.TemporaryDirectory() as folder:
@@ -201,7 +201,7 @@ def generated(goban):
         print(f"{case}: {seen}")
     for what, count in total.items():
         if count == 0:
-            print(f"no case exercised: {what}")
+            print(f"no case covers: {what}")
             failures += 1
     return failures
 
@@ -219,7 +219,7 @@ def published_trace(path):
 
 
 def against_artifact(reference):
-    """pal.py itself against the decisions that PAL's artifact took."""
+    """Compares pal.py with the decisions of PAL's artifact."""
     rows = read_csv(reference / "gpu_scores_16x4_binned_code_K2.csv")
     raw, bins = ({c: [float(row[f"{column}_class{c}"]) for row in rows] for c in "ABCD"}
                  for column in ("PerfVar", "bin"))
@@ -255,7 +255,7 @@ def published(goban):
         failures += failed
     reference = data_sets.find("pal/reference")
     if reference is None:
-        print(f"the artifact's own decisions are not here ({data_sets.advice('pal/reference')})")
+        print(f"the artifact's own decisions are absent ({data_sets.advice('pal/reference')})")
         return failures
     return failures + against_artifact(reference)
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares `goban simulate` with a strict FIFO queue written a second time, on generated workloads:
+"""Compares `goban simulate` with an independent strict FIFO queue on generated workloads:
 the start, the finish and the nodes of every job.
 
-Jobs start in the order of their submission; one that does not fit stops all behind it. "packed"
-gives a job the node with the fewest free GPUs that suffice, and a job larger than a node wholly free
-nodes and the best-fitting node for the rest. "fungible" ignores the borders of nodes. GPUs are ideal.
+Jobs start in submit order; one that does not fit blocks all after it. "packed" gives a job the node
+with the fewest free GPUs that suffice, and a job larger than a node empty nodes and the best-fitting
+node for the remainder. "fungible" ignores the borders of nodes. GPUs are ideal.
 
 usage: strict_fifo_test.py GOBAN
 """
@@ -33,7 +33,7 @@ class Job:
 
 
 def best_fit(free, wanted, taken=()):
-    """The node that is left with the fewest GPUs, the lowest id among equals; None if none fits."""
+    """The node with the fewest remaining GPUs, the lowest id among equals; None if none fits."""
     fitting = [(count, node) for node, count in enumerate(free)
                if count >= wanted and node not in taken]
     return min(fitting)[1] if fitting else None
@@ -89,7 +89,7 @@ def generated(seed, load):
     gap_s = demand / (NODES * GPUS_PER_NODE * load * JOBS)
     jobs, submit_s = [], 0
     for index, (size, duration) in enumerate(zip(sizes, durations)):
-        submit_s += 1 + int(rng.expovariate(1 / gap_s))  # no two at once
+        submit_s += 1 + int(rng.expovariate(1 / gap_s))  # no two at the same time
         jobs.append(Job(index, submit_s, duration, size))
     return jobs
 

@@ -445,7 +445,7 @@ TEST_F(CommandTest, JobsWithoutGpusAreNotedNotRefused) {
       shell("cd " + dir_ + " && GOBAN simulate --cluster 1x2 --policy fifo+packed --jobs " + jobs +
             " 2>&1");
   EXPECT_EQ(run.code, 0);
-  EXPECT_THAT(run.out, HasSubstr("1 jobs without GPUs are left out (the cluster has no resource "
+  EXPECT_THAT(run.out, HasSubstr("1 jobs without GPUs are excluded (the cluster has no resource "
                                  "type for them)"));
   EXPECT_THAT(run.out, HasSubstr("\n1 jobs, "));
   EXPECT_FALSE(std::filesystem::exists(dir_ + "/rejected.csv"));

@@ -50,8 +50,7 @@ Result<DeadlineCounts> parse_deadlines(std::string_view text, const std::string&
   if (!deadline_column) return base::failure(deadline_column.error());
   for (const std::string& name : csv.header()) {
     if (name == "job" || name == "deadline_s") continue;
-    return base::bad_data({file, 1, 0, name}, "is no column of a list of deadlines",
-                          "keep job and deadline_s");
+    return base::bad_data({file, 1, 0, name}, "unknown column", "known columns: job, deadline_s");
   }
   std::unordered_map<std::string_view, size_t> jobs;
   for (size_t i = 0; i < history.jobs.size(); ++i) jobs.emplace(history.job_names[i], i);
@@ -64,9 +63,9 @@ Result<DeadlineCounts> parse_deadlines(std::string_view text, const std::string&
     const TimeNs deadline_ns = texts[0].empty() ? kNoDeadline : fields.seconds(0, "deadline_s");
     if (!fields.problem().empty()) {
       base::Place place = csv.place(*deadline_column);
-      place.field.clear();  // the text names it
+      place.field.clear();  // the message names the field
       return base::bad_data(place, fields.problem(),
-                            "give seconds after the submission, or nothing for no deadline");
+                            "give seconds after submission, or leave it empty for no deadline");
     }
     const auto job = jobs.find(name);
     if (job == jobs.end()) {
@@ -75,8 +74,8 @@ Result<DeadlineCounts> parse_deadlines(std::string_view text, const std::string&
     }
     if (deadlines[job->second] != kNotSaid) {
       return base::bad_data(csv.place(*job_column),
-                            fmt::format("job {} has two rows", name.substr(0, 80)),
-                            "keep the one that is right");
+                            fmt::format("duplicate row for job {}", name.substr(0, 80)),
+                            "remove one of them");
     }
     deadlines[job->second] = deadline_ns;
   }
@@ -90,7 +89,8 @@ Result<DeadlineCounts> parse_deadlines(std::string_view text, const std::string&
 
 DeadlineCounts draw_gavel_deadlines(core::model::JobHistory& history, uint64_t seed) {
   constexpr std::array kFactors = {1.2, 2.0, 10.0};
-  constexpr uint64_t kStream = 0x6465'6164'6c69'6e65;  // apart from what else the seed feeds
+  constexpr uint64_t kStream =
+      0x6465'6164'6c69'6e65;  // separates this random stream from others of the same seed
   base::Random random(seed ^ kStream);
   std::vector<TimeNs> deadlines;
   deadlines.reserve(history.jobs.size());

@@ -1,5 +1,5 @@
-// Deadlines that stand beside a job history: from a file, or drawn as Gavel draws them. They take
-// the place of those in the history.
+// Deadlines given separately from a job history: from a file, or drawn as Gavel draws them. They
+// replace those in the history.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,28 @@
 
 namespace goban::study::history {
 
-/// What became of the deadlines.
+/// Counts from setting the deadlines.
 struct DeadlineCounts {
   int64_t jobs = 0;           ///< that have a deadline now
-  int64_t unknown_jobs = 0;   ///< rows whose job the history does not hold
+  int64_t unknown_jobs = 0;   ///< rows whose job is not in the history
   std::string first_unknown;  ///< the first of these
-  int64_t impossible = 0;     ///< before the work alone is over
+  int64_t impossible = 0;     ///< earlier than submission plus work
 };
 
-/// Reads a CSV of the columns `job` and `deadline_s` (seconds after the submission; empty = none).
-/// Jobs that are not in it have no deadline. Errors: Failed if it cannot be read, BadData with line
-/// and column: a time that is none or negative, a job with two rows, other columns.
+/// Reads a CSV with the columns `job` and `deadline_s` (seconds after submission; empty = none).
+/// Jobs that are not listed have no deadline. Errors: Failed if the file cannot be read; BadData
+/// with line and column for an invalid or negative time, a job with two rows, or other columns.
 [[nodiscard]] base::Result<DeadlineCounts> read_deadlines(const std::string& path,
                                                           core::model::JobHistory& history);
-/// The same of a text; `file` stands for it in messages. After an error the history is as it was.
+/// The same from text; `file` is its name in messages. After an error the history is unchanged.
 [[nodiscard]] base::Result<DeadlineCounts> parse_deadlines(std::string_view text,
                                                            const std::string& file,
                                                            core::model::JobHistory& history);
 
-/// 1.2, 2 or 10 times the duration, in equal thirds by chance (Narayanan et al., OSDI 2020).
+/// 1.2, 2 or 10 times the duration, each with probability 1/3 (Narayanan et al., OSDI 2020).
 DeadlineCounts draw_gavel_deadlines(core::model::JobHistory& history, uint64_t seed);
 
-/// Takes all deadlines away.
+/// Removes all deadlines.
 void clear_deadlines(core::model::JobHistory& history);
 
 }  // namespace goban::study::history

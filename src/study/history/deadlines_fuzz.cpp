@@ -1,4 +1,5 @@
-// Any bytes are a list of deadlines: refused, and the history is as it was, or times of its jobs.
+// Any bytes are accepted as a list of deadlines: either rejected with the history unchanged, or
+// valid deadlines of its jobs.
 #include "study/history/deadlines.hpp"
 
 #include <cstdint>

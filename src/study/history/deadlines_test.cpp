@@ -46,12 +46,12 @@ TEST(Deadlines, AFileReplacesThem) {
 
 TEST(Deadlines, ProblemsNamePlaceAndRemedy) {
   EXPECT_EQ(problem("job,deadline_s\na,1\nb,-3\n"),
-            "d.csv:3:3: deadline_s \"-3\" is negative (give seconds after the submission, or "
-            "nothing for no deadline)");
+            "d.csv:3:3: deadline_s \"-3\" is negative (give seconds after submission, or "
+            "leave it empty for no deadline)");
   EXPECT_THAT(problem("job,deadline_s\na,soon\n"), HasSubstr("d.csv:2:3: deadline_s \"soon\""));
   EXPECT_THAT(problem("job,deadline_s\na,1\na,1\n"), HasSubstr("d.csv:3:1: job: job a has two"));
   EXPECT_THAT(problem("job\na\n"), HasSubstr("deadline_s"));
-  EXPECT_THAT(problem("job,deadline_s,slack\n"), HasSubstr("slack: is no column"));
+  EXPECT_THAT(problem("job,deadline_s,slack\n"), HasSubstr("slack: unknown column"));
 }
 
 TEST(Deadlines, GavelsFactorsComeInThirds) {

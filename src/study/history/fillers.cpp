@@ -25,7 +25,7 @@ Result<FillerSource> FillerSource::parse(std::string_view text, const std::strin
   if (!k_column) return base::failure(k_column.error());
   const auto gap_column = csv.require("inter_arrival_s");
   if (!gap_column) return base::failure(gap_column.error());
-  // The texts of FieldReader name the field themselves.
+  // FieldReader names the field in its own messages.
   const auto nameless = [&csv](size_t column) {
     base::Place place = csv.place(column);
     place.field.clear();
@@ -38,8 +38,7 @@ Result<FillerSource> FillerSource::parse(std::string_view text, const std::strin
     const auto expected = static_cast<int64_t>(source.size());
     const int64_t k = fields.whole(0, "k", 0, INT64_MAX);
     if (fields.problem().empty() && k != expected) {
-      return base::bad_data(csv.place(*k_column),
-                            fmt::format("{} stands where {} is due", k, expected),
+      return base::bad_data(csv.place(*k_column), fmt::format("found {}, expected {}", k, expected),
                             "number the rows 0, 1, 2, ...");
     }
     if (!fields.problem().empty()) {
@@ -48,10 +47,10 @@ Result<FillerSource> FillerSource::parse(std::string_view text, const std::strin
     since_last_ns += fields.seconds(1, "inter_arrival_s");
     if (!fields.problem().empty()) {
       return base::bad_data(nameless(*gap_column), fields.problem(),
-                            "give seconds since the filler before");
+                            "give seconds since the previous filler");
     }
     if (since_last_ns > base::from_seconds(base::kMaxSeconds)) {
-      return base::bad_data(csv.place(*gap_column), "the fillers reach beyond 4.6e9 seconds",
+      return base::bad_data(csv.place(*gap_column), "submit times of fillers exceed 4.6e9 seconds",
                             "end the list here");
     }
     source.since_last_ns_.push_back(since_last_ns);
@@ -64,7 +63,7 @@ Result<core::model::Job> FillerSource::job(size_t k, const core::model::JobHisto
   if (history.jobs.empty()) return base::bad_data({}, "a history without jobs has no fillers");
   if (k >= size()) {
     return base::bad_data({.file = file_, .line = 0, .column = 0, .field = {}},
-                          fmt::format("the {} filler jobs are used up", size()),
+                          fmt::format("all {} filler jobs were used", size()),
                           "give a longer list of inter-arrival times");
   }
   core::model::Job filler = history.jobs[k % history.jobs.size()];

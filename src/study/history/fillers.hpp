@@ -1,5 +1,6 @@
-// Filler jobs (PAL spec 8): after its last job a trace is replayed cyclically, at the given
-// inter-arrival times, so that the cluster stays busy while the counted jobs finish.
+// Filler jobs (PAL: simulated time, docs/papers.md): after its last job a trace is replayed
+// cyclically, at given inter-arrival times, so that the cluster stays busy while the counted jobs
+// finish.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +18,16 @@ class FillerSource {
  public:
   /// Reads a file, plain or gzip. Errors: Failed if it cannot be read, BadData with the place.
   [[nodiscard]] static base::Result<FillerSource> read(const std::string& path);
-  /// Reads a text; `file` stands for it in messages.
+  /// Reads text; `file` is its name in messages.
   [[nodiscard]] static base::Result<FillerSource> parse(std::string_view text,
                                                         const std::string& file);
 
-  /// Number of fillers there are.
+  /// Number of fillers.
   [[nodiscard]] size_t size() const { return since_last_ns_.size(); }
 
-  /// Filler k of a history of n jobs: job k mod n again, submitted the first k + 1 inter-arrival
-  /// times after the last job. Its id is n + k. Errors: BadData if there is no such filler.
+  /// Filler k of a history of n jobs: a copy of job k mod n, submitted after the last job by the
+  /// sum of the first k + 1 inter-arrival times. Its id is n + k. Errors: BadData if there is no
+  /// such filler.
   [[nodiscard]] base::Result<core::model::Job> job(size_t k,
                                                    const core::model::JobHistory& history) const;
 

@@ -1,4 +1,5 @@
-// Any bytes are a list of inter-arrival times: refused, or fillers in submit order, up to the end.
+// Any bytes are accepted as a list of inter-arrival times: either rejected, or fillers in submit
+// order until the list ends.
 #include "study/history/fillers.hpp"
 
 #include <cstdint>

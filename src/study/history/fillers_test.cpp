@@ -34,7 +34,7 @@ TEST(Fillers, ReplayTheTraceAfterItsLastJob) {
   EXPECT_EQ(third->request.num_gpus, 1);
   EXPECT_EQ(third->work_s, 100);
   EXPECT_EQ(source->job(3, history).error().text(),
-            "f.csv: the 3 filler jobs are used up (give a longer list of inter-arrival times)");
+            "f.csv: all 3 filler jobs were used (give a longer list of inter-arrival times)");
   EXPECT_FALSE(source->job(0, core::model::JobHistory()));
 }
 
@@ -45,16 +45,16 @@ std::string problem(std::string_view text) {
 
 TEST(Fillers, Problems) {
   EXPECT_EQ(problem("k,inter_arrival_s\n0,5\n2,5\n"),
-            "f.csv:3:1: k: 2 stands where 1 is due (number the rows 0, 1, 2, ...)");
+            "f.csv:3:1: k: found 2, expected 1 (number the rows 0, 1, 2, ...)");
   EXPECT_EQ(problem("k,inter_arrival_s\n0,-5\n"),
             "f.csv:2:3: inter_arrival_s \"-5\" is negative "
-            "(give seconds since the filler before)");
-  EXPECT_EQ(
-      problem("k,inter_arrival_s\n0,4e9\n1,4e9\n"),
-      "f.csv:3:3: inter_arrival_s: the fillers reach beyond 4.6e9 seconds (end the list here)");
+            "(give seconds since the previous filler)");
+  EXPECT_EQ(problem("k,inter_arrival_s\n0,4e9\n1,4e9\n"),
+            "f.csv:3:3: inter_arrival_s: submit times of fillers exceed 4.6e9 seconds (end the "
+            "list here)");
   EXPECT_EQ(problem("k,inter_arrival_s\n0\n"),
             "f.csv:2: inter_arrival_s is empty "
-            "(give seconds since the filler before)");
+            "(give seconds since the previous filler)");
   EXPECT_NE(problem("k,gap\n0,1\n"), "");
   EXPECT_NE(problem(""), "");
 }

@@ -1,4 +1,4 @@
-// Every format on a few lines, with what bites in it. Real files: real_histories_test.cpp.
+// Every format on a few lines, with its special cases. Real files: real_histories_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -19,7 +19,7 @@ using core::model::Recorded;
 using core::model::RecordedEnd;
 using core::model::ResourceType;
 
-/// How many instances of `type` an empty node holds.
+/// Number of instances of `type` that fit on an empty node.
 int64_t instances_of(const ResourceType& type, const core::model::Node& node) {
   int64_t fit = std::numeric_limits<int64_t>::max();
   const auto limit = [&fit](int64_t has, int64_t asks) {
@@ -53,8 +53,8 @@ std::string list_resource_types(const Cluster& cluster) {
   return names.empty() ? "the cluster has none" : "known: " + names;
 }
 
-/// Asks for large pages under the jobs: taking them one small page at a time costs as much as
-/// parsing. Advice only; nothing depends on it.
+/// Requests huge pages for the jobs: page faults of small pages cost as much as parsing. Advice to
+/// the kernel only; the result does not depend on it.
 void use_huge_pages(void* begin, size_t bytes) {
 #ifdef MADV_HUGEPAGE
   constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
@@ -87,7 +87,8 @@ HistoryBuilder::HistoryBuilder(const Cluster* cluster, size_t jobs_max, CpuJobs 
 }
 
 void HistoryBuilder::expect(size_t jobs) {
-  constexpr size_t kNameGrowth = 4;  // numbers get longer; memory not written to costs nothing
+  constexpr size_t kNameGrowth =
+      4;  // numbers get longer; memory that is not written to costs nothing
   size_t name_bytes = 0;
   for (size_t i = 0; i < history_.job_names.size(); ++i) {
     name_bytes += history_.job_names[i].size();
@@ -101,7 +102,7 @@ void HistoryBuilder::expect(size_t jobs) {
 std::string HistoryBuilder::set_typed_resources(const AccountingRecord& record,
                                                 JobRequest& request) {
   if (cluster_ == nullptr) {
-    return fmt::format("resource type {} means nothing without a cluster", record.resource_type);
+    return fmt::format("resource type {} requires a cluster", record.resource_type);
   }
   request.resource_type = cluster_->find_resource_type(record.resource_type);
   if (!request.resource_type.valid()) {
@@ -125,8 +126,8 @@ std::string HistoryBuilder::set_typed_resources(const AccountingRecord& record,
   }
   const int64_t fit = instances_max_[request.resource_type.index()];
   if (instances > fit) {
-    return fmt::format("{} instances of {} exceed the {} the cluster holds", instances, type.name,
-                       fit);
+    return fmt::format("{} instances of {} exceed the {} that fit on the cluster", instances,
+                       type.name, fit);
   }
   if (request.walltime_limit_ns == 0 && walltimes_known_) {
     request.walltime_limit_ns =
@@ -237,13 +238,13 @@ std::string HistoryBuilder::take(const AccountingRecord& record) {
   const bool has_run = record.work_s >= 0 || (record.start_ns >= 0 && record.end_ns >= 0);
   if (!has_run) {
     const bool over = site::records::has_ended(record.state);
-    if (over && record.start_ns >= 0) return "the end of the job is not known";
+    if (over && record.start_ns >= 0) return "the end of the job is unknown";
     ++(over ? counts_.never_started : counts_.unfinished);
     return {};
   }
   AccountingRecord full = record;
   if (record.submit_ns < 0) full.submit_ns = record.start_ns;
-  if (full.submit_ns < 0) return "neither submission nor start are known";
+  if (full.submit_ns < 0) return "neither submit time nor start time is known";
   if (record.work_s < 0) full.work_s = base::to_seconds(record.end_ns - record.start_ns);
   if (record.run > 0 || of_other_cluster) {
     run_id_ = record.id;
@@ -275,7 +276,7 @@ std::string HistoryBuilder::add_job(const AccountingRecord& record) {
   } else if (ids_.contains(record.id)) {
     return fmt::format("job_id {} was used before", record.id);
   }
-  // From here on nothing is refused but clashes of array tasks, so new names may be kept.
+  // From here on only conflicts of array tasks are rejected, so new names may be interned.
   request.model = core::model::ModelId(history_.models.intern(record.model));
   request.user = core::model::UserId(history_.users.intern(record.user));
   request.account = core::model::AccountId(history_.accounts.intern(record.account));
@@ -294,7 +295,7 @@ std::string HistoryBuilder::add_job(const AccountingRecord& record) {
 std::string HistoryBuilder::add_array(const AccountingRecord& record, Job job) {
   const auto tasks = static_cast<size_t>(record.array_tasks);
   if (tasks > jobs_max_ - history_.jobs.size()) {
-    return fmt::format("array_tasks {} go beyond the {} jobs allowed", tasks, jobs_max_);
+    return fmt::format("array_tasks {} exceeds the {} jobs allowed", tasks, jobs_max_);
   }
   const auto task_id = [&record](size_t task) { return fmt::format("{}_{}", record.id, task); };
   for (size_t task = 0; task < tasks; ++task) {

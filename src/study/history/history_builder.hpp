@@ -1,4 +1,5 @@
-// From records to a JobHistory: the rules every format shares, and the limits of the cluster.
+// Builds a JobHistory from records: the rules that all formats share, and the limits of the
+// cluster.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +18,18 @@ namespace goban::study::history {
 using site::records::AccountingRecord;
 
 /// What to do with a job that has neither GPUs nor a resource type, if the cluster has no resource
-/// type without GPUs: it could not be placed.
+/// type without GPUs. Such a job cannot be placed.
 enum class CpuJobs : uint8_t {
-  LeaveOut,  ///< count it
-  Keep,      ///< as a job of 0 GPUs, for histories that are looked at only
+  LeaveOut,  ///< count and exclude it
+  Keep,      ///< as a job of 0 GPUs, for histories that are only inspected
 };
 
-/// Jobs that were taken in another form than they asked for.
+/// Counts of jobs that were changed or excluded.
 struct JobCounts {
   int64_t cpu_jobs = 0;              ///< without GPUs and without a resource type of their own
-  int64_t cpu_jobs_left_out = 0;     ///< of these, not in the history
-  int64_t gpu_shares = 0;            ///< asked for a part of a GPU, got a whole one
-  int64_t impossible_deadlines = 0;  ///< before the work alone is over
+  int64_t cpu_jobs_left_out = 0;     ///< of these, excluded from the history
+  int64_t gpu_shares = 0;            ///< requested a part of a GPU, got one GPU
+  int64_t impossible_deadlines = 0;  ///< earlier than submission plus work
   int64_t never_started = 0;         ///< ended without a start; not in the history
   int64_t unfinished = 0;            ///< waiting or running when recorded; not in the history
 };
@@ -39,18 +40,19 @@ class HistoryBuilder final : public site::records::RecordSink {
   HistoryBuilder(const core::model::Cluster* cluster, size_t jobs_max,
                  CpuJobs cpu_jobs = CpuJobs::LeaveOut);
 
-  /// If the input has a place for limits, a job that leaves it empty gets the default of its
-  /// resource type. Otherwise limits are unknown and nobody gets one.
+  /// If the input has a field for limits, a job that leaves it empty gets the default of its
+  /// resource type. Otherwise limits are unknown and no job has one.
   void begin_file(const site::records::InputFacts& facts) override {
     walltimes_known_ = facts.has_walltimes;
   }
-  /// Room for about so many jobs in all, their names like those so far.
+  /// Reserves memory for about `jobs` jobs in total, assuming names like those so far.
   void expect(size_t jobs) override;
 
-  /// Takes the record; or says why not, and nothing has changed. Empty = taken. A job without GPUs
-  /// and resource type becomes the smallest resource type without GPUs that holds its cores, or
-  /// enough instances of the largest; without such types `cpu_jobs` says what happens to it.
-  /// Jobs that did not run, or do not say how long, are counted and left out.
+  /// Adds the record; or returns the reason for rejecting it, and nothing has changed. Empty =
+  /// added. A job without GPUs and resource type becomes one instance of the smallest resource type
+  /// without GPUs that fits its cores, or enough instances of the largest; without such types
+  /// `cpu_jobs` decides. Jobs that did not run, or have no known duration, are counted and
+  /// excluded.
   [[nodiscard]] std::string take(const AccountingRecord& record) override;
 
   [[nodiscard]] bool is_sorted() const { return sorted_; }
@@ -66,7 +68,7 @@ class HistoryBuilder final : public site::records::RecordSink {
                                           core::model::JobRequest& request);
   [[nodiscard]] std::string set_typed_resources(const AccountingRecord& record,
                                                 core::model::JobRequest& request);
-  /// What was recorded is a job that ran; its times fit together.
+  /// The record is of a job that ran, with consistent times.
   [[nodiscard]] std::string add(const AccountingRecord& record);
   [[nodiscard]] std::string add_cpu_only(const AccountingRecord& record);
   [[nodiscard]] std::string add_job(const AccountingRecord& record);
@@ -80,11 +82,11 @@ class HistoryBuilder final : public site::records::RecordSink {
   CpuJobs cpu_jobs_;
   JobCounts counts_;
   std::vector<size_t> cpu_types_;       ///< resource types without GPUs, by cores
-  std::vector<int64_t> instances_max_;  ///< by resource type: how many the empty cluster holds
+  std::vector<int64_t> instances_max_;  ///< by resource type: number that fits on the empty cluster
   core::model::JobHistory history_;
   std::vector<core::model::AppClass> class_of_model_;
   site::records::IdSet ids_;
-  std::string run_id_;  ///< of a job that ran before, or of another cluster
+  std::string run_id_;  ///< id of a job that was rerun, or of another cluster
   std::optional<std::string> first_cluster_;
   bool sorted_ = true;
 };

@@ -19,13 +19,13 @@ using core::model::Event;
 using core::model::EventKind;
 using core::model::NodeId;
 
-constexpr size_t kOutagesMax = 5'000'000;  // node times incident
+constexpr size_t kOutagesMax = 5'000'000;  // nodes times incidents
 constexpr size_t kNodeOutagesMax = 1'000;
 constexpr const char* kCrash = "crash";
 constexpr const char* kOutOfMemory = "out of memory";
 constexpr size_t kFileBytesMax = size_t{64} << 20;
 
-/// A span of time in which one node is down.
+/// An interval in which one node is down.
 struct Outage {
   TimeNs begin_ns = 0;
   TimeNs end_ns = base::kNever;
@@ -50,7 +50,7 @@ class IncidentReader {
   }
 
   [[nodiscard]] const std::vector<Event>& job_failures() const { return job_failures_; }
-  /// By node, so that events of one time come in the order of the nodes.
+  /// By node, so that events at the same time are in the order of the nodes.
   [[nodiscard]] const std::map<size_t, std::vector<Outage>>& outages() const { return outages_; }
 
  private:
@@ -65,13 +65,13 @@ class IncidentReader {
     }
     table.finish();
     if (outage.end_ns <= outage.begin_ns) {
-      table.refuse("repair_after", "is zero", "leave it out if the node never returns");
+      table.refuse("repair_after", "must be positive", "omit it if the node never returns");
     }
     add(table, nodes, outage);
   }
 
   void read_maintenance(TableReader& table) {
-    table.require("start", "give the begin of the window, such as \"24h\"");
+    table.require("start", "give the start of the window, such as \"24h\"");
     table.require("end", "give the end of the window, such as \"30h\"");
     const std::vector<size_t> nodes = read_nodes(table);
     Outage outage;
@@ -80,10 +80,10 @@ class IncidentReader {
     outage.end_ns = table.duration("end");
     table.finish();
     if (outage.end_ns <= outage.begin_ns) {
-      table.refuse("end", "is not after start", "swap them?");
+      table.refuse("end", "must be after start", "swap start and end?");
     }
     if (outage.announce_ns > outage.begin_ns) {
-      table.refuse("announce", "is after start", "announce the window before it begins");
+      table.refuse("announce", "must not be after start", "announce the window before it starts");
     }
     add(table, nodes, outage);
   }
@@ -96,8 +96,8 @@ class IncidentReader {
     Event event{.kind = EventKind::JobBroke, .at_ns = table.duration("at"), .failed = true};
     table.finish();
     if (reason != kCrash && reason != kOutOfMemory) {
-      table.refuse("reason", fmt::format("is \"{}\"", reason),
-                   fmt::format("say \"{}\" or \"{}\"", kCrash, kOutOfMemory));
+      table.refuse("reason", fmt::format("unknown reason \"{}\"", reason),
+                   fmt::format("give \"{}\" or \"{}\"", kCrash, kOutOfMemory));
     }
     event.out_of_memory = reason == kOutOfMemory;
     if (job_ids_.empty()) {
@@ -106,7 +106,7 @@ class IncidentReader {
     const auto found = job_ids_.find(job);
     if (found == job_ids_.end()) {
       return table.refuse("job", fmt::format("the history has no job {}", job),
-                          "its ids are those of the column job_id; tasks of arrays end in _0, _1");
+                          "ids are those of the column job_id; array tasks end in _0, _1");
     }
     event.job = core::model::JobId(found->second);
     job_failures_.push_back(event);
@@ -116,7 +116,7 @@ class IncidentReader {
     const std::vector<std::string> one = table.texts("node");
     const std::vector<std::string> many = table.texts("nodes");
     if (one.empty() == many.empty()) {
-      table.refuse("nodes", one.empty() ? "is missing" : "is given beside node",
+      table.refuse("nodes", one.empty() ? "is missing" : "is mutually exclusive with node",
                    "give node = \"name\" or nodes = [\"name\", \"first..last\"]");
     }
     std::set<size_t> nodes;
@@ -136,8 +136,8 @@ class IncidentReader {
       const auto begin = ids_.find(name.substr(0, dots));
       const auto end = ids_.find(name.substr(dots + 2));
       if (begin == ids_.end() || end == ids_.end() || begin->second > end->second) {
-        return table.refuse(key, fmt::format("\"{}\" is no range of nodes", name),
-                            "first..last, in the order of the cluster");
+        return table.refuse(key, fmt::format("\"{}\" is not a valid range of nodes", name),
+                            "give first..last, in the order of the cluster");
       }
       first = begin->second;
       last = end->second;
@@ -173,7 +173,7 @@ class IncidentReader {
   TableReader root_;
   std::unordered_map<std::string, size_t> ids_;
   std::map<size_t, std::vector<Outage>> outages_;
-  std::unordered_map<std::string_view, size_t> job_ids_;  ///< filled if asked for
+  std::unordered_map<std::string_view, size_t> job_ids_;  ///< filled when first needed
   std::vector<Event> job_failures_;
   size_t num_outages_ = 0;
 };
@@ -183,7 +183,7 @@ class NodeTimeline {
  public:
   NodeTimeline(NodeId node, std::vector<Outage> outages)
       : node_(node), outages_(std::move(outages)) {
-    // A failure comes before maintenance that begins with it: its jobs are lost.
+    // A failure precedes maintenance that starts at the same time: its jobs are lost.
     std::ranges::stable_sort(outages_, {}, [](const Outage& outage) {
       return std::pair(outage.begin_ns, !outage.is_failure);
     });
@@ -214,15 +214,15 @@ class NodeTimeline {
     return out;
   }
 
-  /// What is announced while the node is up, from `up_since` to the outage `next`: at any time the
-  /// earliest window known. A window announced later than that of an earlier one says nothing new.
+  /// Announcements while the node is up, from `up_since` to the outage `next`: at any time the
+  /// earliest known window. A window announced after an earlier one adds nothing.
   void announce(size_t next, TimeNs up_since, std::vector<Event>& events) const {
     const TimeNs until_ns = outages_[next].begin_ns;
-    std::vector<std::pair<TimeNs, TimeNs>> known;  // when, begin of the window
+    std::vector<std::pair<TimeNs, TimeNs>> known;  // time of the announcement, start of the window
     for (size_t i = next; i < outages_.size(); ++i) {
       const TimeNs at_ns = std::max(outages_[i].announce_ns, up_since);
       if (outages_[i].is_failure || at_ns >= until_ns) continue;
-      // Windows come by their begin, so this one matters only if it is known before all others.
+      // Windows are ordered by start, so this one matters only if it is known before all others.
       if (!known.empty() && at_ns >= known.back().first) continue;
       known.emplace_back(at_ns, outages_[i].begin_ns);
       if (at_ns == up_since) break;

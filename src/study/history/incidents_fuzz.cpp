@@ -1,5 +1,5 @@
-// Any bytes are an incidents file: refused, or events in time order in which every node goes down
-// and returns by turns; jobs that break are of the history.
+// Any bytes are accepted as an incidents file: either rejected, or events in time order in which
+// every node goes down and returns alternately, and failing jobs are in the history.
 #include "study/history/incidents.hpp"
 
 #include <array>

@@ -115,32 +115,33 @@ TEST(Incidents, Problems) {
             "i.toml:2:8: failure.node: the cluster has no node x "
             "(its nodes are node0000 to node0003)");
   EXPECT_EQ(problem("[[failure]]\nnodes = [\"node0002..node0001\"]\nat = 1"),
-            "i.toml:2:9: failure.nodes: \"node0002..node0001\" is no range of nodes "
-            "(first..last, in the order of the cluster)");
+            "i.toml:2:9: failure.nodes: \"node0002..node0001\" is not a valid range of nodes "
+            "(give first..last, in the order of the cluster)");
   EXPECT_EQ(problem("[[failure]]\nat = 1"),
             "i.toml:1:1: failure.nodes: is missing "
             "(give node = \"name\" or nodes = [\"name\", \"first..last\"])");
   EXPECT_EQ(problem("[[failure]]\nnode = \"node0000\"\nnodes = [\"node0001\"]\nat = 1"),
-            "i.toml:3:9: failure.nodes: is given beside node "
+            "i.toml:3:9: failure.nodes: is mutually exclusive with node "
             "(give node = \"name\" or nodes = [\"name\", \"first..last\"])");
   EXPECT_EQ(problem("[[failure]]\nnode = \"node0000\""),
             "i.toml:1:1: failure.at: is missing (give the time of the failure, such as \"3600s\")");
   EXPECT_EQ(problem("[[failure]]\nnode = \"node0000\"\nat = \"noon\""),
             "i.toml:3:6: failure.at: \"noon\" is not a valid duration "
             "(such as \"72h\", \"01:30:00\" or a number of seconds)");
-  EXPECT_EQ(problem(failure(5, 0)),
-            "i.toml:4:16: failure.repair_after: is zero (leave it out if the node never returns)");
+  EXPECT_EQ(
+      problem(failure(5, 0)),
+      "i.toml:4:16: failure.repair_after: must be positive (omit it if the node never returns)");
   EXPECT_EQ(problem(window(0, 5, 5)),
-            "i.toml:5:7: maintenance.end: is not after start (swap them?)");
+            "i.toml:5:7: maintenance.end: must be after start (swap start and end?)");
   EXPECT_EQ(problem(window(6, 5, 9)),
-            "i.toml:3:12: maintenance.announce: is after start "
-            "(announce the window before it begins)");
+            "i.toml:3:12: maintenance.announce: must not be after start "
+            "(announce the window before it starts)");
   EXPECT_EQ(problem("[[job_failure]]\njob = \"c\"\nat = 1"),
             "i.toml:2:7: job_failure.job: the history has no job c "
-            "(its ids are those of the column job_id; tasks of arrays end in _0, _1)");
+            "(ids are those of the column job_id; array tasks end in _0, _1)");
   EXPECT_EQ(problem("[[job_failure]]\njob = 7\nat = 1\nreason = \"tired\""),
-            "i.toml:4:10: job_failure.reason: is \"tired\" "
-            "(say \"crash\" or \"out of memory\")");
+            "i.toml:4:10: job_failure.reason: unknown reason \"tired\" "
+            "(give \"crash\" or \"out of memory\")");
   EXPECT_EQ(problem("[[failures]]\nat = 1"),
             "i.toml:1:3: failures: unknown key (did you mean failure?)");
 }

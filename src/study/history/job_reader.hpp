@@ -25,21 +25,21 @@ struct ReadOptions : site::records::ReadOptions {
 
 struct ReadResult : site::records::ReadSummary {
   core::model::JobHistory history;
-  JobCounts counts;       ///< jobs without GPUs, shares of GPUs, jobs that did not run
-  bool unsorted = false;  ///< the input was not in submit order; it is now
+  JobCounts counts;       ///< jobs without GPUs, GPU shares, jobs that did not run
+  bool unsorted = false;  ///< the input was not in submit order; the history is
 };
 
-/// Reads a file; "-" is standard input. Errors: Failed (cannot read, or write the rejects),
-/// Usage (no format fits the first line, or no such format), BadData (empty, missing or double
-/// columns, broken gzip, too many jobs). Cost: one pass, about 60 bytes a job.
+/// Reads a file; "-" is standard input. Errors: Failed (cannot read, or write the rejects), Usage
+/// (no format matches the first line, or unknown format), BadData (empty input, missing or
+/// duplicate columns, damaged gzip, too many jobs). Cost: one pass, about 60 bytes per job.
 [[nodiscard]] base::Result<ReadResult> read_jobs(const std::string& path,
                                                  const ReadOptions& options);
 
-/// The same from any source; `name` stands for it in messages.
+/// The same from any source; `name` is its name in messages.
 [[nodiscard]] base::Result<ReadResult> read_jobs(base::ByteSource& source, const std::string& name,
                                                  const ReadOptions& options);
 
-/// The same from anything that gives records to a sink, such as the store.
+/// The same from any function that passes records to a sink, such as the store's.
 [[nodiscard]] base::Result<ReadResult> read_jobs(
     const std::function<base::Result<site::records::ReadSummary>(site::records::RecordSink& sink)>&
         read,

@@ -1,6 +1,6 @@
-// Any bytes are a job history: every record is taken within the limits of the cluster or counted
-// as refused, where the blocks end makes no difference, and a history that was read can be summed
-// up and written as generic CSV that reads back equal.
+// Any bytes are accepted as a job history: every record is either taken within the limits of the
+// cluster or counted as rejected, independent of block boundaries. A history that was read can be
+// summarised, and written as generic CSV that reads back equal.
 #include "study/history/job_reader.hpp"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ void check_result(const ReadResult& result, const goban::core::model::Cluster* c
   }
 }
 
-/// Written as generic CSV and read again it is the same history.
+/// Written as generic CSV and read again, the history is the same.
 void check_round_trip(const ReadResult& result, const goban::core::model::Cluster* cluster) {
   namespace history = goban::study::history;
   const auto written = [cluster](const goban::core::model::JobHistory& jobs) {

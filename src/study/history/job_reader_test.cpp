@@ -26,7 +26,7 @@ std::string file_text(const std::string& path) {
   return text.str();
 }
 
-/// A path in a folder of this test alone.
+/// A path in a folder used by this test only.
 std::string temp_path(const std::string& name) {
   const auto folder = std::filesystem::path(testing::TempDir()) /
                       testing::UnitTest::GetInstance()->current_test_info()->name();

@@ -6,7 +6,7 @@
 namespace goban::study::history {
 namespace {
 
-// ln 2 in two parts: the first has zeros at its end, so that multiples up to 2^11 are exact.
+// ln 2 in two parts: the first ends in zero bits, so that multiples up to 2^11 are exact.
 constexpr double kLn2High = 0x1.62e42fefa3800p-1;
 constexpr double kLn2Low = 0x1.ef35793c76730p-45;
 
@@ -29,7 +29,7 @@ double portable_log(double x) {
 }
 
 double portable_exp(double x) {
-  // Beyond these a double is infinite, or zero.
+  // Beyond these limits the result is infinite, or zero.
   constexpr double kMax = 710;
   constexpr double kMin = -746;
   if (std::isnan(x)) return x;

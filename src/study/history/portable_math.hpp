@@ -1,5 +1,5 @@
-// exp and log from the operations IEEE 754 rounds exactly, so that generated histories have the
-// same bytes on every machine; those of a C library differ in the last bit between versions and
+// exp and log from operations that IEEE 754 rounds exactly, so that generated histories have the
+// same bytes on every machine. Those of C libraries differ in the last bit between versions and
 // processors. Accurate to a few units in the last place.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Golden counts of the public histories, from a separate program (awk and Python over the same
-// files), and from the papers' own figures where the specification gives them.
+// files), and published figures of the data sets.
 #include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@
 namespace goban::study::history {
 namespace {
 
-/// What a file holds; sums are over jobs with GPUs.
+/// Contents of a file; sums are over jobs with GPUs.
 struct Golden {
   const char* file;
   const char* format;
@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(Traces, RealHistories, testing::ValuesIn(kGolden), [](c
   return name;
 });
 
-TEST(RealHistoriesFacts, PhillyAttempts) {  // specification, regression values of the public logs
+TEST(RealHistoriesFacts, PhillyAttempts) {  // regression values of the public logs
   const auto path = base::test_data("traces/philly/philly_df_schedule.csv.gz");
   if (!path) GTEST_SKIP() << path.error().text();
   const auto result = read_jobs(*path, {});

@@ -28,7 +28,7 @@ double gini_of(const std::vector<double>& ascending) {
   return sum > 0 ? (2 * weighted / sum - (n + 1)) / n : 0;
 }
 
-/// `shares` by number of the name; the empty name means that there is none.
+/// `shares` by index of the name; the empty name means that none is given.
 Consumers rank(std::vector<Share> shares) {
   std::erase_if(shares, [](const Share& share) { return share.name.empty() || share.jobs == 0; });
   std::ranges::stable_sort(shares, std::ranges::greater{}, [](const Share& share) {

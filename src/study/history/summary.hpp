@@ -1,4 +1,4 @@
-// What a history holds, in figures: who used how much, job sizes, durations, waits, arrivals.
+// Statistics of a history: usage by user, job sizes, durations, waits, arrivals.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ namespace goban::study::history {
 /// The quantiles of a Distribution, in percent.
 inline constexpr std::array kQuantilesPercent = {0, 10, 25, 50, 75, 90, 99, 100};
 
-/// Of a sample; quantiles between two values are interpolated linearly (type 7 of Hyndman and Fan,
-/// as in R and NumPy).
+/// Statistics of a sample; quantiles between two values are interpolated linearly (type 7 of
+/// Hyndman and Fan, as in R and NumPy).
 struct Distribution {
   int64_t count = 0;
   double mean = 0;
@@ -23,20 +23,20 @@ struct Distribution {
   std::array<double, kQuantilesPercent.size()> quantiles{};
 };
 
-/// Jobs and GPU-hours (num_gpus x duration as recorded) that belong together.
+/// Jobs and GPU-hours (num_gpus x recorded duration) of one user, account or partition.
 struct Share {
   std::string name;
   int64_t jobs = 0;
   double gpu_hours = 0;
 };
 
-/// The users, accounts or partitions; jobs that name none are not in here.
+/// The users, accounts or partitions; jobs without a name are excluded.
 struct Consumers {
   int64_t count = 0;
-  std::vector<Share> top;  ///< most GPU-hours first (then most jobs), at most kTop
-  /// Share of the GPU-hours that belongs to the top 6 % by GPU-hours, at least one.
+  std::vector<Share> top;  ///< by GPU-hours, then by jobs, descending; at most kTop
+  /// Share of the GPU-hours that belongs to the top 6 % by GPU-hours, at least one of them.
   double top_6_percent_share = 0;
-  double gini = 0;  ///< of the GPU-hours: 0 = all alike, towards 1 = one has all
+  double gini = 0;  ///< of the GPU-hours: 0 = all equal, towards 1 = one has all
   static constexpr size_t kTop = 5;
 };
 
@@ -57,24 +57,24 @@ struct Summary {
   Consumers accounts;
   Consumers partitions;
   std::vector<SizeShare> sizes;  ///< by num_gpus
-  /// Durations, waits and requests below are of the jobs with GPUs; of all if none has any.
+  /// Durations, waits and limits below are of the jobs with GPUs; of all jobs if none has any.
   Distribution duration_s;
   Distribution wait_s;                ///< of jobs whose start is recorded
   std::array<int64_t, 6> ends{};      ///< by RecordedEnd
   Distribution walltime_limit_s;      ///< of jobs with a limit
-  Distribution request_accuracy;      ///< duration / limit, likewise
+  Distribution request_accuracy;      ///< duration / limit, of jobs with a limit
   std::array<int64_t, 24> by_hour{};  ///< submissions by hour of the day; UTC if unix_times
   /// By day of the week, Monday first; without unix_times by day of the history modulo 7.
   std::array<int64_t, 7> by_weekday{};
-  /// Mean number of GPUs the jobs would keep busy: GPU-seconds a second between the first and the
-  /// last submission. None if all were submitted at once.
+  /// Mean number of GPUs that the jobs would keep busy: GPU-seconds per second between the first
+  /// and the last submission. None if all were submitted at once.
   std::optional<double> offered_gpus;
 };
 
-/// Cost: one pass and some sorting of the durations.
+/// Cost: one pass, and sorting of the durations.
 [[nodiscard]] Summary summarise(const core::model::JobHistory& history);
 
-/// Empty samples have count 0 and nothing else.
+/// Empty samples have count 0; all other members are 0.
 [[nodiscard]] Distribution distribution_of(std::vector<double> values);
 
 }  // namespace goban::study::history

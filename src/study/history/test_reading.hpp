@@ -10,7 +10,7 @@
 
 namespace goban::study::history {
 
-/// Reads from memory in reads of `chunk` bytes.
+/// Reads from memory in blocks of `chunk` bytes.
 inline base::Result<ReadResult> read_text(std::string_view text, const ReadOptions& options = {},
                                           size_t chunk = SIZE_MAX) {
   goban::base::MemorySource source(text, chunk);
@@ -33,7 +33,7 @@ inline std::vector<std::string> names(const ReadResult& result) {
   return out;
 }
 
-/// `line: reason` of the refused records.
+/// `line: reason` of the rejected records.
 inline std::vector<std::string> reasons(const ReadResult& result) {
   std::vector<std::string> out;
   for (const Rejection& r : result.first_rejections) {

@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 6> kEndWords = {"",          "COMPLETED",
 /// By SharingWish.
 constexpr std::array<std::string_view, 3> kWishWords = {"", "no", "yes"};
 
-/// The optional columns that some job fills.
+/// The optional columns that at least one job fills.
 struct Columns {
   bool user = false, model = false, app_class = false, priority = false, walltime = false;
   bool resource_type = false, array = false, account = false, partition = false, qos = false;
@@ -48,7 +48,7 @@ bool class_differs(const JobHistory& history, const JobRequest& request) {
 
 Columns columns_of(const JobHistory& history) {
   Columns c;
-  c.user = true;  // its column tells the format
+  c.user = true;  // this column identifies the format
   c.model = has_names(history.models);
   c.account = has_names(history.accounts);
   c.partition = has_names(history.partitions);
@@ -116,7 +116,7 @@ class Writer {
 
   [[nodiscard]] const Columns& columns() const { return columns_; }
 
-  /// One record; it stands for `tasks` jobs from `first` on if these are an array.
+  /// Writes one record; it stands for `tasks` jobs from `first` on if these are an array.
   void append(std::string& out, size_t first, int64_t tasks) const {
     const Job& job = history_.jobs[first];
     const JobRequest& request = job.request;
@@ -154,7 +154,7 @@ class Writer {
     out += ',';
     if (time_ns >= 0) base::append_seconds(out, time_ns);
   }
-  /// A number; an empty field for 0, which is what an empty field means.
+  /// Appends a number; an empty field for 0, which is what an empty field means.
   static void append_if_any(std::string& out, bool there, int64_t value) {
     if (!there) return;
     out += ',';
@@ -214,7 +214,7 @@ void write_generic(const JobHistory& history, const core::model::Cluster* cluste
   const std::vector<Job>& jobs = history.jobs;
   for (size_t first = 0; first < jobs.size();) {
     const core::model::ArrayId array = jobs[first].request.array;
-    size_t end = first + 1;  // the tasks of an array lie together: they have one submit time
+    size_t end = first + 1;  // the tasks of an array are contiguous: they have one submit time
     while (array.valid() && end < jobs.size() && jobs[end].request.array == array) ++end;
     writer.append(out, first, static_cast<int64_t>(end - first));
     first = end;

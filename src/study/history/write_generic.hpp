@@ -1,4 +1,4 @@
-// A history as a CSV in the format `generic`, so that other tools can read what goban can.
+// Writes a history as CSV in the format `generic`, for other tools.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,9 @@
 namespace goban::study::history {
 
 /// Writes the history in pieces of about 1 MiB to `sink`. Read back it is the same history: jobs in
-/// submit order, arrays as arrays, times to the nanosecond. Columns that no job fills are left out.
-/// The tasks of an array have one record of the site, as readers give them: the first one's is
-/// written. `cluster` is the one the history was read for; needed only if jobs have resource types.
+/// submit order, arrays as arrays, times to the nanosecond. Columns that no job fills are omitted.
+/// The tasks of an array share one record; the first one's is written. `cluster`: the one for which
+/// the history was read; needed only if jobs have resource types.
 void write_generic(const core::model::JobHistory& history, const core::model::Cluster* cluster,
                    const std::function<void(std::string_view)>& sink);
 

@@ -18,7 +18,7 @@ std::string written(const core::model::JobHistory& history,
   return out;
 }
 
-/// All that a history knows of a job, names by their text.
+/// All that a history has about a job, with names as text.
 std::string describe(const core::model::JobHistory& history, size_t i) {
   const core::model::Job& job = history.jobs[i];
   const core::model::JobRequest& r = job.request;
@@ -95,7 +95,7 @@ TEST(WriteGeneric, TrainingFactsComeBack) {
   EXPECT_EQ(first.history.training[1].sharing, core::model::SharingWish::No);
   EXPECT_EQ(first.history.training[2].sharing, core::model::SharingWish::Yes);
   EXPECT_EQ(written(first.history), text);
-  // Unsorted input takes the facts along.
+  // Unsorted input: training facts are reordered with the jobs.
   const ReadResult turned = read_ok(
       "job_id,submit_time,duration,num_gpus,user,epochs\nb,9,5,1,u,7\na,1,5,1,u,3\nc,10,1,1,u,\n");
   EXPECT_EQ(turned.history.training.at(0).epochs, 3);

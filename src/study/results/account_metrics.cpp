@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kShortestRun_s = 10;
 
-/// True if the table holds more than the empty name.
+/// True if the table has a name other than the empty one.
 bool names_any(const base::NameTable& names) {
   return names.size() > 1 || (names.size() == 1 && !names[0].empty());
 }

@@ -1,4 +1,4 @@
-// How well each account was served: the average of a policy hides whom it starves.
+// Metrics by account. The average over all jobs hides which accounts a policy starves.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,9 @@
 
 namespace goban::study::results {
 
-/// The jobs of one account. Bounded slowdown of a job (Feitelson et al., JSSPP 1997): its JCT over
-/// its run time at score 1, at least 10 s and at most its walltime limit; never below 1.
+/// The jobs of one account. Bounded slowdown of a job (Feitelson et al., JSSPP 1997): JCT / run
+/// time at score 1, where the run time is at least 10 s and at most the walltime limit; never below
+/// 1.
 struct AccountMetrics {
   std::string name;
   int64_t jobs = 0;
@@ -19,11 +20,11 @@ struct AccountMetrics {
   double gpu_hours = 0;  ///< held
 };
 
-/// The slowdown of one job, as above.
+/// The bounded slowdown of one job.
 [[nodiscard]] double bounded_slowdown(const core::model::Job& job, double jct_s);
 
-/// Of the jobs submitted from `counted_from_ns` on; by average slowdown, worst first, then by name.
-/// Accounts are users if the history names no account. Empty if it names neither.
+/// Of the jobs submitted from `counted_from_ns` on; by average slowdown, highest first, then by
+/// name. Accounts are users if the history names no account. Empty if it names neither.
 [[nodiscard]] std::vector<AccountMetrics> measure_accounts(
     const core::model::JobHistory& history, const simulator::SimulationResult& result,
     base::TimeNs counted_from_ns = 0);

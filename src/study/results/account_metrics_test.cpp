@@ -7,8 +7,8 @@ namespace {
 
 using base::from_seconds;
 
-/// One GPU each: submitted, work, walltime limit (0: none), start; ends when the work is done or
-/// the limit is up.
+/// One GPU each: submission, work, walltime limit (0: none), start. A job ends when the work is
+/// done or the limit is reached.
 struct Replay {
   core::model::JobHistory history;
   simulator::SimulationResult result;

@@ -21,7 +21,7 @@ struct Pair {
   double simulated_jct_s = 0;
 };
 
-/// Sums of one day; sums of days are sums of their parts, so a resample costs a few additions.
+/// Sums of one day. Sums over days are sums of these, so a resample costs a few additions.
 struct DaySums {
   double recorded_wait_s = 0;
   double simulated_wait_s = 0;
@@ -85,7 +85,7 @@ std::vector<DaySums> days_of(const std::vector<Pair>& pairs) {
   return sums;
 }
 
-/// Interval from the errors of the resamples; none if one of them has no error.
+/// Confidence interval from the errors of the resamples; none if one of them has no error.
 void set_interval(MeanError& mean, std::vector<std::optional<double>>& errors) {
   constexpr double kLowPercent = 2.5;
   constexpr double kHighPercent = 97.5;
@@ -157,7 +157,7 @@ void measure_errors(const std::vector<Pair>& pairs, Backtest& out) {
   out.within_10percent = static_cast<double>(tenth) / count;
 }
 
-/// Ranks from 0; equal values share the mean of their ranks.
+/// Ranks from 0; equal values share their mean rank.
 std::vector<double> ranks(const std::vector<Pair>& pairs, double Pair::* value) {
   std::vector<uint32_t> order(pairs.size());
   std::iota(order.begin(), order.end(), 0u);

@@ -1,5 +1,5 @@
-// The back-test: how far a simulation of the site's own policy is from what the site recorded. Its
-// error is the yardstick of every gain that the same simulation promises (docs/backtest.md).
+// The back-test: how far a simulation of the site's own policy is from what the site recorded. A
+// gain that the same simulation predicts is compared with this error (docs/backtest.md).
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 namespace goban::study::results {
 
 struct BacktestOptions {
-  /// Jobs submitted so long after the first one are simulated but not compared.
+  /// Jobs submitted less than this time after the first one are simulated but not compared.
   base::TimeNs warmup_ns = 0;
   uint64_t seed = 1;
   int32_t resamples = 1000;  ///< of the bootstrap
 };
 
-/// A mean as recorded and as simulated, and the error (simulated - recorded) / recorded with the
-/// 95 % interval of a bootstrap over whole days. No error if the recorded mean is 0 but the
-/// simulated one is not, and no interval if that happens in a resample.
+/// A mean as recorded and as simulated, and the error (simulated - recorded) / recorded with its
+/// 95 % confidence interval, from a bootstrap over whole days. No error if the recorded mean is 0
+/// but the simulated one is not; no interval if that happens in a resample.
 struct MeanError {
   double recorded_s = 0;
   double simulated_s = 0;
@@ -28,28 +28,29 @@ struct MeanError {
   std::optional<double> low;
   std::optional<double> high;
 
-  /// What a gain has to exceed: the largest absolute value of error and interval.
+  /// The threshold for claiming a gain: the maximum absolute value of error and interval.
   [[nodiscard]] std::optional<double> bound() const;
 };
 
-/// Wait is the time from submit to the first start; JCT = finish - submit. A recorded finish that
-/// is not known is recorded start + duration. The error of a job is simulated - recorded wait.
+/// Wait is the time from submission to the first start; JCT = finish - submit. An unknown recorded
+/// finish is replaced by recorded start + duration. The error of a job is simulated - recorded
+/// wait.
 struct Backtest {
   std::string policy;
   int64_t jobs = 0;           ///< compared
-  int64_t without_start = 0;  ///< left out: the record has no start
-  int64_t in_warmup = 0;      ///< left out
+  int64_t without_start = 0;  ///< excluded: the record has no start
+  int64_t in_warmup = 0;      ///< excluded
   int64_t days = 0;           ///< blocks of the bootstrap: days with a compared job
   MeanError wait;
   MeanError jct;
   double error_abs_mean_s = 0;
   double error_abs_p50_s = 0;
   double error_abs_p90_s = 0;
-  double error_mean_s = 0;      ///< the bias: positive if the simulation lets jobs wait too long
+  double error_mean_s = 0;      ///< the bias: positive if simulated waits are too long
   double within_1min = 0;       ///< share of jobs with an absolute error of at most this
-  double within_5min = 0;       ///< likewise
-  double within_10percent = 0;  ///< likewise, of the recorded wait
-  /// Spearman's, ties ranked alike; none if all waits are equal on one side.
+  double within_5min = 0;       ///< share of jobs with an absolute error of at most this
+  double within_10percent = 0;  ///< the same, relative to the recorded wait
+  /// Spearman's, with mean ranks for ties; none if all waits are equal on one side.
   std::optional<double> rank_correlation;
 };
 
@@ -58,8 +59,8 @@ struct Backtest {
                                 const simulator::SimulationResult& result,
                                 const BacktestOptions& options);
 
-/// How a run compares with the reference run: 0.1 = 10 % less. `error` and `claimed` are there if
-/// there was a back-test; a gain is claimed if its absolute value exceeds the error.
+/// A run compared with the reference run: 0.1 = 10 % less. `error` and `claimed` are set if there
+/// was a back-test; a gain is claimed if its absolute value exceeds the error.
 struct Gain {
   double gain = 0;
   std::optional<double> error;

@@ -12,7 +12,7 @@ struct Case {
   core::model::JobHistory history;
   simulator::SimulationResult result;
 
-  /// Times in seconds; the waits are those of record and run; start_s < 0: none was recorded.
+  /// Times in seconds; the waits are those of record and run; start_s < 0: no recorded start.
   void add(double submit_s, double recorded_wait_s, double simulated_wait_s, double work_s = 100) {
     core::model::Job job;
     job.request.submit_ns = base::from_seconds(submit_s);
@@ -108,8 +108,8 @@ TEST(Backtest, AZeroErrorHasAZeroInterval) {
 }
 
 TEST(Backtest, WholeDaysAreDrawnAndTheSeedDecides) {
-  // Every day is off by 10 % or by 30 %, all of its jobs alike: the interval lies between and does
-  // not shrink with more jobs a day, as it would if jobs were drawn.
+  // Every day is off by 10 % or by 30 %, the same for all of its jobs. The interval lies between,
+  // and does not shrink with more jobs per day, as it would if jobs were resampled.
   const auto make = [](int jobs_a_day) {
     Case c;
     for (int day = 0; day < 16; ++day) {
@@ -157,7 +157,7 @@ TEST(Gain, IsClaimedBeyondTheErrorOnly) {
   test.jct.low = -0.11;
   EXPECT_FALSE(jct_gain(other, site, test).claimed);
   EXPECT_EQ(wait_gain(other, site, test).gain, 0);
-  EXPECT_FALSE(wait_gain(other, site, test).error) << "no error is known for the wait";
+  EXPECT_FALSE(wait_gain(other, site, test).error) << "the error of the wait is unknown";
   EXPECT_FALSE(wait_gain(other, site, test).claimed);
 }
 

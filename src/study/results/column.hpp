@@ -1,4 +1,4 @@
-// Columns: long arrays of a report document, small and quick to read in a browser.
+// Columns: long arrays of a report document, compact and fast to decode in a browser.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 namespace goban::study::results {
 
 /// A column is the JSON object {"type", "count", "delta", "data"}. `data` is base64 of gzip of the
-/// values, least significant bytes first, all first bytes of all values, then all second bytes, and
-/// so on: bytes that look alike lie side by side and pack better. With "delta": true each value is
-/// the difference to the one before (the first to 0). docs/report.md has the format.
+/// values, grouped by byte: the least significant bytes of all values, then all second bytes, and
+/// so on. Similar bytes are adjacent and compress better. With "delta": true each value is the
+/// difference to the previous one (the first to 0). docs/report.md describes the format.
 
-/// Whole numbers from 0 to 2^32 - 1 in the narrowest of "u8", "u16" and "u32".
+/// Integers from 0 to 2^32 - 1 in the narrowest of "u8", "u16" and "u32".
 [[nodiscard]] std::string whole_column(std::span<const uint32_t> values);
-/// The same of values that never fall, delta-coded.
+/// The same for values that never decrease, delta-coded.
 [[nodiscard]] std::string rising_column(std::span<const uint32_t> values);
 /// "f32": numbers to about 7 digits.
 [[nodiscard]] std::string float_column(std::span<const float> values);

@@ -1,4 +1,5 @@
-// The decision log: one JSON line a round, in the format of PAL's reference outputs (spec pal, 9).
+// The decision log: one JSON line per round, in the format of PAL's reference outputs (PAL:
+// decision log, docs/papers.md).
 #pragma once
 
 #include <optional>
@@ -9,9 +10,9 @@
 
 namespace goban::study::results {
 
-/// Writes [time_s, [[job, [gpu ids]], ...], [terminated jobs]] for every decision. With rounds,
-/// those in which nothing could change were skipped by the engine; their lines are written, too.
-/// Job ids are the numbers of the history: 0, 1, ... in submit order, fillers behind.
+/// Writes [time_s, [[job, [gpu ids]], ...], [terminated jobs]] for every decision. With rounds, the
+/// lines of skipped rounds, in which nothing could change, are written as well. Job ids are the
+/// numbers of the history: 0, 1, ... in submit order, then the fillers.
 class DecisionLog final : public simulator::Observer {
  public:
   DecisionLog(base::OutputFile file, base::TimeNs round_ns)

@@ -20,7 +20,7 @@ Distribution distribution(std::vector<std::vector<double>> runs, size_t points) 
   result.shares.resize(runs.size());
   for (size_t i = 0; i < points; ++i) {
     const double part = points > 1 ? static_cast<double>(i) / static_cast<double>(points - 1) : 1;
-    // The last point is the largest value itself, so that every curve reaches 1.
+    // The last point is the maximum itself, so that every curve reaches 1.
     const bool last = i + 1 == points;
     const auto at = static_cast<float>(last ? most : least * std::pow(most / least, part));
     result.at.push_back(at);

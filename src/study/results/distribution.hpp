@@ -1,4 +1,4 @@
-// Cumulative distributions of several runs on one grid, for one picture.
+// Cumulative distributions of several runs on one grid, for one figure.
 #pragma once
 
 #include <cstddef>
@@ -6,13 +6,13 @@
 
 namespace goban::study::results {
 
-/// Shares of values that are at most x, at the same x for all runs.
+/// Shares of values that are at most x, at the same points x for all runs.
 struct Distribution {
-  std::vector<float> at;                   ///< rising, evenly spaced on a logarithmic scale
+  std::vector<float> at;                   ///< ascending, evenly spaced on a logarithmic scale
   std::vector<std::vector<float>> shares;  ///< by run; in [0, 1]
 };
 
-/// The grid goes from the smallest value, but at least 1, to the largest of all runs.
+/// The grid goes from the minimum of all runs, but at least 1, to the maximum.
 [[nodiscard]] Distribution distribution(std::vector<std::vector<double>> runs, size_t points);
 
 }  // namespace goban::study::results

@@ -22,7 +22,7 @@ constexpr size_t kPowerPointsMax = 720;
 constexpr double kHour_s = 3600;
 constexpr float kNever = -1;  ///< in a matrix; 0 = not measured
 
-/// One width for the power of all runs.
+/// Brings the power of all runs to one bin width.
 void align_power(const ReportInput& input) {
   TimeNs width_ns = 0;
   TimeNs end_ns = 0;
@@ -34,7 +34,7 @@ void align_power(const ReportInput& input) {
   while (true) {
     for (const ReportRun& run : input.runs) run.energy->widen(width_ns);
     if (first.bins_until(end_ns) <= kPowerPointsMax) return;
-    width_ns = first.width_ns() + 1;  // the next one
+    width_ns = first.width_ns() + 1;  // the next width
   }
 }
 
@@ -50,7 +50,7 @@ std::string run_power_json(const ReportRun& run) {
                      float_column(values));
 }
 
-/// "ResNet-18@batch 16" as {"ResNet-18@batch ", 16}, so that 16 goes before 128.
+/// Natural sort key: "ResNet-18@batch 16" as {"ResNet-18@batch ", 16}, so that 16 precedes 128.
 std::pair<std::string_view, int64_t> natural(std::string_view name) {
   const size_t text = name.find_last_not_of("0123456789") + 1;
   int64_t number = -1;
@@ -58,14 +58,14 @@ std::pair<std::string_view, int64_t> natural(std::string_view name) {
   return {name.substr(0, text), number};
 }
 
-/// What the rows, columns and pages of the matrix are.
+/// The rows and columns (applications) and pages (GPU types) of the co-location matrix.
 struct MatrixShape {
   std::vector<GpuTypeId> types;
   std::vector<AppId> apps;       ///< by name
   std::vector<int64_t> jobs;     ///< of the history, by AppId
-  std::vector<uint32_t> row_of;  ///< by AppId; kNoRow: left out
-  size_t left_out = 0;           ///< applications that would have been a row
-  bool any = false;              ///< whether a pair was measured, or met
+  std::vector<uint32_t> row_of;  ///< by AppId; kNoRow: omitted
+  size_t left_out = 0;           ///< number of applications above kMatrixAppsMax
+  bool any = false;              ///< whether any pair was measured or shared a GPU
 };
 constexpr uint32_t kNoRow = UINT32_MAX;
 
@@ -78,8 +78,8 @@ std::vector<GpuTypeId> listed_types(const core::policy::SiteKnowledge& knowledge
   return types;
 }
 
-/// Marks the applications of pairs that were measured on these types, or met; whether there are
-/// any.
+/// Marks the applications of pairs that were measured on these types or shared a GPU. Returns
+/// whether there are any.
 bool mark_paired(const ReportInput& input, std::span<const GpuTypeId> types,
                  std::vector<bool>& wanted) {
   bool any = false;
@@ -125,7 +125,7 @@ MatrixShape matrix_shape(const ReportInput& input) {
   return shape;
 }
 
-/// Slowdowns of the row's application beside the column's.
+/// Slowdowns of the row's application next to the column's.
 std::string slowdown_json(const MatrixShape& shape, const ColocationHistory& known,
                           GpuTypeId type) {
   const size_t rows = shape.apps.size();
@@ -143,7 +143,7 @@ std::string slowdown_json(const MatrixShape& shape, const ColocationHistory& kno
   return float_column(cells);
 }
 
-/// GPU-hours in which row and column were together on a GPU.
+/// GPU-hours in which the applications of row and column shared a GPU.
 std::string together_json(const MatrixShape& shape, const ReportInput& input, const ReportRun& run,
                           GpuTypeId type) {
   const size_t rows = shape.apps.size();

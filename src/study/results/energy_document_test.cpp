@@ -1,4 +1,4 @@
-// What a report document says of watts and of pairs of applications.
+// The members of a report document on power and on pairs of applications.
 #include "study/results/energy_document.hpp"
 
 #include <cmath>
@@ -28,7 +28,7 @@ constexpr const char* kMeasured =
     "V100,a@batch 16 + a@batch 16,1.5 + 1.5\n"
     "V100,<b> + <b>,never\n"
     "P100,a@batch 2 + <b>,3 + 3\n"
-    "K80,a@batch 2 + <b>,4 + 4\n";  // no GPU of the cluster
+    "K80,a@batch 2 + <b>,4 + 4\n";  // not a GPU of the cluster
 
 /// A column of these values.
 json column(std::vector<float> values) { return json::parse(float_column(values)); }
@@ -145,7 +145,7 @@ TEST_F(EnergyDocumentTest, PowerHasOneWidthForAllRunsAndFewPoints) {
 TEST_F(EnergyDocumentTest, PowerIsThatOfTheAccount) {
   know(nullptr, true);
   run("fifo+packed");
-  static_cast<void>(power_json(input_));  // brings the bins to their width
+  static_cast<void>(power_json(input_));  // brings the bins to one width
   const TimeBins& power = energy_[0]->power();
   const TimeNs end_ns = results_[0].end_ns;
   double joules = 0;
@@ -195,7 +195,7 @@ TEST_F(EnergyDocumentTest, MatrixKeepsTheApplicationsOfMostJobs) {
   run("fifo+packed");
   const json matrix = json::parse(colocation_json(input_));
   EXPECT_EQ(matrix["apps"].size(), kMatrixAppsMax);
-  // Two applications of jobs that nobody measured are rows, too.
+  // Applications that were not measured are rows as well if jobs have them.
   EXPECT_EQ(matrix["left_out"], 62 - static_cast<int>(kMatrixAppsMax));
   EXPECT_EQ(matrix["apps"].back(), "m@batch 59");
   EXPECT_EQ(matrix["gpu_types"][0]["slowdown"]["count"], kMatrixAppsMax * kMatrixAppsMax);

@@ -132,7 +132,7 @@ void EnergyRecorder::start(JobId job, const core::scheduler::Core& core) {
   GOBAN_CHECK(slot_of_.emplace(job, slot).second, "a running job starts");
   for (const GpuId gpu : running.gpus) {
     OnGpu& on = gpus_[gpu.index()];
-    GOBAN_CHECK(on.count < on.jobs.size(), "more jobs on a GPU than anyone may ask about");
+    GOBAN_CHECK(on.count < on.jobs.size(), "more jobs on a GPU than kSetMax");
     on.jobs[on.count++] = slot;
     touch(cluster_.node_of(gpu));
   }
@@ -183,7 +183,7 @@ void EnergyRecorder::flush_node(NodeId id) {
   for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
     const OnGpu& on = gpus_[gpu];
     if (on.count == 0) continue;
-    if (last != nullptr && on == *last) {  // a job on several GPUs: nothing new
+    if (last != nullptr && on == *last) {  // the same jobs as on the previous GPU
       loads_.push_back(loads_.back());
       continue;
     }

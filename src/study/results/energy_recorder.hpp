@@ -1,4 +1,4 @@
-// Watches a simulated run and meters its energy: who was on which GPU, how active, at what power.
+// Observes a simulated run and meters its energy: which jobs ran on which GPUs, at what power.
 #pragma once
 
 #include <array>
@@ -15,16 +15,16 @@
 
 namespace goban::study::results {
 
-/// Feeds an EnergyMeter. A GPU with jobs draws set_power() of their applications, or, if nothing is
-/// known of these, by the utilisations that the jobs declare; a power cap takes its
-/// energy_factor / time_factor of that. A job's activity is its utilisation alone (100 % if nobody
-/// knows it) x its predicted speed. Jobs without GPUs draw nothing. Nodes that failed count as
-/// idle. Cost of an action: the GPUs of the nodes that the job holds GPUs on.
+/// Feeds an EnergyMeter. A GPU with jobs draws set_power() of their applications, or, if these are
+/// unknown, power by the utilisations that the jobs declare; under a power limit it draws
+/// energy_factor / time_factor of that. A job's activity is its utilisation alone (100 % if
+/// unknown) x its predicted speed. Jobs without GPUs draw nothing. Failed nodes count as idle. Cost
+/// of an action: the GPUs of the nodes on which the job holds GPUs.
 class EnergyRecorder final : public simulator::Observer {
  public:
-  /// `knowledge` needs power models. `orders_rests`: the policy puts nodes to rest itself, and
-  /// counts as EaCO in accounting C. `history`, `cluster` and `next` (may be null; gets every call
-  /// first) outlive the recorder.
+  /// `knowledge` must have power models. `orders_rests`: the policy puts nodes to sleep itself, and
+  /// counts as EaCO in accounting C. `history`, `cluster` and `next` must outlive the recorder.
+  /// `next` may be null; it receives every call first.
   EnergyRecorder(const core::model::JobHistory& history, const core::model::Cluster& cluster,
                  std::shared_ptr<const core::policy::SiteKnowledge> knowledge, bool orders_rests,
                  simulator::Observer* next);
@@ -37,9 +37,9 @@ class EnergyRecorder final : public simulator::Observer {
   void job_ended(TimeNs now, core::model::JobId job, simulator::JobEnd end) override;
   void ended(TimeNs now) override;
 
-  /// Of a run that ended. Jobs of the history by JobId; behind them all fillers together.
+  /// Of a finished run. Jobs of the history by JobId, then one entry for all fillers.
   [[nodiscard]] const core::knowledge::EnergyAccount& account() const { return account_; }
-  /// Watts of the cluster over time under D; one row.
+  /// Power of the cluster over time in watts, under accounting D; one row.
   [[nodiscard]] const TimeBins& power() const { return power_; }
   void widen(TimeNs width_ns) { power_.widen(width_ns); }
   [[nodiscard]] TimeNs begin_ns() const { return begin_ns_; }
@@ -53,7 +53,7 @@ class EnergyRecorder final : public simulator::Observer {
     friend bool operator==(const OnGpu&, const OnGpu&) = default;
   };
   struct Running {
-    core::model::JobId meter_job;  ///< fillers share one
+    core::model::JobId meter_job;  ///< all fillers share one
     core::knowledge::AppId app;
     double util_pct = -1;  ///< as declared
     std::vector<core::model::GpuId> gpus;
@@ -62,7 +62,7 @@ class EnergyRecorder final : public simulator::Observer {
   void start(core::model::JobId job, const core::scheduler::Core& core);
   void stop(core::model::JobId job);
   void touch(core::model::NodeId node);
-  /// Tells the meter what changed before `now`.
+  /// Passes all changes before `now` to the meter.
   void advance(TimeNs now);
   void flush();
   void flush_node(core::model::NodeId id);

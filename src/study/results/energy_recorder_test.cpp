@@ -1,4 +1,4 @@
-// Energy of simulated runs: by hand, and conserved on random runs.
+// Energy of simulated runs: computed by hand, and conserved on random runs.
 #include "study/results/energy_recorder.hpp"
 
 #include <gtest/gtest.h>
@@ -94,11 +94,11 @@ TEST(EnergyRecorder, ByHand) {
   run.add(160, 50, 4, "b", 100);  // both nodes: 160-210
   run.know();
   const EnergyAccount account = run.simulate("fifo+packed");
-  // GPU of a: 50 W. Of b: 110 W. Host shares: 100 W while alone, 50 W beside the other.
+  // GPU of a: 50 W. Of b: 110 W. Host shares: 100 W while alone, 50 W while co-located.
   EXPECT_DOUBLE_EQ(account.job_j[0], 50 * (150.0 + 100.0));
   EXPECT_DOUBLE_EQ(account.job_j[1], 50 * (160.0 + 210.0));
   EXPECT_DOUBLE_EQ(account.job_j[2], 50 * (2 * 320.0));
-  // The clock begins at the first submission; node 1 idles for 150 s, free GPUs on node 0 do, too.
+  // The meter starts at the first submission; node 1 idles for 150 s, as do free GPUs on node 0.
   EXPECT_DOUBLE_EQ(account.of(EnergyAccounting::IdleOn).idle_j, 120 * 150 + 10 * (50 + 50));
   EXPECT_DOUBLE_EQ(account.avg_active_nodes, (200 + 50) / 200.0);
   expect_conserved(account);
@@ -117,7 +117,7 @@ TEST(EnergyRecorder, MeasuredWattsComeFirst) {
 TEST(EnergyRecorder, UnknownUtilisationIsFullyBusy) {
   MeteredRun run{core::model::make_preset("1x2").value(), {}, {}};
   run.add(0, 100, 1, "", -1);
-  run.add(0, 100, 1, "", 25);  // nameless, but it says how busy it is
+  run.add(0, 100, 1, "", 25);  // no model, but a declared utilisation
   run.know();
   const EnergyAccount account = run.simulate("fifo+packed");
   EXPECT_DOUBLE_EQ(account.job_j[0], 100 * (50 + 110.0));
@@ -151,7 +151,7 @@ RC_GTEST_PROP(EnergyRecorderProperty, EnergyIsConservedOnRandomRuns, ()) {
   expect_conserved(account);
   const double d = account.of(EnergyAccounting::EveryoneSleeps).cluster_j;
   RC_ASSERT(std::abs(drawn_j - d) <= 1e-6 * std::max(1.0, d));
-  // Every job draws at least its share of a context while it works, and nobody else does.
+  // Every job draws at least its share of a context while it works, and nothing else does.
   for (int i = 0; i < jobs; ++i) RC_ASSERT(account.job_j[static_cast<size_t>(i)] > 0);
   RC_ASSERT(account.job_j.back() == 0);  // no fillers
   RC_ASSERT(!testing::Test::HasFailure());

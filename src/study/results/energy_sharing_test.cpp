@@ -9,7 +9,7 @@
 namespace goban::study::results {
 namespace {
 
-/// Counts what has to have happened for the property to mean anything.
+/// Counts events that must occur for the property to be meaningful.
 class Seen final : public simulator::Observer {
  public:
   void acted(TimeNs /*now*/, const core::model::Action& action,

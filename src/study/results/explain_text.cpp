@@ -21,7 +21,7 @@ std::string at(base::TimeNs time_ns) {
   return out + " s";
 }
 
-/// "3 free of 4", or "0 to 3 free" over a stretch.
+/// "3 were free", or "0 to 3 were free" over an interval.
 std::string free_text(const WaitSpan& span) {
   if (span.free_min == span.free_max) {
     return fmt::format("{} {} free", span.free_min, span.free_min == 1 ? "was" : "were");
@@ -41,7 +41,7 @@ class Teller {
 
   std::string tell() {
     introduce();
-    // Waits and launches in the order of time.
+    // Waits and launches in chronological order.
     size_t launch = 0;
     size_t stop = 0;
     for (const WaitSpan& span : story_.waits) {
@@ -88,7 +88,7 @@ class Teller {
       case WaitCause::NotWaiting:
         return "";
       case WaitCause::ArrayLimit:
-        return fmt::format("its array may run {} tasks at once, and did",
+        return fmt::format("its array was at its limit of {} running tasks",
                            history_.arrays[request_.array.index()].max_running);
       case WaitCause::AccountLimit:
         return account_text();
@@ -96,29 +96,28 @@ class Teller {
         return fmt::format("it needs {}, {}", gpus(), free_text(span));
       case WaitCause::Window:
         return fmt::format(
-            "{}, but on nodes that close for maintenance before its walltime is over",
+            "{}, but on nodes that close for maintenance before its walltime limit ends",
             free_text(span));
       case WaitCause::Fragments:
-        return fmt::format("it needs {} and {}, but not where {} would put it", gpus(),
-                           free_text(span),
+        return fmt::format("it needs {} and {}, but {} found no placement", gpus(), free_text(span),
                            composition_.part(core::policy::PartKind::Placement).name);
       case WaitCause::HostResources:
-        return fmt::format("{}, but no nodes had the cores and memory of {} x {} left",
+        return fmt::format("{}, but no nodes had enough free cores and memory for {} x {}",
                            free_text(span), request_.instances,
                            cluster_.resource_type(request_.resource_type).name);
       case WaitCause::Reservation:
         return reservation_text(span);
       case WaitCause::Round:
-        return "decisions are made at the ends of rounds, and the next was then";
+        return "for the next decision, at the end of the round";
       case WaitCause::Order:
         return span.why.is_behind
                    ? fmt::format(
-                         "{}, enough for it, but job {} is before it and {} lets nobody "
+                         "{}, enough for it, but job {} is before it and {} lets no job "
                          "overtake",
                          free_text(span), name(span.why.head),
                          composition_.part(core::policy::PartKind::Select).name)
-                   : fmt::format("{}, enough for it, but the round was not over", free_text(span));
-      case WaitCause::NotBegun:  // simulations have no reservations
+                   : fmt::format("{}, enough for it, but the round had not ended", free_text(span));
+      case WaitCause::NotBegun:  // simulations have no node reservations
       case WaitCause::Promised:
         return "of a reservation";
     }
@@ -129,7 +128,7 @@ class Teller {
     const std::string account = request_.account.index() < history_.accounts.size()
                                     ? history_.accounts[request_.account.index()]
                                     : "";
-    return fmt::format("a hard limit of account {} or user {} allows it no more GPUs or jobs",
+    return fmt::format("account {} or user {} was at a hard limit of GPUs or jobs",
                        account.empty() ? "(no name)" : account,
                        request_.user.index() < history_.users.size()
                            ? history_.users[request_.user.index()]
@@ -142,7 +141,7 @@ class Teller {
     if (!span.why.is_behind) return text + "a reservation";
     text += fmt::format("job {}, which is before it", name(span.why.head));
     if (span.why.head_start_ns != base::kNever) {
-      text += fmt::format(" and was to start by {}", at(span.why.head_start_ns));
+      text += fmt::format(" and was due to start by {}", at(span.why.head_start_ns));
     }
     return text;
   }
@@ -155,26 +154,26 @@ class Teller {
     }
     out_ += fmt::format("{}: it lost its GPUs: ", at(each.at_ns));
     if (each.node_failed) {
-      out_ += "a node of it failed";
+      out_ += "one of its nodes failed";
     } else if (each.takers.empty()) {
-      out_ += "a node of it closed, or room was made for others";
+      out_ += "one of its nodes closed, or it was preempted";
     } else {
-      out_ += fmt::format("{} took them, being before it in the order",
+      out_ += fmt::format("they went to {}, before it in the order",
                           job_list(history_, each.takers, each.takers.size(), kNamesShown));
     }
     out_ += ".\n";
   }
 
-  /// Launches and stops alternate: launch i comes before stop i.
+  /// Launches and stops alternate: launch i precedes stop i.
   [[nodiscard]] static bool is_before(size_t launch, size_t stop) { return launch <= stop; }
 
   void tell_launch(const Launch& launch) {
     const bool again = &launch != &story_.launches.front();
     out_ +=
         fmt::format("\n{}: it {} on {}", at(launch.at_ns), again ? "started again" : "started",
-                    launch.allocation.gpus.empty() ? "hosts alone, without GPUs"
+                    launch.allocation.gpus.empty() ? "nodes only, without GPUs"
                                                    : gpu_list(cluster_, launch.allocation.gpus));
-    if (launch.same_gpus) out_ += " (the ones it held last: nothing had to be moved)";
+    if (launch.same_gpus) out_ += " (the GPUs it held before)";
     out_ += ".\n";
     if (!launch.before.empty()) {
       out_ += fmt::format("  Placed before it in the same decision: {}.\n",
@@ -182,9 +181,9 @@ class Teller {
     }
     if (launch.allocation.gpus.empty()) return;
     out_ += fmt::format(
-        "  They lie in one {}: score {:.4g} (the slowest of them, class {}) x locality penalty "
+        "  They are within one {}: score {:.4g} (the slowest of them, class {}) x locality penalty "
         "{:.4g} "
-        "= {:.4g} times the run time at score 1 inside a node.\n",
+        "= {:.4g} times the run time at score 1 within a node.\n",
         cluster_.levels()[launch.span_level].name, launch.score, request_.app_class.letter(),
         launch.penalty, launch.score * launch.penalty);
     if (launch.entries.empty()) {
@@ -213,7 +212,7 @@ class Teller {
                     request_.resource_type.valid() ? ", for one instance" : "");
     out_ += "    level      bin    penalty  product  free in one domain\n";
     for (const core::policy::PalEntry& entry : launch.entries) {
-      const char* verdict = "would have served, at a higher cost";
+      const char* verdict = "would fit, at a higher cost";
       if (&entry == chosen) {
         verdict = "CHOSEN";
       } else if (!entry.serves(wanted)) {

@@ -1,4 +1,4 @@
-// The story of one job in words, and as JSON.
+// The explanation of one job as text and as JSON.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace goban::study::results {
 
-/// What a story is about.
+/// The run and the job of a story.
 struct ExplainContext {
   const core::model::JobHistory* history = nullptr;
   const core::model::Cluster* cluster = nullptr;
@@ -15,11 +15,12 @@ struct ExplainContext {
   core::model::JobId job{};
 };
 
-/// Paragraphs for a terminal: the job, its waiting, each launch with the entries it had, its stops.
+/// Paragraphs for a terminal: the job, its waits, each launch with its candidate entries, its
+/// stops.
 [[nodiscard]] std::string explain_text(const ExplainContext& context,
                                        const simulator::JobStory& story);
 
-/// One document; keys in docs/explain.md.
+/// One JSON document; docs/explain.md lists its keys.
 [[nodiscard]] std::string explain_json(const ExplainContext& context,
                                        const simulator::JobStory& story);
 

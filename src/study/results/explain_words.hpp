@@ -1,4 +1,4 @@
-// Names and times as explanations write them; shared by their text and their JSON.
+// Names and times in explanations, shared by their text and JSON.
 #pragma once
 
 #include <string>
@@ -8,20 +8,20 @@
 
 namespace goban::study::results {
 
-/// The input's name of a job; fillers have none.
+/// The job's name in the input; fillers, which have none, are numbered.
 [[nodiscard]] std::string job_name(const core::model::JobHistory& history, core::model::JobId job);
-/// "job 7", "jobs 7, 8 and 12", with "and 5 more" beyond `shown` names; `count` in all.
+/// "job 7", "jobs 7, 8 and 12", with "and 5 more" beyond `shown` names; `count` is the total.
 [[nodiscard]] std::string job_list(const core::model::JobHistory& history,
                                    const std::vector<core::model::JobId>& jobs, size_t count,
                                    size_t shown);
 /// "node0003: GPUs 12-13; node0004: GPU 16".
 [[nodiscard]] std::string gpu_list(const core::model::Cluster& cluster,
                                    const std::vector<core::model::GpuId>& gpus);
-/// Key of a cause in JSON.
+/// JSON key of a cause.
 [[nodiscard]] const char* cause_key(core::scheduler::WaitCause cause);
-/// The entry that served a launch: that of its reason, or none.
+/// The entry chosen for a launch: that of its reason, or null.
 [[nodiscard]] const core::policy::PalEntry* chosen_entry(const simulator::Launch& launch);
-/// The placement weighs levels against scores.
+/// Whether the placement policy is PAL, which weighs topology levels against scores.
 [[nodiscard]] bool is_pal(const core::policy::Composition& composition);
 
 }  // namespace goban::study::results

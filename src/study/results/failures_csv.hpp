@@ -1,4 +1,4 @@
-// Who broke beside whom in a run, as a CSV.
+// Job failures on shared GPUs in a run, as a CSV.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace goban::study::results {
 
-/// A row a breakage: at_s,job_id,model,beside_job_ids,beside_models,out_of_memory (yes or no);
-/// lists are separated by blanks, fillers are named by their number. Errors: Failed if it cannot be
-/// written.
+/// One row per failure: at_s,job_id,model,beside_job_ids,beside_models,out_of_memory (yes or no).
+/// Lists are separated by spaces; fillers are identified by their number. Errors: Failed if the
+/// file cannot be written.
 [[nodiscard]] base::Status write_failures_csv(const std::string& path,
                                               const core::model::JobHistory& history,
                                               const simulator::SimulationResult& result);

@@ -1,4 +1,4 @@
-// A simulated run as a job history that can be replayed: generic CSV with what happened.
+// A simulated run as a job history that can be replayed: generic CSV with the simulated times.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace goban::study::results {
 
-/// Writes the history with start_time (first start), end_time and state as the run had them, so
-/// that a back-test against it has no error. `cluster` names the resource types. Array tasks are
-/// written one by one: their bound on running tasks is lost. Errors: Failed if it cannot be
-/// written.
+/// Writes the history with the start_time (first start), end_time and state of the run, so that a
+/// back-test against it has no error. `cluster` names the resource types. Array tasks are written
+/// as separate jobs, without the array's limit on running tasks. Errors: Failed if the file cannot
+/// be written.
 [[nodiscard]] base::Status write_history_csv(const std::string& path,
                                              const core::model::JobHistory& history,
                                              const core::model::Cluster& cluster,

@@ -1,4 +1,4 @@
-// Mean JCT and wait of groups of jobs: who gains from a policy, and who pays for it.
+// Mean JCT and wait time by group of jobs: which groups gain from a policy, and which lose.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace goban::study::results {
 
-/// First job that counts: jobs submitted less than `warmup_ns` after the first one are the warm-up.
+/// Index of the first counted job: those submitted less than `warmup_ns` after the first job are
+/// the warm-up.
 [[nodiscard]] size_t first_counted(const core::model::JobHistory& history, base::TimeNs warmup_ns);
 
-/// Which group every counted job is in.
+/// The group of every counted job.
 struct JobGrouping {
   std::string by;  ///< "class" or "gpus"
   std::vector<std::string> names;
@@ -23,7 +24,7 @@ struct JobGrouping {
 /// By application class: A (most sensitive to slow GPUs), B, ...
 [[nodiscard]] JobGrouping group_by_class(const core::model::JobHistory& history,
                                          base::TimeNs warmup_ns);
-/// By GPUs asked for: 0, 1, 2, 3-4, 5-8, 9-16, ...
+/// By number of requested GPUs: 0, 1, 2, 3-4, 5-8, 9-16, ...
 [[nodiscard]] JobGrouping group_by_gpus(const core::model::JobHistory& history,
                                         base::TimeNs warmup_ns);
 

@@ -13,7 +13,7 @@ namespace {
 
 using base::TimeNs;
 
-constexpr size_t kCellsMax = 600'000;  ///< jobs x runs, as they fit into a page of 10 MB
+constexpr size_t kCellsMax = 600'000;  ///< jobs x runs that fit into a page of 10 MB
 
 /// Times in ticks since the first submit.
 class Clock {
@@ -51,7 +51,7 @@ std::string request_columns(const core::model::JobHistory& history,
     names.add(history.job_names[i]);
     submit.push_back(clock.at(request.submit_ns));
     gpus.push_back(static_cast<uint32_t>(request.num_gpus));
-    // 0 = none is named
+    // 0 = no name
     user.push_back(request.user.valid() ? request.user.value + 1 : 0);
     model.push_back(request.model.valid() ? request.model.value + 1 : 0);
     app_class.push_back(request.app_class.value);

@@ -8,7 +8,7 @@ namespace goban::study::results {
 
 enum class NoteLevel : uint8_t { Info, Warning, Error };
 
-/// Something the reader of results has to know.
+/// One note, with its level.
 struct Note {
   NoteLevel level = NoteLevel::Info;
   std::string text;

@@ -1,4 +1,4 @@
-// Watches a simulated run and counts how long which applications were together on a GPU.
+// Observes a simulated run and records for how long pairs of applications shared a GPU.
 #pragma once
 
 #include <map>
@@ -11,12 +11,13 @@
 
 namespace goban::study::results {
 
-/// Of all jobs whose application is known, fillers too. Three jobs on a GPU are three pairs.
-/// Memory: the pairs that met, and the GPUs of the running jobs. Cost of an action: the GPUs of the
-/// job x who else is on them.
+/// Covers all jobs whose application is known, including fillers. Three jobs on a GPU are three
+/// pairs. Memory: the pairs that shared a GPU, and the GPUs of the running jobs. Cost of an action:
+/// the GPUs of the job x the other jobs on them.
 class PairRecorder final : public simulator::Observer {
  public:
-  /// `cluster` and `next` (may be null; gets every call first) outlive the recorder.
+  /// `cluster` and `next` must outlive the recorder. `next` may be null; it receives every call
+  /// first.
   PairRecorder(const core::model::Cluster& cluster, simulator::Observer* next);
 
   void decided(const core::scheduler::Decision& decision,
@@ -29,7 +30,7 @@ class PairRecorder final : public simulator::Observer {
 
   /// A GPU model (index of Cluster::gpu_models) and two applications, the smaller id first.
   using Pair = std::tuple<size_t, core::model::AppId, core::model::AppId>;
-  /// GPU-seconds together; pairs that never met are not there.
+  /// GPU-seconds of sharing; pairs that never shared a GPU are absent.
   [[nodiscard]] const std::map<Pair, double>& together_s() const { return together_s_; }
 
  private:

@@ -1,4 +1,4 @@
-// Who was together with whom, by hand.
+// Time that pairs of applications shared GPUs, computed by hand.
 #include "study/results/pair_recorder.hpp"
 
 #include <gmock/gmock.h>

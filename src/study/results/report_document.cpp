@@ -109,7 +109,7 @@ std::string series_json(const ReportInput& input) {
                          ",\n"));
 }
 
-/// Busy shares in percent, row by row.
+/// Shares of held GPUs in percent, row by row.
 std::string heat_run_json(const RunRecorder& recorder, const HeatRows& rows) {
   const TimeBins& heat = recorder.heat();
   const size_t bins = heat.bins_until(recorder.end_ns());
@@ -150,7 +150,7 @@ std::string grouping_json(const ReportInput& input, const JobGrouping& grouping)
       site::page::json_list(input.runs, run_json, ",\n"));
 }
 
-/// One bin width for the curves of all runs, and one for their heat maps.
+/// Brings the curves of all runs to one bin width, and their heat maps to another.
 void align(const ReportInput& input) {
   TimeNs curves_ns = 0;
   TimeNs heat_ns = 0;

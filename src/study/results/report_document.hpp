@@ -1,5 +1,5 @@
-// The document of a simulation report: everything a page shows, as one JSON text. Its schema is in
-// docs/report.md; change kSchemaVersion with it.
+// The document of a simulation report: all data of the page as one JSON text. Its schema is in
+// docs/report.md; increase kSchemaVersion when it changes.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct ReportRun {
   const simulator::SimulationResult* result = nullptr;
   RunRecorder* recorder = nullptr;
   EnergyRecorder* energy = nullptr;     ///< null: not metered
-  const PairRecorder* pairs = nullptr;  ///< null: nobody watched who met on a GPU
+  const PairRecorder* pairs = nullptr;  ///< null: sharing was not recorded
 };
 
 struct ReportInput {
@@ -36,11 +36,11 @@ struct ReportInput {
   const core::model::Cluster* cluster = nullptr;
   const core::model::JobHistory* history = nullptr;
   const HeatRows* rows = nullptr;
-  const core::policy::SiteKnowledge* knowledge = nullptr;  ///< null: nothing was given
+  const core::policy::SiteKnowledge* knowledge = nullptr;  ///< null: none was given
   std::vector<ReportRun> runs;                             ///< in the order of the comparison
 };
 
-/// The document. Brings the bins of all recorders to one width. Safe inside of a <script> element.
+/// The document. Brings the bins of all recorders to one width. Safe inside a <script> element.
 [[nodiscard]] std::string report_document(const ReportInput& input);
 
 }  // namespace goban::study::results

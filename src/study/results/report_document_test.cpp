@@ -73,7 +73,7 @@ TEST(JobTable, ChoosesATickThatFits) {
   EXPECT_GE(table_jobs_max(1000), 20'000U);
 }
 
-/// Two runs over three jobs of hostile names.
+/// Two runs over three jobs whose names need escaping.
 class ReportDocumentTest : public testing::Test {
  protected:
   ReportDocumentTest() {

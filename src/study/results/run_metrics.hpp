@@ -1,4 +1,4 @@
-// The figures of one simulated run, as `goban simulate` prints them.
+// The metrics of one simulated run, as `goban simulate` prints them.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace goban::study::results {
 
-/// One run. JCT = finish - submit; wait = JCT - time holding resources; jobs that were killed at
-/// their walltime limit count with the time of their end. Fillers are in `gpu_occupancy` only.
-/// Jobs of the warm-up are not in jobs, JCT, wait, preemptions and timed_out; all the rest is of
-/// the whole run.
+/// One run. JCT = finish - submit; wait = JCT - time holding resources. Jobs that were killed at
+/// their walltime limit count with the time at which they ended. Fillers count in `gpu_occupancy`
+/// only. Warm-up jobs are excluded from jobs, JCT, wait, preemptions and timed_out; all other
+/// members cover the whole run.
 struct RunMetrics {
   std::string policy;
   int64_t jobs = 0;
@@ -32,11 +32,11 @@ struct RunMetrics {
   int64_t preemptions = 0;
   double wall_s = 0;
   int64_t timed_out = 0;
-  double gpu_hours_lost = 0;              ///< undone by node failures
-  double gpu_hours_restarting = 0;        ///< held without progress: what switching costs
-  AccountMetrics worst_account;           ///< by average slowdown; without a name if there is none
-  std::optional<EnergyMetrics> energy;    ///< if watts are known
-  std::optional<ServiceMetrics> service;  ///< if asked for
+  double gpu_hours_lost = 0;        ///< work lost to node failures
+  double gpu_hours_restarting = 0;  ///< held without progress: restart costs
+  AccountMetrics worst_account;     ///< highest average slowdown; without a name if there is none
+  std::optional<EnergyMetrics> energy;    ///< only with a power model
+  std::optional<ServiceMetrics> service;  ///< only if requested
 };
 
 /// Jobs submitted less than `warmup_ns` after the first one are the warm-up.

@@ -1,4 +1,4 @@
-// Watches a simulated run and keeps what pictures of it need, in bounded memory.
+// Observes a simulated run and records the data of its figures in bounded memory.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace goban::study::results {
 
-/// Rows of the heat map: GPUs if there are few, else nodes, else groups of neighbouring nodes.
+/// Rows of the heat map: GPUs if there are few, otherwise nodes, otherwise groups of adjacent
+/// nodes.
 struct HeatRows {
   std::string kind;  ///< "gpu", "node" or "nodes"
   std::vector<std::string> labels;
@@ -22,16 +23,17 @@ struct HeatRows {
 /// At most `rows_max` rows over the whole cluster.
 [[nodiscard]] HeatRows heat_rows(const core::model::Cluster& cluster, size_t rows_max);
 
-/// Time averages of waiting jobs, held GPUs and held GPUs by row. A shared GPU is held once.
-/// Waiting is a job of the history that was submitted, holds nothing and has not ended; GPUs count
-/// fillers, too. Memory: (rows + 2) x kBinsMax doubles, and the GPUs of the running jobs.
+/// Time averages of waiting jobs, held GPUs and held GPUs by row. A shared GPU is held once. A job
+/// of the history waits if it was submitted, holds nothing and has not ended; GPUs include those of
+/// fillers. Memory: (rows + 2) x kBinsMax doubles, and the GPUs of the running jobs.
 class RunRecorder final : public simulator::Observer {
  public:
   static constexpr size_t kBinsMax = 2048;
   static constexpr size_t kWaiting = 0;  ///< rows of curves()
   static constexpr size_t kHeld = 1;
 
-  /// `history`, `rows` and `next` (may be null; gets every call first) outlive the recorder.
+  /// `history`, `rows` and `next` must outlive the recorder. `next` may be null; it receives every
+  /// call first.
   RunRecorder(const core::model::JobHistory& history, const HeatRows& rows,
               simulator::Observer* next);
 
@@ -43,14 +45,14 @@ class RunRecorder final : public simulator::Observer {
   void job_ended(TimeNs now, core::model::JobId job, simulator::JobEnd end) override;
   void ended(TimeNs now) override;
 
-  /// Merges bins until they are at least so wide, to have one width for all runs.
+  /// Merges bins until they have at least these widths, to bring all runs to the same width.
   void widen(TimeNs curves_ns, TimeNs heat_ns);
   [[nodiscard]] const TimeBins& curves() const { return curves_; }
   [[nodiscard]] const TimeBins& heat() const { return heat_; }
   [[nodiscard]] TimeNs end_ns() const { return end_ns_; }
 
  private:
-  /// A number that changes now and then: since when it has its value.
+  /// A value of a step function, and since when it holds.
   struct Level {
     TimeNs since_ns = 0;
     int64_t value = 0;

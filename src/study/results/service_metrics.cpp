@@ -23,7 +23,7 @@ double jain(const std::vector<double>& values) {
   return squares > 0 ? sum * sum / (static_cast<double>(values.size()) * squares) : 1;
 }
 
-/// Counts which promises of a job were not kept.
+/// Counts the service targets that a job missed.
 void count_misses(const core::model::TrainingFacts& facts, const core::model::Job& job,
                   const simulator::JobOutcome& outcome, ServiceMetrics& out) {
   const base::TimeNs jct_ns = outcome.finish_ns - job.request.submit_ns;
@@ -41,7 +41,7 @@ void count_misses(const core::model::TrainingFacts& facts, const core::model::Jo
   }
 }
 
-/// Averages by user: the worst one, and how alike they are.
+/// Averages by user: the highest one, and Jain's index.
 class ByUser {
  public:
   explicit ByUser(size_t users) : sum_(users), jobs_(users) {}

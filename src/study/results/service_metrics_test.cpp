@@ -70,7 +70,7 @@ TEST(ServiceMetrics, OneUserIsMeasuredByJobs) {
   EXPECT_DOUBLE_EQ(m.jain_index, 16.0 / (2 * 10));
   EXPECT_DOUBLE_EQ(m.worst_user_slowdown, 2);
   EXPECT_EQ(m.deadline_jobs, 0);
-  // The warm-up does not count.
+  // The warm-up is not counted.
   run.history.jobs[1].request.submit_ns = 50 * kSecond;
   EXPECT_DOUBLE_EQ(measure_service(run.history, run.result, nullptr, 50 * kSecond).avg_slowdown,
                    2.5);

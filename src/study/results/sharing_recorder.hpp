@@ -1,4 +1,4 @@
-// Watches a simulated run and counts what sharing GPUs came to.
+// Observes a simulated run and counts launches and undos on shared GPUs.
 #pragma once
 
 #include <array>
@@ -13,10 +13,10 @@ namespace goban::study::results {
 inline constexpr size_t kNumPredictionLevels =
     static_cast<size_t>(core::knowledge::PredictionLevel::Never) + 1;
 
-/// Of the jobs of a history; fillers are left out.
+/// Of the jobs of a history; fillers are excluded.
 class SharingRecorder final : public simulator::Observer {
  public:
-  /// `next` (may be null; gets every call first) outlives the recorder.
+  /// `next` must outlive the recorder. It may be null; it receives every call first.
   SharingRecorder(size_t num_jobs, simulator::Observer* next) : next_(next), level_of_(num_jobs) {}
 
   void decided(const core::scheduler::Decision& decision,
@@ -27,13 +27,13 @@ class SharingRecorder final : public simulator::Observer {
   void job_ended(base::TimeNs now, core::model::JobId job, simulator::JobEnd end) override;
   void ended(base::TimeNs now) override;
 
-  /// Shared allocations that were taken back.
+  /// Shared allocations that were undone.
   [[nodiscard]] int64_t undo_count() const { return undo_count_; }
-  /// Launches beside other jobs, by the level of the prediction behind them.
+  /// Launches next to other jobs, by the level of the prediction behind them.
   [[nodiscard]] const std::array<int64_t, kNumPredictionLevels>& predictions() const {
     return predictions_;
   }
-  /// Behind the last launch of each job; Alone: its GPUs were free.
+  /// Of the last launch of each job; Alone: its GPUs were free.
   [[nodiscard]] const std::vector<core::knowledge::PredictionLevel>& level_of() const {
     return level_of_;
   }

@@ -38,7 +38,7 @@ void append_name(std::string& out, const char* name, const std::string& value) {
   out += fmt::format(", \"{}\": {}", name, name_json(value));
 }
 
-/// 0.1234 -> "+12.3 %", with the error of a back-test "+12.3 ±1.5 %"; "?" if it has none.
+/// 0.1234 -> "+12.3 %", with the error of a back-test "+12.3 ±1.5 %"; "?" if there is no error.
 std::string gain_text(const Gain& gain, bool tested) {
   std::string out = fmt::format("{:+.1f}", 100 * gain.gain);
   if (tested) out += gain.error ? fmt::format(" ±{:.1f}", 100 * *gain.error) : " ±?";
@@ -51,7 +51,7 @@ std::string claim_text(const Gain& jct, const Gain& wait) {
   return wait.claimed ? "wait" : "not claimed";
 }
 
-/// Columns on a terminal: ± is two bytes but one column.
+/// Width on a terminal: ± is two bytes but one column.
 size_t columns_of(const std::string& text) {
   return static_cast<size_t>(
       std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
@@ -110,7 +110,7 @@ void append_service(std::string& out, const ServiceMetrics& service) {
   out += ", \"prediction_levels\": {" + levels.substr(2) + '}';
 }
 
-/// Members behind a policy's name.
+/// The JSON members after a policy's name.
 std::string figures(const Comparison& comparison, const RunMetrics& run) {
   const RunMetrics& reference = comparison.runs[comparison.reference];
   const bool tested = comparison.backtest.has_value();
@@ -189,7 +189,7 @@ std::string simulate_json(const Comparison& comparison) {
 
 namespace {
 
-/// What stands below the table: the best run, and what its gain is worth.
+/// The lines below the table: the run with the lowest average JCT, and whether its gain is claimed.
 std::string verdict(const Comparison& comparison) {
   const std::vector<RunMetrics>& runs = comparison.runs;
   const RunMetrics& reference = runs[comparison.reference];
@@ -207,7 +207,7 @@ std::string verdict(const Comparison& comparison) {
   if (runs.size() > 1 && comparison.backtest) {
     out += "; ± is the error of the back-test, and a gain within it is not claimed.\n";
   } else if (runs.size() > 1) {
-    out += "; without --backtest their error is not known.\n";
+    out += "; without --backtest their error is unknown.\n";
   }
   return out;
 }
@@ -273,7 +273,7 @@ std::string backtest_text(const Backtest& test) {
       test.policy, test.jobs, test.days, test.without_start, test.in_warmup);
   if (test.jobs == 0) return out;
   out += mean_line("mean wait", test.wait) + mean_line("mean JCT", test.jct);
-  out += fmt::format("  wait of a job: error {} in the mean, {} median, {} p90; bias {}\n",
+  out += fmt::format("  wait per job: error {} mean, {} median, {} p90; bias {}\n",
                      human_seconds(test.error_abs_mean_s), human_seconds(test.error_abs_p50_s),
                      human_seconds(test.error_abs_p90_s), human_seconds(test.error_mean_s));
   out +=
@@ -281,7 +281,7 @@ std::string backtest_text(const Backtest& test) {
                   100 * test.within_1min, 100 * test.within_5min, 100 * test.within_10percent,
                   test.rank_correlation ? fmt::format("{:.3f}", *test.rank_correlation) : "-");
   if (test.days < kDaysWanted) {
-    out += fmt::format("  few days: an interval over {} says little\n", test.days);
+    out += fmt::format("  few days: an interval over {} days is unreliable\n", test.days);
   }
   return out;
 }
@@ -297,12 +297,12 @@ std::string worst_account_lines(const std::vector<RunMetrics>& runs) {
                        width, worst.name.empty() ? "(no name)" : worst.name, worst.avg_slowdown,
                        human_seconds(worst.avg_wait_s), worst.jobs);
   }
-  return out.empty() ? out : "\nThe account served worst, by average slowdown:\n" + out;
+  return out.empty() ? out : "\nAccount with the highest average slowdown:\n" + out;
 }
 
 namespace {
 
-/// The reference's figure over the run's, minus one: how much less the run needs.
+/// Relative change of a run's value against the reference.
 std::string less_text(double value, double reference) {
   return reference > 0 ? fmt::format("{:+.1f} %", 100 * (value / reference - 1)) : "-";
 }
@@ -351,7 +351,7 @@ std::string service_table(const std::vector<RunMetrics>& runs) {
   std::string out =
       fmt::format("\n{:<{}}  {:>17} {:>10} {:>9} {:>9} {:>10} {:>6} {:>6} {:>6}  {}\n", "policy",
                   width, "deadlines missed", "epoch", "slowdown", "p99", "worst user", "Jain",
-                  "undone", "moved", "shared places predicted by");
+                  "undone", "moved", "predictions for shared GPUs");
   for (const RunMetrics& run : runs) {
     const ServiceMetrics& s = *run.service;
     out += fmt::format(

@@ -1,4 +1,4 @@
-// What `goban simulate` gives out: JSON, the comparison table, per-job CSV.
+// The outputs of `goban simulate`: JSON, comparison table, per-job CSV.
 #pragma once
 
 #include <optional>
@@ -11,45 +11,46 @@
 
 namespace goban::study::results {
 
-/// Runs side by side. Gains are against the reference run: the site's own policy.
+/// Runs to compare. Gains are against the reference run: the site's own policy.
 struct Comparison {
   std::vector<RunMetrics> runs;
   size_t reference = 0;
   std::optional<Backtest> backtest;  ///< of the reference run
 };
 
-/// The document {"runs": [...]}, see docs/simulate.md; numbers in the shortest form that reads back
-/// equal.
+/// The document {"runs": [...]}, see docs/simulate.md. Numbers are written in the shortest form
+/// that reads back equal.
 [[nodiscard]] std::string simulate_json(const Comparison& comparison);
 
 /// Parts of that document: the members of a run without its policy; the back-test.
 [[nodiscard]] std::string figures_json(const Comparison& comparison, size_t run);
 [[nodiscard]] std::string backtest_json(const Backtest& test);
 
-/// A table for a terminal: one row a run, gains beside the averages, and with a back-test the
-/// error beside each gain and whether it is claimed.
+/// A table for a terminal: one row per run, gains next to the averages. With a back-test also the
+/// error of each gain and whether it is claimed.
 [[nodiscard]] std::string comparison_table(const Comparison& comparison);
 
-/// What the back-test found, for a terminal.
+/// The result of the back-test, for a terminal.
 [[nodiscard]] std::string backtest_text(const Backtest& test);
 
-/// For people: whom each policy served worst; empty if the jobs have neither accounts nor users.
+/// For a terminal: the account with the highest average slowdown under each policy; empty if the
+/// jobs have neither accounts nor users.
 [[nodiscard]] std::string worst_account_lines(const std::vector<RunMetrics>& runs);
 
-/// For people: the energy of each run under the four accountings; empty without watts.
+/// For a terminal: the energy of each run under the four accountings; empty without a power model.
 [[nodiscard]] std::string energy_table(const Comparison& comparison);
 
-/// For people: promises, slowdowns and fairness; empty if they were not measured.
+/// For a terminal: service targets, slowdowns and fairness; empty if they were not measured.
 [[nodiscard]] std::string service_table(const std::vector<RunMetrics>& runs);
 
-/// Further columns of jobs.csv; null = not there.
+/// Additional columns of jobs.csv; null = not recorded.
 struct JobColumns {
   const core::knowledge::EnergyAccount* energy = nullptr;  ///< energy_kwh
-  const SharingRecorder* sharing = nullptr;  ///< predicted_by: the level, `alone` = free GPUs
+  const SharingRecorder* sharing = nullptr;  ///< predicted_by: the level; `alone` = free GPUs
 };
 
-/// Writes job_id,submit_s,start_s,finish_s,jct_s,wait_s,num_gpus,preemptions and further columns.
-/// The file appears whole or not at all. Errors: Failed if it cannot be written.
+/// Writes job_id,submit_s,start_s,finish_s,jct_s,wait_s,num_gpus,preemptions and the additional
+/// columns. The file appears complete or not at all. Errors: Failed if it cannot be written.
 [[nodiscard]] base::Status write_jobs_csv(const std::string& path,
                                           const core::model::JobHistory& history,
                                           const simulator::SimulationResult& result,

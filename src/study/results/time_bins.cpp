@@ -8,7 +8,7 @@ namespace goban::study::results {
 
 namespace {
 
-/// Seconds; each divides the next. Behind the last one widths double.
+/// Seconds; each divides the next. After the last one, widths double.
 constexpr std::array<int64_t, 15> kWidths = {1,    2,    10,    30,    60,    120,    600,   1800,
                                              3600, 7200, 21600, 43200, 86400, 172800, 864000};
 

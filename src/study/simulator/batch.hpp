@@ -1,5 +1,5 @@
-// Several policies over one history, side by side on threads. Results do not depend on the number
-// of threads: every run has its own state and seed.
+// Runs several policies over one history on threads. Results do not depend on the number of
+// threads: every run has its own state and seed.
 #pragma once
 
 #include <string>

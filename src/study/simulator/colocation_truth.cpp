@@ -12,10 +12,10 @@ using core::model::Tenants;
 
 namespace {
 
-/// Slowdown of a set that should not be together at all, for each neighbour.
+/// Slowdown per neighbour of a set that must never be co-located.
 constexpr double kNever = 2;
 
-/// Sum of twelve uniform numbers less six: mean 0, deviation 1.
+/// Sum of twelve uniform numbers minus six: mean 0, standard deviation 1.
 double nearly_normal(uint64_t seed) {
   base::Random random(seed);
   double sum = -6;

@@ -1,9 +1,8 @@
-// How fast jobs that share GPUs really are in a simulation: what a policy only predicts.
+// The true speed of co-located jobs in a simulation, which a policy can only predict.
 //
-// The truth of a set is the mean that a history predicts, that of the policy at the start or
-// another, times a seeded error of its own for each member: exp(noise x z), z standard normal, the
-// same whenever the set comes together. With noise 0 a policy that predicts from the same history
-// is always right.
+// The true slowdown of a set is the mean predicted from a history (the initial one of the policy,
+// or another) times a seeded error per member: exp(noise x z), z standard normal, the same whenever
+// the set occurs. With noise 0 a policy that predicts from the same history is always right.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +13,11 @@
 
 namespace goban::study::simulator {
 
-/// Slowdowns by neighbours and power limits. Refers to the knowledge, which outlives it.
+/// Slowdowns by neighbours and power limits. Refers to the knowledge, which must outlive it.
 class ColocationTruth {
  public:
-  /// `history`: what is true, with the applications and GPU types of the knowledge; outlives it.
+  /// `history`: the true slowdowns, with the applications and GPU types of the knowledge; must
+  /// outlive this object.
   ColocationTruth(const core::policy::SiteKnowledge& knowledge,
                   const core::knowledge::ColocationHistory& history, double noise, uint64_t seed)
       : knowledge_(&knowledge),
@@ -25,7 +25,8 @@ class ColocationTruth {
         noise_(noise),
         seed_(seed) {}
 
-  /// Of a job on its GPUs, against the same GPUs without neighbours: its slowest group counts.
+  /// Slowdown of a job on its GPUs against the same GPUs without neighbours: the maximum over its
+  /// GPUs.
   [[nodiscard]] double by_neighbours(const core::model::Tenants& tenants,
                                      core::model::JobId job) const;
   /// The same with power limits.

@@ -13,14 +13,14 @@ base::Result<LinkContention> LinkContention::make(const core::model::Cluster& cl
   const auto levels = cluster.levels();
   const auto rack = std::ranges::find(levels, "rack", &core::model::TopologyLevel::name);
   if (rack == levels.end() || rack->num_domains() < 2) {
-    return base::usage_error("the cluster has no racks, so no links between them are contended",
-                             "give nodes_per_rack in the cluster file, or leave --contention out");
+    return base::usage_error("--contention requires a cluster with racks",
+                             "give nodes_per_rack in the cluster file, or omit --contention");
   }
   double ratio = settings.uplink_ratio.value_or(0);
   if (!settings.uplink_ratio) {
     const auto outer = rack + 1;
     if (rack->bandwidth_bytes_per_s <= 0 || outer->bandwidth_bytes_per_s <= 0) {
-      return base::usage_error("the cluster states no bandwidth within and between racks",
+      return base::usage_error("the bandwidth within and between racks is unknown",
                                "give --uplink-ratio, or links in the cluster file");
     }
     ratio = outer->bandwidth_bytes_per_s / rack->bandwidth_bytes_per_s;

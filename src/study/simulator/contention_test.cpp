@@ -47,7 +47,7 @@ TEST(LinkContentionProperty, SlowdownsFollowFromWhoRunsAlone) {
         for (size_t i = 1; i < affected.size(); ++i) RC_ASSERT(affected[i - 1] < affected[i]);
         running.emplace_back(JobId(step), gpus);
       }
-      // The same jobs, started afresh in another order, see the same contention.
+      // The same jobs, started from scratch in another order, have the same contention.
       LinkContention again = LinkContention::make(cluster, settings).value();
       for (auto it = running.rbegin(); it != running.rend(); ++it)
         again.start(it->first, it->second);

@@ -11,7 +11,7 @@ using core::policy::PlacementView;
 
 constexpr size_t kNamesKept = 5;
 
-/// Answers as the policy does, and tells the explainer what it saw.
+/// Forwards to the policy, and reports each placement to the explainer.
 class WatchedPlacement final : public core::policy::Placement {
  public:
   WatchedPlacement(std::unique_ptr<core::policy::Placement> policy, Explainer& explainer)
@@ -32,7 +32,7 @@ class WatchedPlacement final : public core::policy::Placement {
   Explainer* explainer_;
 };
 
-/// Most free GPUs on one node.
+/// Maximum number of free GPUs on one node.
 int32_t fullest_node(const core::model::FreeGpus& free) {
   const core::model::CountBuckets& nodes = free.by_node();
   for (uint32_t count = nodes.count_max(); count > 0; --count) {
@@ -155,7 +155,7 @@ void Explainer::note_launch(const core::scheduler::Decision& decision,
     launch.penalty = speed_.penalties->at(launch.span_level, request);
   }
   const uint64_t seed = core::scheduler::placement_seed(seed_, job_, decision.at_ns);
-  // Of several tries in one decision the last one was taken.
+  // Of several placements in one decision the last one took effect.
   for (Sight& sight : sights_) {
     if (sight.seed != seed) continue;
     launch.free_gpus = sight.free_gpus;

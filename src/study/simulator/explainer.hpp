@@ -1,4 +1,4 @@
-// Follows one job through a replay and gathers why it waited and why it got its GPUs.
+// Follows one job through a replay and records why it waited and why it got its GPUs.
 #pragma once
 
 #include <atomic>
@@ -14,18 +14,18 @@ namespace goban::study::simulator {
 
 using core::model::GpuId;
 
-/// A stretch of waiting with one reason.
+/// An interval of waiting for one reason.
 struct WaitSpan {
   TimeNs from_ns = 0;
   TimeNs to_ns = 0;
   core::scheduler::WaitReason why;
-  int32_t free_min = 0;  ///< free GPUs meanwhile, after decisions
+  int32_t free_min = 0;  ///< minimum of free GPUs in the interval, after decisions
   int32_t free_max = 0;
-  size_t ahead = 0;                ///< waiting jobs before it when the stretch began
+  size_t ahead = 0;  ///< waiting jobs before it in the order at the start of the interval
   std::vector<JobId> first_ahead;  ///< the first of those
 };
 
-/// A launch, and what there was to choose from.
+/// A launch, and the alternatives of the placement.
 struct Launch {
   TimeNs at_ns = 0;
   core::model::Allocation allocation;
@@ -33,14 +33,14 @@ struct Launch {
   double score = 1;           ///< worst raw PM score of its GPUs, for its class
   double penalty = 1;         ///< of the level
   int32_t free_gpus = 0;      ///< when it was placed
-  int32_t one_node_free = 0;  ///< most free GPUs on one node then
+  int32_t one_node_free = 0;  ///< maximum of free GPUs on one node at that time
   bool same_gpus = false;
   std::vector<core::policy::PalEntry> entries;  ///< empty: the placement does not weigh entries
   std::vector<JobId> before;                    ///< placed before it in the same decision
-  std::vector<JobId> after;                     ///< and after it
+  std::vector<JobId> after;                     ///< placed after it in the same decision
 };
 
-/// It lost its GPUs.
+/// The job lost its GPUs.
 struct Stop {
   TimeNs at_ns = 0;
   bool node_failed = false;
@@ -51,20 +51,20 @@ struct JobStory {
   std::vector<WaitSpan> waits;
   std::vector<Launch> launches;
   std::vector<Stop> stops;
-  std::optional<TimeNs> first_in_line_ns;  ///< since when no waiting job was before it
+  std::optional<TimeNs> first_in_line_ns;  ///< time from which no waiting job was before it
   TimeNs finish_ns = -1;
   JobEnd end = JobEnd::Pending;
 };
 
-/// Hook it into a run with attach(); the run ends early once the job did. The story is complete
+/// Attach it to a run with attach(); the run is cancelled when the job ends. The story is complete
 /// when done() is true.
 class Explainer final : public Observer {
  public:
-  /// `pal`: the matrix of the placement policy, if it is PAL. References outlive this.
+  /// `pal`: the options of the placement policy, if it is PAL. References must outlive this object.
   Explainer(const core::model::JobHistory& history, const core::policy::SpeedModel& speed,
             JobId job, uint64_t seed, std::optional<core::policy::PalOptions> pal);
 
-  /// Sets observer, watcher and cancel of the options; `this` outlives the run.
+  /// Sets observer, watch_placement and cancel of the options; `this` must outlive the run.
   void attach(SimulationOptions& options);
 
   void decided(const core::scheduler::Decision& decision,
@@ -76,12 +76,13 @@ class Explainer final : public Observer {
   [[nodiscard]] bool done() const { return done_.load(); }
   [[nodiscard]] const JobStory& story() const { return story_; }
 
-  /// A placement was found for some job; the watcher calls this.
+  /// Called for every successful placement.
   void found(const core::policy::PlacementView& view,
              const core::policy::PlacementRequest& request);
 
  private:
-  /// What a placement saw. The job is known by its seed once the time of the decision is.
+  /// The state seen by one placement. Its seed identifies the job once the time of the decision is
+  /// known.
   struct Sight {
     uint64_t seed = 0;
     int32_t free_gpus = 0;
@@ -99,7 +100,7 @@ class Explainer final : public Observer {
   JobId job_;
   uint64_t seed_;
   std::optional<core::policy::PalOptions> pal_;
-  std::vector<Sight> sights_;  ///< of the decision in the making
+  std::vector<Sight> sights_;  ///< of the current decision
   bool wait_is_open_ = false;
   TimeNs waits_since_ns_;  ///< submission or last stop
   std::vector<GpuId> lost_gpus_;

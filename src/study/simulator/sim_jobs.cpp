@@ -83,7 +83,7 @@ double SimJobs::reported_total_s(JobId id) const {
 
 SimJobs::Progress& SimJobs::leave_resources(JobId id, TimeNs now) {
   Progress& p = progress_[id.index()];
-  GOBAN_CHECK(p.slowdown > 0, "a job stops that does not run");
+  GOBAN_CHECK(p.slowdown > 0, "a job that does not run stops");
   settle(id, now);
   p.outcome.held_ns += now - p.run_start_ns;
   p.slowdown = 0;
@@ -103,7 +103,8 @@ double SimJobs::abandon(JobId id, TimeNs now, double checkpoint_interval_s) {
   ++p.outcome.preemptions;
   const double done_s = p.work_at_start_s - p.work_left_s;
   if (checkpoint_interval_s <= 0 || p.worked_s <= 0) return 0;
-  // Checkpoints are taken in time; where the speed changed, the work counts as evenly spread.
+  // Checkpoints are taken at fixed intervals of time. Work is assumed to be evenly spread even if
+  // the speed changed.
   const double kept_s = std::floor(p.worked_s / checkpoint_interval_s) * checkpoint_interval_s;
   const double lost_s = done_s * (1 - kept_s / p.worked_s);
   p.work_left_s += lost_s;

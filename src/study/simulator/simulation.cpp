@@ -21,7 +21,7 @@ using core::model::EventKind;
 
 namespace {
 
-/// When a job will end, if it neither stops nor starts before.
+/// When a job will end unless it stops or starts before.
 struct Ending {
   TimeNs at_ns;
   JobId job;
@@ -29,11 +29,11 @@ struct Ending {
   bool killed;
 };
 
-/// Something that the core asked for comes due: a measured rate, or a node that is awake.
+/// The answer to a request of the core: an observed slowdown, or a node that is awake.
 struct Reply {
   TimeNs at_ns;
-  JobId job;       ///< invalid: it is of a node
-  uint32_t asked;  ///< number of the question; a later one of the same job or node voids it
+  JobId job;       ///< invalid: the reply is about a node
+  uint32_t asked;  ///< number of the request; a later one for the same job or node invalidates it
   core::model::NodeId node;
 };
 
@@ -90,19 +90,19 @@ class Simulation {
   [[nodiscard]] TimeNs round_up(TimeNs time) const;
   void execute(const Action& action, TimeNs now);
   void launch(JobId id, TimeNs now, bool same_gpus);
-  /// The job will end when its work is done, or be killed at its walltime limit before.
+  /// Schedules the end of the job: its work is done, or its walltime limit is reached.
   void schedule_ending(JobId id, TimeNs now, double left_s);
-  /// Slowdown of a running job by others: on links between racks and on its GPUs.
+  /// Slowdown of a running job by other jobs: on links between racks and on its GPUs.
   [[nodiscard]] double slowdown_by_others(JobId id) const;
-  /// These jobs may be slowed more or less by others now.
+  /// Updates the speeds of these jobs, except `but`.
   void change_speeds(std::span<const JobId> affected, JobId but, TimeNs now);
-  /// Jobs with other neighbours on their GPUs than before change their speed.
+  /// Updates the speeds of jobs whose neighbours on their GPUs changed.
   void follow_neighbours(TimeNs now);
   void observe(JobId id, TimeNs now, TimeNs until);
   void wake(core::model::NodeId node, TimeNs now);
   [[nodiscard]] const core::knowledge::PowerModel& power_of(core::model::NodeId node) const;
   void apply_replies(TimeNs now);
-  /// The node does not rest any more: it was woken, or it failed and came back.
+  /// The node is no longer asleep: it was woken, or it failed and was restored.
   void count_awake(core::model::NodeId node, TimeNs now);
   void count_busy(JobId id, TimeNs now);
   [[nodiscard]] base::Error stuck_error() const;
@@ -116,13 +116,13 @@ class Simulation {
   core::scheduler::Core core_;
   std::optional<ColocationTruth> truth_;
   std::priority_queue<Reply, std::vector<Reply>, LaterReplyFirst> replies_;
-  std::unordered_map<JobId, uint32_t> asked_;                       ///< number of the last question
-  std::unordered_map<core::model::NodeId, TimeNs> asleep_from_ns_;  ///< of nodes that rest
-  std::unordered_map<core::model::NodeId, uint32_t> num_woken_;  ///< likewise, of their last wake
+  std::unordered_map<JobId, uint32_t> asked_;                       ///< number of the last request
+  std::unordered_map<core::model::NodeId, TimeNs> asleep_from_ns_;  ///< of sleeping nodes
+  std::unordered_map<core::model::NodeId, uint32_t> num_woken_;     ///< number of the last wake
   std::optional<LinkContention> contention_;
   std::priority_queue<Ending, std::vector<Ending>, LaterFirst> endings_;
   SimulationResult result_;
-  size_t next_arrival_ = 0;  ///< JobId of the job that arrives next
+  size_t next_arrival_ = 0;  ///< JobId of the next arrival
   size_t next_incident_ = 0;
   size_t unfinished_ = 0;  ///< counted jobs
   TimeNs decide_at_ns_ = base::kNever;
@@ -135,9 +135,9 @@ Result<SimulationResult> Simulation::run() {
   if (options_.contention) {
     if (options_.settings.credit_per_round) {
       return base::usage_error(
-          "contention changes speeds within a round, but work is credited per "
+          "--contention changes speeds within a round, but an artifact preset credits work per "
           "round",
-          "choose policies that are no artifact presets");
+          "omit --contention, or choose policies other than artifact presets");
     }
     auto contention = LinkContention::make(*speed_.cluster, *options_.contention);
     if (!contention) return base::failure(contention.error());
@@ -229,7 +229,7 @@ void Simulation::apply_replies(TimeNs now) {
   for (; !replies_.empty() && replies_.top().at_ns <= now; replies_.pop()) {
     const Reply reply = replies_.top();
     if (reply.node.valid()) {
-      // It may have failed on its way.
+      // It may have failed while waking.
       const bool waking = core_.state().node_power().is_waking(reply.node);
       if (!waking || num_woken_[reply.node] != reply.asked) continue;
       core_.apply({.kind = EventKind::NodeAwake, .at_ns = now, .node = reply.node});
@@ -331,7 +331,7 @@ void Simulation::execute(const Action& action, TimeNs now) {
       observe(action.job, now, action.until_ns);
       return;
     case ActionKind::Cap:
-      return;  // the core's tenants hold it
+      return;  // the core's state holds it
     case ActionKind::Rest:
       asleep_from_ns_[action.node] = now + base::from_seconds(power_of(action.node).sleep.enter_s);
       return;
@@ -346,7 +346,7 @@ const core::knowledge::PowerModel& Simulation::power_of(core::model::NodeId node
 }
 
 void Simulation::wake(core::model::NodeId node, TimeNs now) {
-  // A node that falls asleep first has to be there.
+  // A node that is still falling asleep first has to complete that.
   const TimeNs from = std::max(now, asleep_from_ns_[node]);
   replies_.push({.at_ns = from + base::from_seconds(power_of(node).sleep.wake_s),
                  .job = {},
@@ -440,7 +440,7 @@ base::Error Simulation::stuck_error() const {
           fmt::format("{} jobs can never start under {}; the first is job {}", unfinished_,
                       core_.policies().name, first),
           {},
-          "nodes that failed for good, or a job that fits no node"};
+          "check for nodes that failed permanently and for jobs that fit no node"};
 }
 
 }  // namespace
@@ -451,7 +451,7 @@ Result<SimulationResult> simulate(const core::model::JobHistory& history,
                                   const SimulationOptions& options) {
   const Status known = core::policy::check_knowledge(
       composition, options.knowledge != nullptr,
-      "take a policy that does not; goban policies lists sharing and power "
+      "choose a policy that does not; goban policies lists sharing and power "
       "of each");
   if (!known) return base::failure(known.error());
   return Simulation(history, speed, composition, options).run();

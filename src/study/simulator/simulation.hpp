@@ -27,19 +27,19 @@ enum class JobEnd : uint8_t {
   TimedOut,  ///< killed at its walltime limit
 };
 
-/// What became of one job.
+/// The outcome of one job.
 struct JobOutcome {
   TimeNs start_ns = -1;  ///< first start
   TimeNs finish_ns = -1;
   TimeNs held_ns = 0;  ///< time it held resources, over all runs
   int32_t preemptions = 0;
-  int32_t undone = 0;  ///< of them: a shared place was taken back
-  int32_t moved = 0;   ///< of them: it went on at once elsewhere
-  int32_t shared = 0;  ///< starts on GPUs that others held
+  int32_t undone = 0;  ///< of them: a shared placement was undone
+  int32_t moved = 0;   ///< of them: it continued at once elsewhere
+  int32_t shared = 0;  ///< starts on GPUs that other jobs held
   JobEnd end = JobEnd::Pending;
 };
 
-/// Watches a run, for logs and pictures. Rounds between two decisions changed nothing.
+/// Observes a run, for logs and figures. Rounds between two decisions changed nothing.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -48,66 +48,66 @@ class Observer {
                        const core::scheduler::Core& core) {
     (void)decision, (void)core;
   }
-  /// An action is carried out, whether decided or forced by an event.
+  /// An action is carried out, either decided or forced by an event.
   virtual void acted(TimeNs now, const core::model::Action& action,
                      const core::scheduler::Core& core) {
     (void)now, (void)action, (void)core;
   }
-  /// A node that rested can run jobs again: it was woken, or it failed and came back.
+  /// A sleeping node can run jobs again: it was woken, or it failed and was restored.
   virtual void awake(TimeNs now, core::model::NodeId node) { (void)now, (void)node; }
   virtual void job_ended(TimeNs now, JobId job, JobEnd end) { (void)now, (void)job, (void)end; }
-  /// The run ended at `now`, before anything was decided then.
+  /// The run ended at `now`, before any decision at that time.
   virtual void ended(TimeNs now) { (void)now; }
 };
 
-/// One more job each time it is asked: what comes after the history (PAL spec 8).
+/// Returns job `index` after the end of the history (PAL: simulated time, docs/papers.md).
 using FillerSource = std::function<base::Result<core::model::Job>(size_t index)>;
 
 struct SimulationOptions {
   core::policy::RunSettings settings;
-  /// Progress up to here survives a node failure: a checkpoint every so many seconds of a run.
+  /// Interval of checkpoints during a run; progress up to the last one survives a node failure.
   double checkpoint_interval_s = 1800;
   uint64_t seed = 1;
-  /// Jobs that span racks slow each other down; none: each runs as if it were alone.
+  /// Jobs that span racks slow each other down; none: no contention between racks.
   std::optional<ContentionSettings> contention;
-  /// In time order: NodeLost, NodeClosed, NodeRestored, NodeDrained, and JobBroke, which counts
-  /// if the job runs then.
+  /// In time order: NodeLost, NodeClosed, NodeRestored, NodeDrained, and JobBroke, which is ignored
+  /// unless the job runs then.
   std::span<const core::model::Event> incidents;
-  /// Who slows whom on a GPU, and what nodes draw; null: nobody knows. Policies that share, sleep
-  /// or cap power need it.
+  /// Slowdowns of co-located jobs, and power of nodes; null: unknown. Required by policies that
+  /// share GPUs, let nodes sleep or limit power.
   std::shared_ptr<const core::policy::SiteKnowledge> knowledge;
-  /// What is true of neighbours, if not what the knowledge says; with its applications and GPU
-  /// types.
+  /// True slowdowns of co-located jobs, if different from those of the knowledge; with its
+  /// applications and GPU types.
   std::shared_ptr<const core::knowledge::ColocationHistory> true_colocation;
-  /// Relative deviation of true slowdowns by neighbours from those the knowledge predicts.
+  /// Relative deviation of true slowdowns by neighbours from those that the knowledge predicts.
   double prediction_noise = 0;
   FillerSource fillers;  ///< empty: none
   Observer* observer = nullptr;
-  /// Puts a watcher around the placement policy; it must not change what the policy answers.
+  /// Wraps the placement policy; it must not change the policy's result.
   std::function<std::unique_ptr<core::policy::Placement>(std::unique_ptr<core::policy::Placement>)>
       watch_placement;
-  std::atomic<int64_t>* finished_count = nullptr;  ///< kept up to date for a progress bar
+  std::atomic<int64_t>* finished_count = nullptr;  ///< updated during the run, for a progress bar
   const std::atomic<bool>* cancel = nullptr;
 };
 
-/// The books of a run; times in engine nanoseconds.
+/// The totals of a run; times in engine nanoseconds.
 struct SimulationResult {
   std::vector<JobOutcome> outcomes;  ///< by JobId, counted jobs only
   double busy_gpu_s = 0;  ///< GPU-seconds held between first submit and last finish, with fillers
-  double lost_gpu_s = 0;  ///< GPU-seconds of work that node failures undid
+  double lost_gpu_s = 0;  ///< GPU-seconds of work lost to node failures
   int64_t decisions = 0;
   int64_t starts = 0;
-  int64_t undone = 0;                              ///< shared places that were taken back
-  int64_t wakes = 0;                               ///< nodes woken from rest
-  std::vector<core::model::Breakage> breakages{};  ///< jobs that broke beside others, fillers too
-  double overhead_gpu_s = 0;  ///< GPU-seconds held while restarting: the cost of switching
+  int64_t undone = 0;                              ///< shared placements that were undone
+  int64_t wakes = 0;                               ///< wakes of sleeping nodes
+  std::vector<core::model::Breakage> breakages{};  ///< job failures on shared GPUs, with fillers
+  double overhead_gpu_s = 0;  ///< GPU-seconds held while restarting: the restart costs
   TimeNs end_ns = 0;
 };
 
 /// Runs the history to the end of its last job.
 /// Errors: BadData if jobs remain that can never start, or the fillers run out; Failed if
-/// cancelled; Usage if the policy needs knowledge that there is none of, or if contention is asked
-/// for and the cluster has no racks, or work is credited per round.
+/// cancelled; Usage if the policy requires knowledge that is missing, or if contention is requested
+/// and the cluster has no racks, or work is credited per round.
 [[nodiscard]] base::Result<SimulationResult> simulate(const core::model::JobHistory& history,
                                                       const core::policy::SpeedModel& speed,
                                                       const core::policy::Composition& composition,

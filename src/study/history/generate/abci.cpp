@@ -21,8 +21,8 @@ using base::Random;
 using base::Status;
 using base::usage_error;
 
-// Ours, as the paper says nothing of it: when people submit (office hours; a third less work on
-// weekends), groups of users, and the models, PAL's six.
+// Our assumptions, not given in the paper: submission times (office hours; a third less on
+// weekends), groups of users, and the models (PAL's six).
 constexpr std::array<double, 24> kHourWeights = {.75, .65, .55, .5,  .45, .4,  .4,  .45,
                                                  .6,  .9,  1.3, 1.5, 1.4, 1.5, 1.6, 1.7,
                                                  1.7, 1.7, 1.6, 1.4, 1.2, 1.1, 1.0, .9};
@@ -30,7 +30,7 @@ constexpr std::array<double, 7> kWeekdayWeights = {1.1, 1.15, 1.15, 1.15, 1.1, .
 constexpr size_t kNumAccounts = 120;
 constexpr int32_t kOtherUsers = 1'000;
 
-/// Resource types of Table 1.
+/// Resource types of the paper's Table 1.
 struct Type {
   std::string_view name;
   int32_t gpus = 0;
@@ -49,14 +49,14 @@ const Type& type_named(std::string_view name) {
   return kTypes[0];
 }
 
-/// How a group of jobs looks in the file.
+/// How the jobs of a group are written.
 struct Look {
   const Type* type = nullptr;
   int32_t instances = 1;
   std::string_view population;
 };
 
-/// Jobs outside the deep-learning population: all of this is ours.
+/// Jobs outside the deep-learning population. All of these numbers are ours.
 struct OtherRow {
   std::string_view population;
   std::string_view type;
@@ -75,11 +75,11 @@ constexpr std::array<OtherRow, 12> kOthers = {{{"cpu", "C.small", 1, .30},
                                                {"idle", "Full", 1, .05},
                                                {"idle", "Full", 2, .005},
                                                {"idle", "Full", 4, .005}}};
-// CPU jobs: a median of six minutes, a mean of one hour. Short ones: below the 300 s of C4.
+// CPU jobs: median of six minutes, mean of one hour. Short jobs: below the 300 s of condition C4.
 constexpr CdfPoint kCpuMedian{360, 0.5};
 constexpr CdfPoint kShortMedian{60, 0.5};
 
-/// One population with what is needed to write it.
+/// One year of jobs, and the state needed to write it.
 class AbciYear {
  public:
   AbciYear(const AbciOptions& options, const TextSink& sink, const WorkProgress& progress)
@@ -179,13 +179,15 @@ class AbciYear {
     }
     const double exponent = zipf_exponent(kSubmitters, kTopSubmitters, kTopShare);
     std::vector<double> shares = zipf_weights(kOtherUsers, exponent);
-    shuffle(shares, random_);  // who has most deep-learning jobs need not have most others
+    shuffle(shares,
+            random_);  // users with most deep-learning jobs need not have most of the others
     plan.user_jobs = quotas(shares, num_jobs_ - num_dl_);
     append(jobs, plan, first_group);
     return {};
   }
 
-  /// Drafts the plan's jobs, gives them limits, and adds them; their groups begin at `first_group`.
+  /// Drafts the plan's jobs, sets their walltime limits, and appends them; their groups start at
+  /// `first_group`.
   void append(std::vector<JobDraft>& jobs, const PopulationPlan& plan, uint32_t first_group) {
     LimitRules rules;
     int64_t count = 0;
@@ -207,7 +209,7 @@ class AbciYear {
     }
   }
 
-  /// Of three units a job: drafted, given a duration, written.
+  /// Reports three units per job: drafted, given a duration, written.
   void report(int64_t done) const {
     if (progress_) progress_(done, 3 * num_jobs_);
   }
@@ -276,12 +278,11 @@ class AbciYear {
 Status generate_abci(const AbciOptions& options, const TextSink& sink,
                      const WorkProgress& progress) {
   if (options.num_jobs < 0 || options.num_jobs > AbciOptions::kJobsMax) {
-    return usage_error("number of jobs makes no sense",
+    return usage_error("number of jobs is out of range",
                        fmt::format("give 1 to {}", AbciOptions::kJobsMax));
   }
   if (options.days < 0 || options.days > abci::kDays) {
-    return usage_error("number of days makes no sense",
-                       fmt::format("the year has 1 to {} days", abci::kDays));
+    return usage_error("number of days is out of range", fmt::format("give 1 to {}", abci::kDays));
   }
   return AbciYear(options, sink, progress).run();
 }

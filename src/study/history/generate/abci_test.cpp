@@ -163,7 +163,7 @@ TEST_P(AbciYearTest, MeetsTable2) {
     const double mean = std::accumulate(hours.begin(), hours.end(), 0.0) / count;
     double squares = 0;
     for (const double h : hours) squares += (h - mean) * (h - mean);
-    // A job that is moved to its limit shows in the bins of 300 jobs and fewer.
+    // Jobs moved to their limit are visible in bins of at most 300 jobs.
     const bool few = hours.size() <= 300;
     EXPECT_NEAR(mean / published.mean_h, 1, few ? 0.02 : 0.004);
     EXPECT_NEAR(std::sqrt(squares / count) / published.sd_h, 1, few ? 0.03 : 0.01);
@@ -209,7 +209,8 @@ TEST_P(AbciYearTest, MeetsUsersAndLimits) {
   EXPECT_NEAR(static_cast<double>(top) / abci::kDlJobs, 0.80, 0.001);
 }
 
-// The paper draws 100 jobs of each bin of Full once; the spread of one such draw is 0.023.
+// The paper draws 100 jobs of each bin of Full once; the standard deviation of such a draw is
+// 0.023.
 TEST_P(AbciYearTest, RankCorrelationIsThatOfOneDraw) {
   std::vector<std::vector<const Job*>> bins(abci::kNumRows);
   for (const Job& job : year().history.jobs) bins[row_of(job)].push_back(&job);
@@ -233,7 +234,8 @@ TEST_P(AbciYearTest, RankCorrelationIsThatOfOneDraw) {
   EXPECT_NEAR(sum / kDraws, abci::kSpearman, 0.05);
 }
 
-// More by day than by night, more on Tuesday than on Sunday; no hour is empty or overfull.
+// More by day than by night, more on Tuesday than on Sunday; no hour is empty or far above the
+// others.
 TEST_P(AbciYearTest, ArrivesByDayAndWeek) {
   std::array<int64_t, 24> hours{};
   std::array<int64_t, 7> weekdays{};
@@ -322,10 +324,10 @@ TEST(Abci, Problems) {
     const auto status = generate_abci(options, [](std::string_view) {});
     return status ? "" : status.error().text();
   };
-  EXPECT_EQ(problem({.num_jobs = -1}), "number of jobs makes no sense (give 1 to 25000000)");
+  EXPECT_EQ(problem({.num_jobs = -1}), "number of jobs is out of range (give 1 to 25000000)");
   EXPECT_EQ(problem({.num_jobs = 25'000'001}),
-            "number of jobs makes no sense (give 1 to 25000000)");
-  EXPECT_EQ(problem({.days = 363}), "number of days makes no sense (the year has 1 to 362 days)");
+            "number of jobs is out of range (give 1 to 25000000)");
+  EXPECT_EQ(problem({.days = 363}), "number of days is out of range (give 1 to 362)");
 }
 
 }  // namespace

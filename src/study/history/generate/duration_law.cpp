@@ -20,7 +20,7 @@ double second_moment(double from, double to) { return (from * from + from * to +
 
 }  // namespace
 
-/// Newton's method for the two factors of the tilt. Moments are in units of their targets.
+/// Newton's method for the two parameters of the tilt. Moments are in units of their targets.
 class DurationFit {
  public:
   explicit DurationFit(const DurationFacts& facts) : facts_(facts) {
@@ -96,8 +96,8 @@ class DurationFit {
     }
   }
 
-  /// Weights of a segment's cells, the largest of them 1; returns the logarithm of what they were
-  /// divided by.
+  /// Weights of a segment's cells, scaled so that the maximum is 1; returns the logarithm of the
+  /// scale factor.
   double weigh(size_t segment, const Pair& tilt, std::array<double, kCellsPerSegment>& out) const {
     double most = -1e300;
     for (size_t i = 0; i < kCellsPerSegment; ++i) {
@@ -163,7 +163,7 @@ class DurationFit {
 
   const DurationFacts& facts_;
   std::vector<double> masses_;  ///< by segment
-  std::vector<Piece> pieces_;   ///< kCellsPerSegment a segment
+  std::vector<Piece> pieces_;   ///< kCellsPerSegment per segment
 };
 
 DurationFacts without_extremes(const DurationFacts& facts, int64_t count) {

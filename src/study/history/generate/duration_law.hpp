@@ -1,5 +1,5 @@
-// A distribution of durations that meets published numbers all at once: least, largest, mean,
-// standard deviation, and points of the distribution function.
+// A distribution of durations that meets several published numbers together: minimum, maximum,
+// mean, standard deviation, and points of the distribution function.
 #pragma once
 
 #include <cstdint>
@@ -16,34 +16,34 @@ struct CdfPoint {
   double share = 0;
 };
 
-/// What is known of a population of durations; all in seconds.
+/// Known facts of a population of durations, in seconds.
 struct DurationFacts {
   double min_s = 0;
   double max_s = 0;
   double mean_s = 0;
   double sd_s = 0;
-  /// Strictly between the extremes, both numbers rising. The median is one with share 0.5.
+  /// Strictly between the extremes, both members ascending. The median is a point with share 0.5.
   std::vector<CdfPoint> points{};
 };
 
-/// The facts of what is left of `count` durations without the least and the largest. A law for the
-/// others keeps the moments of all when the extremes are put back, however far out they lie.
-/// count > 2.
+/// The facts of the remaining durations when the minimum and the maximum are removed from `count`
+/// of them. A distribution of these keeps the moments of all when the extremes are added again,
+/// however far out they lie. count > 2.
 [[nodiscard]] DurationFacts without_extremes(const DurationFacts& facts, int64_t count);
 
-/// Among all distributions that meet the facts the one nearest (in Kullback and Leibler's sense) to
-/// durations whose logarithm is uniform between two known points. Its density is that of the
-/// log-uniform one times exp(a t + b t^2), with the mass between two points kept, and a and b are
-/// found by Newton's method on the convex dual (Csiszar's I-projection on linear constraints).
+/// The distribution that meets the facts and is nearest (in Kullback-Leibler divergence) to
+/// durations whose logarithm is uniform between two known points. Its density is the log-uniform
+/// one times exp(a t + b t^2), with the mass between two points fixed; a and b are found by
+/// Newton's method on the convex dual (Csiszar's I-projection on linear constraints).
 class DurationLaw {
  public:
   /// Errors: BadData if no distribution meets the facts.
   [[nodiscard]] static base::Result<DurationLaw> fit(const DurationFacts& facts);
 
-  /// The duration below which `share` of the mass lies; share in [0, 1].
+  /// Quantile: the duration below which `share` of the mass lies; share in [0, 1].
   [[nodiscard]] double quantile_s(double share) const;
 
-  /// `count` durations in rising order, one from each of `count` parts of equal mass.
+  /// `count` durations in ascending order, one from each of `count` parts of equal mass.
   [[nodiscard]] std::vector<double> stratified_s(size_t count, base::Random& random) const;
 
   [[nodiscard]] double min_s() const { return cells_.front().from_s; }
@@ -52,7 +52,7 @@ class DurationLaw {
   [[nodiscard]] double sd_s() const;
 
  private:
-  /// A piece within which the durations are uniform.
+  /// An interval within which the durations are uniform.
   struct Cell {
     double from_s = 0;
     double to_s = 0;

@@ -59,7 +59,7 @@ TEST(DurationLaw, ItsSampleHasItsMoments) {
   }
 }
 
-// If the moments are those of the log-uniform distribution, nothing is nearer to it than itself.
+// If the moments are those of the log-uniform distribution, the result is that distribution.
 TEST(DurationLaw, IsLogUniformIfNothingSpeaksAgainstIt) {
   const double log_ratio = std::log(1'000.0);
   const double mean = 999 / log_ratio;

@@ -20,12 +20,12 @@ using base::Random;
 using base::Status;
 using base::usage_error;
 
-/// A job type of Gavel, and what it takes of one GPU. Utilisation and memory where `like` names a
-/// row: measured on an RTX 3090 without mixed precision (Hu et al., Lucid, ASPLOS 2023,
-/// single_data.csv). The others are assumed between and beyond those.
+/// A job type of Gavel and its use of one GPU. Where `like` names a row, utilisation and memory
+/// were measured on an RTX 3090 without mixed precision (Hu et al., Lucid, ASPLOS 2023,
+/// single_data.csv). The others are interpolated and extrapolated by assumption.
 struct JobType {
   std::string_view model;
-  int32_t batch_size;  ///< 0 = Gavel names none
+  int32_t batch_size;  ///< 0 = not given by Gavel
   bool distributed;
   double util_pct;
   int64_t mem_mib;
@@ -76,10 +76,10 @@ constexpr Exponents kLong{3, 4};
 constexpr double kShortShare = 0.8;
 constexpr double kMinute_s = 60;
 
-/// Tenths of the duration; equal thirds.
+/// Tenths of the duration, with equal probability.
 constexpr std::array<int64_t, 3> kDeadlineTenths = {12, 20, 100};
 
-/// All four models of EaCO's tables take 0.39 to 0.40 h for an epoch; taken for every type.
+/// All four models of EaCO's tables take 0.39 to 0.40 h per epoch; assumed for every type.
 constexpr double kEpoch_s = 1440;
 
 double power_of_ten(double x) { return portable_exp(x * portable_log(10)); }
@@ -92,13 +92,13 @@ double mean_s(const Exponents& e) {
 
 Status check(const GavelOptions& o) {
   if (o.num_jobs < 1 || o.num_jobs > 100'000'000) {
-    return usage_error("number of jobs makes no sense", "give 1 to 100000000");
+    return usage_error("number of jobs is out of range", "give 1 to 100000000");
   }
   if (o.cluster_gpus < 1 || o.cluster_gpus > 1 << 24) {
-    return usage_error("number of GPUs makes no sense", "give 1 to 16777216");
+    return usage_error("number of GPUs is out of range", "give 1 to 16777216");
   }
   if (!(o.load >= 1e-6 && o.load <= 1e6)) {
-    return usage_error("load makes no sense", "give 1e-6 to 1e6, such as 0.8");
+    return usage_error("load is out of range", "give 1e-6 to 1e6, such as 0.8");
   }
   return {};
 }
@@ -122,7 +122,7 @@ class GavelWriter {
   Status run() {
     if (gap_s_ * static_cast<double>(options_.num_jobs) > base::kMaxSeconds / 2) {
       return usage_error("the history would span more than 70 years",
-                         "give fewer jobs or more load");
+                         "give fewer jobs or a higher load");
     }
     writer_.text() =
         "job_id,submit_time,duration,num_gpus,user,model,batch_size,epochs,gpu_mem_bytes,"

@@ -1,11 +1,11 @@
-// Training jobs with deadlines, drawn as Gavel's simulator draws them (Narayanan et al., OSDI 2020;
-// EaCO spec 6): the workload of EaCO's study.
-//
-//   arrivals   Poisson                       durations  10^U(1.5, 3) min with p = 0.8, else 10^U(3,
-//   4) GPUs       1, 2, 4, 8 with p = 0.70, 0.10, 0.15, 0.05 types      26 of model and batch size,
-//   alike; on several GPUs only those that Gavel distributes deadline   1.2, 2 or 10 times the
-//   duration after submission, in equal thirds
-// Not Gavel's: epochs, memory and utilisation; see gavel.cpp and docs/energy.md.
+// Training jobs with deadlines, drawn as Gavel's simulator draws them (Narayanan et al., OSDI
+// 2020): the workload of EaCO's study (EaCO: simulation, docs/papers.md).
+// - arrivals: Poisson
+// - durations: 10^U(1.5, 3) min with probability 0.8, else 10^U(3, 4) min
+// - GPUs: 1, 2, 4, 8 with probabilities 0.70, 0.10, 0.15, 0.05
+// - types: 26 of model and batch size, equally likely; several GPUs: only those Gavel distributes
+// - deadline: 1.2, 2 or 10 times the duration after submission, in equal thirds
+// Not from Gavel: epochs, memory and utilisation; see gavel.cpp and docs/energy.md.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct GavelOptions {
 };
 
 /// Writes a generic CSV in pieces of about 1 MiB, with the columns batch_size, epochs,
-/// gpu_mem_bytes, gpu_util_pct and deadline_s. Errors: Usage if an option makes no sense. Cost:
-/// about 0.3 microseconds a job.
+/// gpu_mem_bytes, gpu_util_pct and deadline_s. Errors: Usage if an option is out of range. Cost:
+/// about 0.3 microseconds per job.
 [[nodiscard]] base::Status generate_gavel(const GavelOptions& options, const TextSink& sink,
                                           const WorkProgress& progress = {});
 

@@ -92,11 +92,11 @@ TEST(GenerateGavel, Problems) {
     const auto status = generate_gavel(options, [](std::string_view) {});
     return status ? "" : status.error().text();
   };
-  EXPECT_EQ(problem({.num_jobs = 0}), "number of jobs makes no sense (give 1 to 100000000)");
-  EXPECT_EQ(problem({.cluster_gpus = 0}), "number of GPUs makes no sense (give 1 to 16777216)");
-  EXPECT_EQ(problem({.load = 0}), "load makes no sense (give 1e-6 to 1e6, such as 0.8)");
+  EXPECT_EQ(problem({.num_jobs = 0}), "number of jobs is out of range (give 1 to 100000000)");
+  EXPECT_EQ(problem({.cluster_gpus = 0}), "number of GPUs is out of range (give 1 to 16777216)");
+  EXPECT_EQ(problem({.load = 0}), "load is out of range (give 1e-6 to 1e6, such as 0.8)");
   EXPECT_EQ(problem({.num_jobs = 100'000'000, .load = 0.01}),
-            "the history would span more than 70 years (give fewer jobs or more load)");
+            "the history would span more than 70 years (give fewer jobs or a higher load)");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How the generators hand out what they write: text in pieces of about 1 MiB.
+// The output interface of the generators: text in pieces of about 1 MiB.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 namespace goban::study::history {
 
 using TextSink = std::function<void(std::string_view)>;
-/// Work done and in all, in units of the generator's own; called from time to time.
+/// Called from time to time with the work done and the total, in units of the generator.
 using WorkProgress = std::function<void(int64_t done, int64_t total)>;
 
-/// Collects text and passes it on piece by piece.
+/// Collects text and passes it on in pieces.
 class PieceWriter {
  public:
   explicit PieceWriter(const TextSink& sink) : sink_(sink) {}
-  /// To append to.
+  /// The buffer to append to.
   [[nodiscard]] std::string& text() { return text_; }
-  /// After each record; true if a piece went out.
+  /// Call after each record; returns true if a piece was passed on.
   bool record_done() {
     if (text_.size() < kPieceBytes) return false;
     finish();

@@ -29,8 +29,8 @@ struct Submitter {
   int64_t jobs = 0;
 };
 
-/// Meets the quotas of both users and clusters: the users stand in random order beside the
-/// clusters, so only those at a border belong to two.
+/// Meets the quotas of both users and clusters. The users are put in random order along the
+/// clusters, so only those at a boundary belong to two.
 std::vector<Submitter> submitters(int64_t num_jobs, Random& random) {
   const double exponent = zipf_exponent(philly::kUsers, philly::kTopUsers, philly::kTopShare);
   const auto user_jobs = quotas(zipf_weights(philly::kUsers, exponent), num_jobs);
@@ -112,7 +112,7 @@ class PhillyMonths {
     }
   }
 
-  /// Of three units a job: drafted, given a duration, written.
+  /// Reports three units per job: drafted, given a duration, written.
   void report(int64_t done) const {
     if (progress_) progress_(done, 3 * num_jobs_);
   }
@@ -173,12 +173,12 @@ class PhillyMonths {
 Status generate_philly(const PhillyOptions& options, const TextSink& sink,
                        const WorkProgress& progress) {
   if (options.num_jobs < 0 || options.num_jobs > PhillyOptions::kJobsMax) {
-    return usage_error("number of jobs makes no sense",
+    return usage_error("number of jobs is out of range",
                        fmt::format("give 1 to {}", PhillyOptions::kJobsMax));
   }
   if (options.days < 0 || options.days > philly::kDays) {
-    return usage_error("number of days makes no sense",
-                       fmt::format("the period has 1 to {} days", philly::kDays));
+    return usage_error("number of days is out of range",
+                       fmt::format("give 1 to {}", philly::kDays));
   }
   return PhillyMonths(options, sink, progress).run();
 }

@@ -37,7 +37,7 @@ uint64_t checksum(std::string_view text) {
   return hash;
 }
 
-/// How often each text stands in a column.
+/// Number of occurrences of each text in a column.
 std::map<std::string, int64_t> counts_of(const std::string& text, int column) {
   std::map<std::string, int64_t> counts;
   std::istringstream lines(text);
@@ -102,7 +102,7 @@ TEST_P(PhillyTest, MeetsClustersUsersAndStates) {
   int64_t first = 0;
   for (int user = 0; user < 6; ++user) first += users.at("u" + std::to_string(user));
   EXPECT_NEAR(static_cast<double>(first) / philly::kAttempts, 0.5704, 1e-3);
-  // Shares of the sample, not fitted: only the dependence on the run time is.
+  // Shares of the sample. They are not fitted; only the dependence on the run time is.
   auto states = counts_of(text, kState);
   EXPECT_EQ(states.size(), 3u);
   EXPECT_NEAR(static_cast<double>(states["COMPLETED"]) / philly::kAttempts, 0.5692, 0.02);
@@ -140,8 +140,8 @@ TEST(Philly, Problems) {
     return status ? "" : status.error().text();
   };
   EXPECT_EQ(problem({.num_jobs = 30'000'000}),
-            "number of jobs makes no sense (give 1 to 25000000)");
-  EXPECT_EQ(problem({.days = 76}), "number of days makes no sense (the period has 1 to 75 days)");
+            "number of jobs is out of range (give 1 to 25000000)");
+  EXPECT_EQ(problem({.days = 76}), "number of days is out of range (give 1 to 75)");
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ using base::usage_error;
 Status check(const PoissonOptions& o) {
   const auto need = [](bool fine, std::string_view name, std::string_view range) -> Status {
     if (fine) return {};
-    return usage_error(fmt::format("{} makes no sense", name), fmt::format("give {}", range));
+    return usage_error(fmt::format("{} is out of range", name), fmt::format("give {}", range));
   };
   const auto within = [](double value, double least, double most) {
     return value >= least && value <= most;
@@ -34,7 +34,7 @@ Status check(const PoissonOptions& o) {
         need(within(o.horizon_s, 0, 1e9), "horizon", "0 to 1e9 seconds"),
         need(within(o.duration_mean_s, 1, 1e8), "mean duration", "1 to 1e8 seconds"),
         need(within(o.duration_sigma, 0, 5), "sigma of the duration", "0 to 5"),
-        need(within(o.duration_max_s, 1, 1e9), "longest duration", "1 to 1e9 seconds"),
+        need(within(o.duration_max_s, 1, 1e9), "maximum duration", "1 to 1e9 seconds"),
         need(o.num_users >= 1 && o.num_users <= 1'000'000, "number of users", "1 to 1000000"),
         need(within(o.user_skew, 0, 10), "skew of users", "0 to 10")}) {
     if (!status) return status;
@@ -42,7 +42,7 @@ Status check(const PoissonOptions& o) {
   for (const GpuShare& share : o.gpu_shares) {
     auto status = need(share.num_gpus >= 1 && within(share.weight, 1e-9, 1e9),
                        fmt::format("share of jobs of {} GPUs", share.num_gpus),
-                       "GPUs from 1 on and weights from 1e-9 to 1e9");
+                       "at least 1 GPU and weights from 1e-9 to 1e9");
     if (!status) return status;
   }
   for (const ModelShare& share : o.models) {
@@ -78,12 +78,12 @@ class PoissonWriter {
   Status run() {
     if (size_choice_.empty()) {
       return usage_error("no job size fits the cluster",
-                         fmt::format("give one of at most {} GPUs", options_.cluster_gpus));
+                         fmt::format("give a size of at most {} GPUs", options_.cluster_gpus));
     }
     const double gap_mean_s = mean_gap_s();
     if (gap_mean_s * static_cast<double>(options_.num_jobs) > base::kMaxSeconds / 2) {
       return usage_error("the history would span more than 70 years",
-                         "give fewer jobs, more load or shorter jobs");
+                         "give fewer jobs, a higher load or shorter jobs");
     }
     writer_.text() = "job_id,submit_time,duration,num_gpus,user,model";
     writer_.text() += options_.walltimes ? ",walltime_s\n" : "\n";
@@ -105,8 +105,8 @@ class PoissonWriter {
     model_choice_.add(weight);
   }
 
-  /// Mean seconds between two jobs. Within a horizon the gaps are scaled so that one more job would
-  /// arrive right at its end, which makes the arrivals those of a Poisson process given their
+  /// Mean seconds between two jobs. With a horizon the gaps are scaled so that one more job would
+  /// arrive exactly at its end. The arrivals are then those of a Poisson process given their
   /// number.
   [[nodiscard]] double mean_gap_s() const {
     if (options_.horizon_s == 0) {

@@ -104,14 +104,15 @@ std::string problem(const PoissonOptions& options) {
 }
 
 TEST(Generate, Problems) {
-  EXPECT_EQ(problem({.num_jobs = 0}), "number of jobs makes no sense (give 1 to 100000000)");
-  EXPECT_EQ(problem({.load = 0}), "load makes no sense (give 1e-6 to 1e6, such as 0.8)");
-  EXPECT_EQ(problem({.load = std::nan("")}), "load makes no sense (give 1e-6 to 1e6, such as 0.8)");
+  EXPECT_EQ(problem({.num_jobs = 0}), "number of jobs is out of range (give 1 to 100000000)");
+  EXPECT_EQ(problem({.load = 0}), "load is out of range (give 1e-6 to 1e6, such as 0.8)");
+  EXPECT_EQ(problem({.load = std::nan("")}),
+            "load is out of range (give 1e-6 to 1e6, such as 0.8)");
   EXPECT_EQ(problem({.cluster_gpus = 1, .gpu_shares = {{2, 1}}}),
-            "no job size fits the cluster (give one of at most 1 GPUs)");
+            "no job size fits the cluster (give a size of at most 1 GPUs)");
   EXPECT_EQ(problem({.num_jobs = 100'000'000, .cluster_gpus = 1, .load = 0.001}),
             "the history would span more than 70 years "
-            "(give fewer jobs, more load or shorter jobs)");
+            "(give fewer jobs, a higher load or shorter jobs)");
 }
 
 }  // namespace

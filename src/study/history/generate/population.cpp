@@ -16,7 +16,7 @@ constexpr int64_t kDay_ms = 86'400'000;
 constexpr int64_t kHour_ms = 3'600'000;
 constexpr int64_t kReportEvery = 1 << 16;
 
-/// One user's submission of jobs of one group.
+/// One submission of several jobs of one group by one user.
 struct Burst {
   uint32_t group = 0;
   uint16_t user = 0;
@@ -37,7 +37,8 @@ std::vector<Burst> cut_into_bursts(const PopulationPlan& plan, Random& random) {
   return bursts;
 }
 
-/// In random order; where a user's quota ends within a burst, the next user has the rest of it.
+/// Assigns bursts to users in random order. Where a user's quota ends within a burst, the next user
+/// gets the remainder.
 std::vector<Burst> give_users(std::vector<Burst> bursts, const std::vector<int64_t>& user_jobs,
                               Random& random) {
   shuffle(bursts, random);
@@ -95,10 +96,10 @@ class Drafter {
   [[nodiscard]] uint16_t draw_model() { return static_cast<uint16_t>(models_.draw(random_)); }
 
   /// Gaps within a burst are exponential, their mean log-uniform from 0.1 s (arrays) to ten minutes
-  /// (sweeps from a script). What would fall behind the end of the period goes to its start.
+  /// (sweeps from a script). Submissions after the end of the period wrap around to its start.
   void submit(const Burst& burst) {
     constexpr double kGapMin_ms = 100;
-    constexpr double kGapSpan = 8.7;  // ln of ten minutes over 0.1 s
+    constexpr double kGapSpan = 8.7;  // ln(ten minutes / 0.1 s)
     constexpr double kFavourite = 0.8;
     const int64_t period_ms = plan_.arrivals.days * kDay_ms;
     int64_t at_ms = static_cast<int64_t>(hours_.draw(random_)) * kHour_ms +
@@ -164,7 +165,7 @@ class Drafter {
   int64_t total_ = 0;
 };
 
-/// The longest customary limit below the duration, if the job can be moved there; else 0.
+/// The largest customary limit below the duration, if the job can be moved there; otherwise 0.
 int64_t limit_to_exceed_s(const JobDraft& job, int32_t max_s) {
   constexpr double kMoveMost = 1.05;
   const int64_t limit_s = std::min<int64_t>(customary_limit_below_s(job.duration_s), max_s);
@@ -172,7 +173,7 @@ int64_t limit_to_exceed_s(const JobDraft& job, int32_t max_s) {
 }
 
 void exceed(JobDraft& job, int64_t limit_s, Random& random) {
-  constexpr uint64_t kLate_s = 20;  // how late the system ends a job, at most
+  constexpr uint64_t kLate_s = 20;  // maximum delay until a job that exceeds its limit is killed
   const int64_t late_s = 1 + static_cast<int64_t>(random.below(kLate_s));
   job.limit_s = static_cast<int32_t>(limit_s);
   job.duration_s = std::min(job.duration_s, static_cast<int32_t>(limit_s + late_s));
@@ -204,7 +205,7 @@ void give_limits(std::vector<JobDraft>& jobs, const LimitRules& rules, Random& r
   for (const uint32_t i : candidates) {
     exceed(jobs[i], limit_to_exceed_s(jobs[i], rules.max_s[jobs[i].group]), random);
   }
-  constexpr double kGuessMost = 5;  // users ask for 1 to 5 times what they need
+  constexpr double kGuessMost = 5;  // users request 1 to 5 times what they need
   for (JobDraft& job : jobs) {
     if (job.limit_s > 0) continue;
     const double guess = 1 + (kGuessMost - 1) * random.uniform();

@@ -1,6 +1,6 @@
-// A population of jobs with exact quotas: how many jobs of each kind there are and how long they
-// run is stratified, only who submits which job when is left to chance. Jobs come in bursts: one
-// user submits several alike within minutes, as arrays and parameter sweeps do.
+// A population of jobs with exact quotas. The number of jobs of each kind and their durations are
+// stratified; only the assignment of jobs to users and times is random. Jobs come in bursts: one
+// user submits several similar jobs within minutes, as arrays and parameter sweeps do.
 #pragma once
 
 #include <array>
@@ -22,23 +22,23 @@ struct ArrivalCycle {
   int32_t days = 1;           ///< length of the period
 };
 
-/// Jobs whose durations follow one law.
+/// Jobs whose durations follow one distribution.
 struct Stratum {
   const DurationLaw* law = nullptr;
-  /// The shortest and longest possible duration occur, each once; the law is of the others.
+  /// The minimum and maximum duration occur once each; `law` covers the others.
   bool extremes = false;
 };
 
-/// Jobs that are alike but for their durations.
+/// Jobs that differ only in their durations.
 struct JobGroup {
   uint32_t stratum = 0;
   int64_t jobs = 0;
-  int64_t burst_most = 1;  ///< jobs of a burst at most
+  int64_t burst_most = 1;  ///< maximum number of jobs per burst
 };
 
 struct JobDraft {
   int64_t submit_ms = 0;
-  float score = 0;  ///< its rank in the stratum tells the duration
+  float score = 0;  ///< its rank within the stratum determines the duration
   uint32_t group = 0;
   int32_t duration_s = 0;
   int32_t limit_s = 0;
@@ -52,32 +52,32 @@ struct PopulationPlan {
   std::vector<int64_t> user_jobs{};  ///< quotas by user; they add up to the jobs of the groups
   std::vector<double> models{};      ///< weights; a user has a favourite among them
   ArrivalCycle arrivals{};
-  /// P(a burst has k jobs or more) = k^-burst_exponent.
+  /// P(a burst has at least k jobs) = k^-burst_exponent.
   double burst_exponent = 1.3;
   /// Correlation of the (normal) scores of two jobs of one burst.
   double burst_correlation = 0.6;
 };
 
-/// Jobs in no order, without limits. `progress` counts jobs, from 0 to 2 for each.
+/// Jobs in no particular order, without limits. `progress` counts two units per job.
 [[nodiscard]] std::vector<JobDraft> draft_population(const PopulationPlan& plan,
                                                      base::Random& random,
                                                      const WorkProgress& progress);
 
-/// What users ask for.
+/// The walltime limits that users request.
 struct LimitRules {
-  std::vector<int32_t> max_s{};  ///< by group: the longest limit allowed
+  std::vector<int32_t> max_s{};  ///< by group: the maximum limit allowed
   int32_t default_s = 3'600;
-  /// Of the jobs within the default, those whose user does not ask for anything else.
+  /// Share of the jobs not longer than the default whose user requests the default.
   double default_share = 0.5;
-  /// Jobs that run into their limit. Their durations are moved down, by less than 5 %, to the
-  /// customary limit below plus a few seconds, so that no customary limit is crossed.
+  /// Number of jobs that reach their limit. Their durations are reduced, by less than 5 %, to the
+  /// next lower customary limit plus a few seconds, so that no customary limit is crossed.
   int64_t exceeded = 0;
 };
 
 /// Gives every job a limit not below its duration, except those that exceed it.
 void give_limits(std::vector<JobDraft>& jobs, const LimitRules& rules, base::Random& random);
 
-/// By submission; those at the same time keep their order.
+/// By submission time; equal times keep their order.
 void sort_by_submission(std::vector<JobDraft>& jobs);
 
 }  // namespace goban::study::history

@@ -9,7 +9,7 @@ namespace {
 
 using base::Random;
 
-/// Two groups of one law, four users, a week with work by day only.
+/// Two groups of one distribution, four users, a week with submissions by day only.
 class PopulationTest : public ::testing::Test {
  protected:
   PopulationTest() : law_(DurationLaw::fit({10, 200'000, 5'000, 12'000, {{1'000, 0.5}}}).value()) {
@@ -56,7 +56,7 @@ TEST_F(PopulationTest, ArrivesByTheCycle) {
   EXPECT_NEAR(hours[15] / 1e4, 0.75, 0.02);
 }
 
-/// Mean of the product of the log durations' deviations of neighbours, over their variance.
+/// Autocorrelation at lag 1 of the logarithms of the durations.
 double correlation_of_neighbours(const std::vector<JobDraft>& jobs, uint32_t group) {
   double mean = 0;
   for (const JobDraft& job : jobs) mean += std::log(job.duration_s) / double(jobs.size());

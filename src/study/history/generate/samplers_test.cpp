@@ -51,7 +51,7 @@ TEST(Samplers, ParetoHasItsTail) {
     most += value == 16 ? 1 : 0;
   }
   EXPECT_NEAR(four_or_more / double{kDraws}, 1 / 8.0, 0.003);  // 4^-1.5
-  EXPECT_NEAR(most / double{kDraws}, 1 / 64.0, 0.002);         // all beyond 16, too
+  EXPECT_NEAR(most / double{kDraws}, 1 / 64.0, 0.002);         // all values beyond 16 are included
 }
 
 TEST(Samplers, ShuffleKeepsEveryValueAndReachesEveryOrder) {

@@ -9,7 +9,8 @@
 namespace goban::study::history::generate::abci {
 namespace {
 
-/// Sizes from `nodes_min` to `nodes_max`; powers of two among them if `powers`, else the others.
+/// Sizes from `nodes_min` to `nodes_max`: the powers of two among them if `powers`, otherwise the
+/// others.
 struct SizeRange {
   Row row = kFull2;
   int32_t nodes_min = 0;
@@ -18,20 +19,20 @@ struct SizeRange {
   int64_t jobs = 0;
 };
 
-/// Rounded to the nearest, for positive numbers.
+/// Rounded to the nearest integer, for positive numbers.
 constexpr int64_t share_of(double share, int64_t jobs) {
   const double exact = share * static_cast<double>(jobs);
   const auto floor = static_cast<int64_t>(exact);
   return exact - static_cast<double>(floor) < 0.5 ? floor : floor + 1;
 }
 
-// Multi-node jobs. The paper gives the sums over: 2 nodes, up to 8, beyond 34, powers of two.
+// Multi-node jobs. The paper gives these sums: 2 nodes, up to 8, beyond 34, powers of two.
 constexpr int64_t kTwo = share_of(kTwoNodesShare, kMultiNodeJobs);
 constexpr int64_t kThreeToEight = share_of(kUpToEightNodesShare, kMultiNodeJobs) - kTwo;
 constexpr int64_t kRack = kMultiNodeJobs - kTwo - kThreeToEight - kBeyondRackJobs;
 constexpr int64_t kOddSizes = kMultiNodeJobs - share_of(kPowersOfTwoShare, kMultiNodeJobs);
-// Ours: how the sums divide. Each bin beyond a rack has the 100 jobs that the paper's rank
-// correlation draws from it.
+// Ours: how the sums are divided. Each bin beyond a rack has the 100 jobs from which the paper
+// computes its rank correlation.
 constexpr int64_t kOdd3 = kOddSizes / 5;
 constexpr int64_t kOdd5 = kOddSizes / 5;
 constexpr int64_t kOdd35 = kBeyondRackJobs / 6;
@@ -43,7 +44,7 @@ constexpr int64_t kJobs137 = 128;
 constexpr int64_t kJobs35 = kBeyondRackJobs - kJobs69 - kJobs137;
 constexpr int64_t kJobs3 = kThreeToEight * 5 / 8;
 
-/// Appends the sizes of a range, its jobs spread evenly over them.
+/// Appends the sizes of a range, with its jobs spread evenly over them.
 void append(std::vector<SizeRow>& out, const SizeRange& range) {
   std::vector<int32_t> sizes;
   for (int32_t nodes = range.nodes_min; nodes <= range.nodes_max; ++nodes) {
@@ -63,8 +64,8 @@ double node_hours(const std::vector<SizeRow>& sizes) {
   return sum;
 }
 
-/// The jobs of 16 and of 32 nodes: their sum is known, and Figure 3's node-hours of all multi-node
-/// jobs tell how it divides.
+/// The jobs of 16 and of 32 nodes. Their sum is known; Figure 3's node-hours of all multi-node jobs
+/// determine how it is divided.
 std::array<SizeRow, 2> halves_of_rack(const std::vector<SizeRow>& others) {
   constexpr double kSum = kRack - kOdd9;
   const double left = (kMultiNodeHours - node_hours(others)) / walltime_rows()[kFull9].mean_h;
@@ -88,7 +89,7 @@ const std::array<WalltimeRow, kNumRows>& walltime_rows() {
   constexpr double kLeast_h = 300 / kHour_s;
   // Text: about 70 % up to 1 h for every type; up to 24 h Full 96.6, G.small 98.3, G.large 93.9 %;
   // 70 % of the 2-node jobs from 1 to 2 h; 98 % of the multi-node jobs up to 24 h. Ours: where the
-  // 70 % of the 2-node jobs begin, and how the 2 % divide over the bins.
+  // 70 % of the 2-node jobs start, and how the 2 % are divided over the bins.
   static const std::array<WalltimeRow, kNumRows> rows = {{
       {"G.small", "G.small", 1, 1, 2.514, 7.533, 0.495, kLeast_h, 167.385, {{1, .70}, {24, .983}}},
       {"G.large", "G.large", 1, 1, 4.498, 10.072, 0.552, 0.084, 71.932, {{1, .70}, {24, .939}}},

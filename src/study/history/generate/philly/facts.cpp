@@ -5,7 +5,7 @@
 namespace goban::study::history::generate::philly {
 namespace {
 
-/// The trace has whole seconds: what is at most t there is at most t + 1/2 before rounding.
+/// The trace has integer seconds: a value of at most t was at most t + 1/2 before rounding.
 RunTimeRow measured(int32_t gpus_max, DurationFacts facts) {
   for (CdfPoint& point : facts.points) point.seconds += 0.5;
   return {gpus_max, std::move(facts)};

@@ -1,6 +1,6 @@
-// The numbers that synthetic Philly histories are calibrated on. We measured them in files that
-// derive from the trace Microsoft published with M. Jeon et al., ATC 2019 (CC BY 4.0); only these
-// aggregates are here. The files and the quantities:
+// The numbers on which synthetic Philly histories are calibrated. We measured them in files derived
+// from the trace that Microsoft published with M. Jeon et al., ATC 2019 (CC BY 4.0); only these
+// aggregates are included here. The files and the quantities:
 //   attempts   philly_df_schedule: 151,816 attempts; GPUs, run times
 //   clusters   sia_philly: 82,247 jobs; virtual clusters, hours and weekdays of submission
 //   sample     philly_15k_user_status: 15,000 jobs; users, states
@@ -17,12 +17,12 @@
 namespace goban::study::history::generate::philly {
 
 constexpr int64_t kAttempts = 151'816;
-/// The paper's period, October to mid-December 2017. The files stretch over 137 days, but 82 % of
-/// their attempts lie in October and November, as dense as these 75 days are here.
+/// The paper's period, October to mid-December 2017. The files cover 137 days, but 82 % of their
+/// attempts lie in October and November, at the same density as these 75 days.
 constexpr int32_t kDays = 75;
 constexpr int32_t kFirstWeekday = 6;  ///< 2017-10-01 was a Sunday; Monday = 0
 
-/// Attempts with so many GPUs.
+/// Number of attempts by number of GPUs.
 struct SizeRow {
   int32_t num_gpus = 1;
   int64_t attempts = 0;
@@ -44,8 +44,8 @@ constexpr std::array<SizeRow, 16> kSizes = {{{1, 122'287},
                                              {64, 57},
                                              {128, 12}}};
 
-/// Run times of the attempts with at most so many GPUs (and more than the row before): eight
-/// quantiles and the share below 300 s (`attempts`).
+/// Run times of the attempts with at most this number of GPUs (and more than in the row before):
+/// eight quantiles and the share below 300 s (`attempts`).
 struct RunTimeRow {
   int32_t gpus_max = 1;
   DurationFacts facts;
@@ -63,17 +63,17 @@ constexpr std::array<double, 24> kHourWeights = {1.27, 0.98, 1.12, 1.10, 0.70, 1
                                                  0.88, 0.67, 0.80, 0.73, 1.02, 0.92, 1.13, 1.01};
 constexpr std::array<double, 7> kWeekdayWeights = {0.86, 1.07, 1.14, 1.29, 1.44, 0.61, 0.59};
 
-// `sample`: 136 users, of whom the first 6 have 57.04 % of the jobs. Jobs of one user in a row are
-// 3.87 in the mean; an exponent of 1.3 gives bursts of zeta(1.3) = 3.93.
+// `sample`: 136 users, of which the first 6 have 57.04 % of the jobs. The mean number of
+// consecutive jobs of one user is 3.87; an exponent of 1.3 gives bursts of zeta(1.3) = 3.93.
 constexpr int32_t kUsers = 136;
 constexpr int32_t kTopUsers = 6;
 constexpr double kTopShare = 0.5704;
 constexpr double kBurstExponent = 1.3;
 
-/// The trace's Pass, Killed and Failed.
+/// The trace's states Pass, Killed and Failed.
 constexpr std::array<std::string_view, 3> kStates = {"COMPLETED", "CANCELLED", "FAILED"};
 
-/// Of the jobs that run less than so long (and not less than the row before): shares by state
+/// Shares by state of the jobs that run less than this time (and not less than the row before)
 /// (`sample`).
 struct StateRow {
   double below_s = 0;

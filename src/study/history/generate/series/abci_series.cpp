@@ -24,7 +24,7 @@ constexpr int64_t kMinute_s = 60;
 constexpr int64_t kMinutesPerDay = 1440;
 constexpr int64_t kDay_s = kMinutesPerDay * kMinute_s;
 
-/// The generator's CSV has these columns first.
+/// First columns of the generator's CSV.
 enum Column : uint8_t {
   kId,
   kSubmit,
@@ -48,14 +48,14 @@ struct YearJob {
   int32_t instances = 0;
 };
 
-/// Numbers of one GPU of a job, from its samples alone.
+/// Values of one GPU of a job, computed from its samples alone.
 struct GpuTruth {
   int64_t samples = 0;
   double mean = 0;
   double trimmed_max = 0;
 };
 
-/// What a GPU does for a while.
+/// The use of a GPU by one job.
 struct Stint {
   int64_t start_s = 0;
   int64_t end_s = 0;
@@ -77,7 +77,7 @@ GpuTruth truth_of(const std::array<int64_t, 101>& counts) {
   const auto n = static_cast<double>(truth.samples);
   truth.mean = sum / n;
   const double sd = std::sqrt(std::max(0.0, squares / n - truth.mean * truth.mean));
-  constexpr double kTolerance = 1e-6;  // values are whole: nothing lies so close to the border
+  constexpr double kTolerance = 1e-6;  // the values are integers: none lies this close to the bound
   for (size_t percent = counts.size(); percent-- > 0;) {
     if (counts[percent] == 0) continue;
     if (std::abs(static_cast<double>(percent) - truth.mean) > 2 * sd + kTolerance) continue;
@@ -95,7 +95,7 @@ class Year {
         stints_(static_cast<size_t>(options.nodes) * Placement::kGpusPerNode) {
     for (int32_t node = 0; node < options.nodes; ++node) {
       names_.push_back(fmt::format("g{:04}", node + 1));
-      constexpr uint64_t kPhases_s = 50;  // cron does not strike at once everywhere
+      constexpr uint64_t kPhases_s = 50;  // cron does not run at the same second on all nodes
       phases_s_.push_back(static_cast<int64_t>(
           base::Random(options.abci.seed + static_cast<uint64_t>(node)).below(kPhases_s)));
     }
@@ -106,7 +106,7 @@ class Year {
     const auto generated = generate_abci(
         options_.abci, [this](std::string_view text) { take_text(text); }, options_.on_progress);
     if (!generated) return base::failure(generated.error());
-    // Beyond the last submission jobs still run.
+    // Jobs still run after the last submission.
     while (status_ && day_start_s() <= counts_.last_end_s) write_day();
     if (stopped()) return base::failed("interrupted");
     if (!status_) return base::failure(status_.error());
@@ -141,7 +141,7 @@ class Year {
   }
   [[nodiscard]] int64_t day_start_s() const { return kYearStart_s + day_ * kDay_s; }
 
-  /// Pieces of the generator's CSV: whole lines, in the order of submission.
+  /// Consumes pieces of the generator's CSV: complete lines, in submit order.
   void take_text(std::string_view text) {
     while (!text.empty() && status_ && !stopped()) {
       const size_t end = std::min(text.find('\n'), text.size());
@@ -178,7 +178,7 @@ class Year {
       return;
     }
     const Placement::Start start = placement_.start(job.submit_s, job.duration_s, nodes);
-    // Jobs start in order, so days before this one are complete.
+    // Jobs start in order, so earlier days are complete.
     while (status_ && start.start_s >= day_start_s() + kDay_s) write_day();
     counts_.waited += start.start_s > job.submit_s ? 1 : 0;
     counts_.job_gpus += job.gpus;
@@ -202,7 +202,7 @@ class Year {
     return static_cast<size_t>(gpu.node) * Placement::kGpusPerNode + static_cast<size_t>(gpu.gpu);
   }
 
-  /// Minutes [first, last] whose samples lie within a stint, on a node.
+  /// Minutes [first, last] whose samples on a node lie within a stint.
   [[nodiscard]] std::pair<int64_t, int64_t> minutes_of(const Stint& stint, int32_t node) const {
     const int64_t origin_s = kYearStart_s + phases_s_[static_cast<size_t>(node)];
     const int64_t from_s = stint.start_s - origin_s;
@@ -329,7 +329,7 @@ class Year {
   Placement placement_;
   std::vector<std::vector<Stint>> stints_;  ///< by GPU
   std::vector<std::string> names_;          ///< by node
-  std::vector<int64_t> phases_s_;           ///< of the minute, by node
+  std::vector<int64_t> phases_s_;           ///< offset of a node's samples within the minute
   std::unique_ptr<site::series::StoreWriter> store_;
   std::unique_ptr<base::OutputFile> jobs_;
   std::unique_ptr<base::OutputFile> truth_;
@@ -346,7 +346,8 @@ class Year {
 }  // namespace
 
 base::Result<SeriesYearCounts> generate_series_year(const SeriesYearOptions& options) {
-  if (options.nodes < 1) return base::usage_error("no nodes", "give at least one");
+  if (options.nodes < 1)
+    return base::usage_error("number of nodes is out of range", "give at least 1");
   return Year(options).run();
 }
 

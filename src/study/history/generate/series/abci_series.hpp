@@ -1,5 +1,5 @@
-// A year like ABCI's with the utilisation of every GPU, every minute: jobs of history/generate put
-// on nodes, series in a columnar store, and the true answers, computed from the samples themselves.
+// A year like ABCI's with the utilisation of every GPU, every minute: jobs of history/generate
+// placed on nodes, series in a series store, and the true results, computed from the samples.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace goban::study::history {
 
 struct SeriesYearOptions {
   AbciOptions abci{};
-  std::string folder{};  ///< jobs.csv, truth.csv and series/ are written here
+  std::string folder{};  ///< receives jobs.csv, truth.csv and series/
   int32_t nodes = 1088;  ///< with 4 GPUs each
   bool sync = true;
   const std::atomic<bool>* interrupted = nullptr;
@@ -22,11 +22,11 @@ struct SeriesYearOptions {
 
 struct SeriesYearCounts {
   int64_t jobs = 0;
-  int64_t waited = 0;     ///< jobs that did not start at once
-  int64_t too_large = 0;  ///< jobs of more nodes than there are: left out
+  int64_t waited = 0;     ///< jobs that did not start immediately
+  int64_t too_large = 0;  ///< jobs of more nodes than the cluster has; excluded
   int64_t job_gpus = 0;
-  uint64_t samples = 0;    ///< written, values and stale marks
-  int64_t last_end_s = 0;  ///< since 1970
+  uint64_t samples = 0;    ///< written values and staleness markers
+  int64_t last_end_s = 0;  ///< seconds since 1970
 };
 
 /// First second of the year, 2019-04-05 00:00 UTC.

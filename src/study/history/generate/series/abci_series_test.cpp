@@ -1,5 +1,5 @@
-// A few synthetic days: placement without overlap, truth equal to what the store says, shares of
-// the paper's figures, the same bytes again.
+// A few synthetic days: placement without overlap, truth equal to the store's contents, shares of
+// the paper's figures, identical bytes when repeated.
 #include "study/history/generate/series/abci_series.hpp"
 
 #include <filesystem>

@@ -71,7 +71,7 @@ Placement::Start Placement::start(int64_t submit_s, int64_t duration_s, int32_t 
   }
   Start start;
   start.start_s = now_s_;
-  // A second between jobs: no sample belongs to two.
+  // One second between jobs, so that no sample belongs to two.
   const int64_t free_s = now_s_ + duration_s + 1;
   if (nodes == 0) {
     const PlacedGpu gpu = take_one();

@@ -1,4 +1,4 @@
-// Which GPUs of which nodes jobs get, first come, first served.
+// Assigns jobs to GPUs of nodes, first come, first served.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@ struct PlacedGpu {
   int32_t gpu = 0;
 };
 
-/// Nodes with four GPUs. Whole-node jobs take empty nodes, one-GPU jobs fill up begun nodes first.
+/// Nodes with four GPUs. Whole-node jobs take empty nodes; one-GPU jobs fill partly used nodes
+/// first.
 class Placement {
  public:
   static constexpr int32_t kGpusPerNode = 4;
@@ -22,8 +23,9 @@ class Placement {
     int64_t start_s = 0;
     std::vector<PlacedGpu> gpus;
   };
-  /// Starts a job of `nodes` whole nodes, or of one GPU if nodes is 0, at `submit_s` or as soon
-  /// after it and after the job before as there is room. nodes must be at most those there are.
+  /// Starts a job of `nodes` whole nodes, or of one GPU if nodes is 0, at the earliest time from
+  /// `submit_s` and the previous start on at which it fits. `nodes` must not exceed the number of
+  /// nodes.
   [[nodiscard]] Start start(int64_t submit_s, int64_t duration_s, int32_t nodes);
 
  private:
@@ -39,8 +41,8 @@ class Placement {
   int32_t take_node();
 
   std::vector<uint8_t> busy_;   ///< mask of GPUs, by node
-  std::vector<int32_t> empty_;  ///< nodes that are empty; some are not any more
-  std::vector<int32_t> begun_;  ///< nodes with a free and a busy GPU; some are not any more
+  std::vector<int32_t> empty_;  ///< empty nodes; may contain nodes that no longer are
+  std::vector<int32_t> begun_;  ///< the same for nodes with a free and a busy GPU
   int32_t num_empty_ = 0;
   std::priority_queue<Release, std::vector<Release>, std::greater<>> releases_;
   int64_t now_s_ = 0;

@@ -8,20 +8,20 @@
 namespace goban::study::history {
 namespace {
 
-/// A number in [0, 2^64) of a key and a minute (the mixing of SplitMix64).
+/// Hash of a key and a minute to [0, 2^64) (the mixing of SplitMix64).
 uint64_t mixed(uint64_t key, int64_t minute) {
   return base::Random(key + static_cast<uint64_t>(minute) * 0x9e3779b97f4a7c15ULL)();
 }
 
-/// In [-0.5, 0.5) of the low 32 bits.
+/// Maps the low 32 bits to [-0.5, 0.5).
 double centred(uint64_t bits) { return static_cast<double>(bits & 0xffffffffULL) * 0x1p-32 - 0.5; }
 
 uint16_t percent_of(double value) {
   return static_cast<uint16_t>(std::lround(std::clamp(value, 0.0, 100.0)));
 }
 
-// Figure 5a: of jobs on a whole node about 95 % use all four GPUs; 5b: of jobs on several nodes
-// about 88 % use all. How the others spread is ours.
+// Figure 5a: about 95 % of the whole-node jobs use all four GPUs; 5b: about 88 % of the multi-node
+// jobs use all. The distribution of the others is ours.
 constexpr double kAllFour = 0.95;
 constexpr double kThree = 0.01;
 constexpr double kTwo = 0.015;
@@ -45,7 +45,7 @@ int32_t used_gpus(base::Random& random, JobUse use, int32_t gpus) {
 }
 
 /// Mean utilisation of a job's used GPUs: Figure 6. One GPU: about uniform; four: few very low; two
-/// or three: low dominates; several nodes: 60 % of the jobs above 80 %.
+/// or three: mostly low; several nodes: 60 % of the jobs above 80 %.
 double job_level(base::Random& random, JobUse use, int32_t used, int32_t gpus) {
   const double u = random.uniform();
   if (use == JobUse::ManyNodes) {
@@ -57,7 +57,7 @@ double job_level(base::Random& random, JobUse use, int32_t used, int32_t gpus) {
   return 100 * std::pow(0.02 + 0.98 * u, 0.6);
 }
 
-/// Width of the spread between GPUs: Figure 7, 75 % of the jobs within 10 points.
+/// Width of the range between GPUs: Figure 7, 75 % of the jobs within 10 points.
 double spread_of(base::Random& random, JobUse use) {
   const double narrow = use == JobUse::ManyNodes ? 0.9 : 0.75;
   return random.uniform() < narrow ? 16 : 80;
@@ -69,7 +69,7 @@ GpuShape::GpuShape(uint64_t key, Kind kind, double level) : key_(key), level_(le
   base::Random random(key);
   constexpr uint64_t kPeriods = 36;
   period_ = 4 + static_cast<int64_t>(random.below(kPeriods));
-  // The busy part of a period is long enough for its level to stay below 100 %.
+  // The busy part of a period is long enough to keep its level below 100 %.
   const double share = std::max(0.3 + 0.6 * random.uniform(), level / 98);
   on_ = std::clamp<int64_t>(std::llround(share * static_cast<double>(period_)), 1, period_);
   on_level_ = std::min(98.0, level * static_cast<double>(period_) / static_cast<double>(on_));
@@ -77,7 +77,7 @@ GpuShape::GpuShape(uint64_t key, Kind kind, double level) : key_(key), level_(le
 }
 
 ShapedSample GpuShape::at(int64_t minute) const {
-  constexpr uint64_t kLuck = 2048;  // of so many samplings one fails and one is served again
+  constexpr uint64_t kLuck = 2048;  // one of this number of samples is missing, and one is stale
   const uint64_t bits = mixed(key_, minute);
   const uint64_t luck = (bits >> 40) % kLuck;
   if (luck == 0) return {.missing = true};
@@ -113,7 +113,7 @@ std::vector<GpuShape> shapes_of_job(uint64_t seed, int64_t job, JobUse use, int3
   for (int32_t gpu = 0; gpu < gpus; ++gpu) {
     const uint64_t key = random();
     if (gpu >= used) {
-      constexpr uint64_t kSpikes = 10;  // a tenth of the unused GPUs has single busy samples
+      constexpr uint64_t kSpikes = 10;  // one in ten unused GPUs has single busy samples
       const bool spike = key % kSpikes == 0;
       shapes.emplace_back(key, spike ? GpuShape::Kind::Spike : GpuShape::Kind::Idle, 0);
       continue;

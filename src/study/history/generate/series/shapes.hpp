@@ -1,6 +1,6 @@
-// How busy the GPUs of a synthetic job are, minute by minute: a function of seed, job, GPU and
-// minute, so that any sample can be had at any time. Shares are those of the ABCI paper's Figures 5
-// to 7 (used GPUs, mean utilisation, spread between GPUs); shapes over time are ours.
+// The utilisation of the GPUs of a synthetic job, minute by minute: a function of seed, job, GPU
+// and minute, so that any sample can be computed at any time. Shares are those of the ABCI paper's
+// Figures 5 to 7 (used GPUs, mean utilisation, difference between GPUs); shapes over time are ours.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace goban::study::history {
 
-/// What happens at one sampling of a GPU within a job.
+/// One sample of a GPU within a job.
 struct ShapedSample {
-  bool missing = false;  ///< nobody sampled
-  bool stale = false;    ///< an older value was served again
+  bool missing = false;  ///< no sample was taken
+  bool stale = false;    ///< an older value was reported again
   uint16_t percent = 0;
 };
 
@@ -30,13 +30,13 @@ class GpuShape {
   uint64_t key_ = 0;
   double level_ = 0;
   int64_t period_ = 1;
-  int64_t on_ = 1;  ///< minutes of a period that are busy
+  int64_t on_ = 1;  ///< busy minutes per period
   double on_level_ = 0;
-  int64_t spike_ = 0;  ///< minute of the one busy sample, of 64
+  int64_t spike_ = 0;  ///< minute of the single busy sample, out of 64
   Kind kind_ = Kind::Idle;
 };
 
-/// What kind of job it is, as far as its use of GPUs goes.
+/// The kind of a job, as far as its use of GPUs is concerned.
 enum class JobUse : uint8_t { OneGpu, OneNode, ManyNodes, NoLearning };
 
 /// Shapes of all GPUs of a job.
