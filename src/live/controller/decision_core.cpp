@@ -229,7 +229,7 @@ Status DecisionCore::restore(base::FieldReader& snapshot, const Names& names) {
     if (auto status = check_scores(scores, site_); !status) return status;
     take(scores);
   }
-  if (core == nullptr) return base::bad_data({}, "the snapshot has no core");
+  if (core == nullptr) return base::bad_data({}, "the snapshot contains no core state");
   auto image = parse_core_image(*core);
   if (!image) return base::failure(image.error());
   if (names.applications.is_needed()) {

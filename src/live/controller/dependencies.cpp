@@ -16,7 +16,7 @@ DependencyVerdict judge_dependencies(const LiveJob& job, const JobBook& book) {
         each.kind == DependencyKind::AfterOk || each.kind == DependencyKind::AfterNotOk;
     if (other == nullptr && needs_result) {
       return {DependencyState::Never,
-              fmt::format("nobody knows any more how job {} ended", job::job_number(each.job))};
+              fmt::format("the outcome of job {} is no longer known", job::job_number(each.job))};
     }
     const bool over = other == nullptr || other->stage == JobStage::Done;
     const bool met = each.kind == DependencyKind::After ? over || other->first_start_ns >= 0 : over;

@@ -23,7 +23,7 @@ void Reservations::reserve(const Reserve& reserve, TimeNs at) {
   } else {
     made.state = ReservationState::Cancelled;
     made.closed_ns = at;
-    made.detail = "it cannot be: " + wrong;
+    made.detail = "is impossible: " + wrong;
   }
   book_.reservations.emplace(id, std::move(made));
 }
@@ -39,7 +39,7 @@ void Reservations::follow(TimeNs at) {
   // Ends first: another may begin on the same nodes.
   for (auto& [id, each] : book_.reservations) {
     if (each.is_open() && at >= each.plan.end_ns) {
-      close(each, ReservationState::Ended, "is over", at);
+      close(each, ReservationState::Ended, "has ended", at);
     }
   }
   for (auto& [id, each] : book_.reservations) {

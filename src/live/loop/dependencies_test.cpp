@@ -139,7 +139,7 @@ TEST_F(Dependencies, NobodyDependsOnWhatIsForgotten) {
   ASSERT_TRUE(log.commit());
   start(10 * kSecond);
   EXPECT_EQ(find(JobId(0U))->result, controller::JobResult::NeverRuns);
-  EXPECT_NE(find(JobId(0U))->detail.find("job 8 ended"), std::string::npos);
+  EXPECT_NE(find(JobId(0U))->detail.find("the outcome of job 8"), std::string::npos);
 }
 
 }  // namespace

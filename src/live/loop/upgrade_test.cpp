@@ -273,7 +273,7 @@ TEST_P(Upgrade, ASnapshotOfAnotherFormatSaysSo) {
     const auto fold = again.fold(other);
     ASSERT_FALSE(fold);
     EXPECT_THAT(fold.error().text(), HasSubstr(std::string("has version ") + version));
-    EXPECT_THAT(fold.error().text(), HasSubstr("start the goban that wrote it"));
+    EXPECT_THAT(fold.error().text(), HasSubstr("start the release that wrote it"));
   }
 }
 
