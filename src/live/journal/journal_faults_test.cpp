@@ -134,7 +134,7 @@ TEST(JournalFaults, StartThatFailsLeavesWhatWasThere) {
     faults.last = 1000;
     const auto failed = open_journal(folder, {.build = "test", .calls = &faults});
     if (!failed) {
-      EXPECT_THAT(failed.error().text(), HasSubstr("make room"));
+      EXPECT_THAT(failed.error().text(), HasSubstr("free space"));
     }
     faults.first = -1;
     const auto journal = open_journal(folder, {.build = "test", .calls = &faults});

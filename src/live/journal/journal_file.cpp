@@ -143,18 +143,19 @@ class JournalFile final : public RecordLog {
     if (*epoch == generation_.epoch) return {};
     if (*epoch < generation_.epoch) {
       return base::failed(
-          fmt::format("the journal in {} was removed or set back while in use", folder_),
-          "start goban again");
+          fmt::format("the journal in {} was removed or replaced by an older one while in use",
+                      folder_),
+          "restart goban");
     }
     return base::failed(fmt::format("another daemon took over {}: its epoch is {}, ours was {}",
                                     folder_, *epoch, generation_.epoch),
-                        "stop this one; its jobs belong to the other");
+                        "stop this daemon; its jobs belong to the other");
   }
 
   /// Removes what failed before: nothing may be confirmed while it is there, for it would count.
   base::Status clean_up() {
     if (has_remains_ && calls_->truncate(file_.fd(), good_bytes_) != 0) {
-      return file_failure("cut off an unfinished write in", journal_path(folder_, generation_));
+      return file_failure("truncate an unfinished write in", journal_path(folder_, generation_));
     }
     has_remains_ = false;
     if (!void_) return {};
@@ -218,7 +219,7 @@ void remove_parts(const std::string& folder) {
 
 base::Status make_folder(FileCalls& calls, const std::string& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0) {
-    return errno == EEXIST ? base::Status{} : file_failure("make", folder);
+    return errno == EEXIST ? base::Status{} : file_failure("create", folder);
   }
   const std::string above = std::filesystem::path(folder).parent_path().string();
   return sync_folder(calls, above.empty() ? "." : above);
@@ -251,7 +252,7 @@ base::Result<OpenJournal> open_journal(const std::string& folder, const JournalO
   }
   if (!contents.tail.empty()) {
     contents.recovered.notes.push_back(
-        fmt::format("they are kept in {}", torn_path(folder, before)));
+        fmt::format("the discarded bytes are stored in {}", torn_path(folder, before)));
   }
   const Generation mine{*epoch, before.number + 1};
   auto log = std::make_unique<JournalFile>(folder, options, mine);
@@ -300,7 +301,7 @@ base::Result<JournalContents> read_journal_contents(const std::string& path) {
     return contents;
   }
   return base::failed(fmt::format("there is no journal in {}", path),
-                      "name the folder `journal` of a state folder, or a file in it");
+                      "give the folder `journal` of a state folder, or a file in it");
 }
 
 }  // namespace goban::live::journal

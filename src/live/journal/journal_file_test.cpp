@@ -166,7 +166,7 @@ TEST(JournalFile, DamageInTheMiddleStopsTheStart) {
   ASSERT_FALSE(journal);
   EXPECT_EQ(journal.error().code, base::ErrorCode::BadData);
   EXPECT_THAT(journal.error().text(), HasSubstr(path));
-  EXPECT_THAT(journal.error().text(), HasSubstr("back-up"));
+  EXPECT_THAT(journal.error().text(), HasSubstr("backup"));
   EXPECT_EQ(read_whole(path).value(), text);
 }
 
@@ -217,7 +217,7 @@ TEST(JournalFile, TwoDamagedSnapshotsAreAnError) {
   const auto journal = open_journal(folder_of(test), {});
   ASSERT_FALSE(journal);
   EXPECT_THAT(journal.error().text(), HasSubstr(path));
-  EXPECT_THAT(journal.error().text(), HasSubstr("back-up"));
+  EXPECT_THAT(journal.error().text(), HasSubstr("backup"));
 }
 
 TEST(JournalFile, WhoeverTakesOverShutsOutTheOther) {
@@ -290,7 +290,7 @@ TEST(JournalFile, FullDiskLosesNothing) {
   std::signal(SIGXFSZ, ignored);
   ASSERT_FALSE(failed);
   EXPECT_FALSE(failed_again);
-  EXPECT_THAT(failed.error().text(), HasSubstr("make room"));
+  EXPECT_THAT(failed.error().text(), HasSubstr("free space"));
   EXPECT_EQ(left, bytes);
   EXPECT_TRUE(journal.log->commit());
   EXPECT_THAT(read_journal(folder_of(test))->records, ElementsAre("a", std::string(500, 'b')));

@@ -68,10 +68,10 @@ bool follows(LineNumber number, LineNumber last) {
 }
 
 tl::unexpected<base::Error> broken(const std::string& file, size_t at, std::string_view what) {
-  return base::bad_data(
-      {.file = file, .line = 0, .column = 0, .field = fmt::format("byte {}", at)},
-      std::string(what),
-      "nothing was changed; restore the folder from a back-up, or move it away to start anew");
+  return base::bad_data({.file = file, .line = 0, .column = 0, .field = fmt::format("byte {}", at)},
+                        std::string(what),
+                        "nothing was changed; restore the folder from a backup, or move it away to "
+                        "start without jobs");
 }
 
 /// Whether all that follows the broken line at `at` may be remains of one commit that a crash cut
@@ -92,7 +92,7 @@ base::Status check_tail(std::string_view text, size_t at, LineNumber last,
       break;
     }
   }
-  return broken(file, first_broken, "a record is damaged, and whole ones follow it");
+  return broken(file, first_broken, "a record is damaged, and intact records follow it");
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ base::Result<JournalHeader> parse_header(std::string_view text, const std::strin
   };
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || name(json, "goban").empty() || number(json, "version") == 0) {
-    return base::bad_data(place, "this is no journal of goban");
+    return base::bad_data(place, "this is not a goban journal");
   }
   JournalHeader header;
   header.kind = name(json, "goban");
@@ -135,9 +135,9 @@ base::Result<JournalHeader> parse_header(std::string_view text, const std::strin
   if (version > JournalHeader::kVersion) {
     return base::bad_data(
         place,
-        fmt::format("the format has version {} (goban {}), this goban reads up to {}", version,
+        fmt::format("the format has version {} (goban {}); this release reads up to {}", version,
                     header.build, JournalHeader::kVersion),
-        "use that goban or a newer one");
+        "use that release or a newer one");
   }
   header.version = static_cast<int>(version);
   header.generation = {number(json, "epoch"), number(json, "generation")};
@@ -148,7 +148,7 @@ base::Result<JournalHeader> parse_header(std::string_view text, const std::strin
   }
   if (const auto list = json.find("made_with"); list != json.end() && list->is_array()) {
     for (const Json& each : *list) {
-      if (!each.is_object()) return base::bad_data(place, "made_with holds something that is none");
+      if (!each.is_object()) return base::bad_data(place, "made_with contains an invalid entry");
       MadeWith& made = header.made_with.emplace_back();
       made.from = number(each, "from");
       const auto facts = each.find("facts");

@@ -61,8 +61,8 @@ base::Result<OpenFile> lock_patiently(const std::string& path) {
   while (holder.ends_with('\n')) holder.pop_back();
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return base::failed(fmt::format("{} is in use by another goban: {}", folder,
-                                  holder.empty() ? "it has not said which" : holder),
-                      "stop that one first, or use another state folder");
+                                  holder.empty() ? "unknown process" : holder),
+                      "stop that process first, or use another state folder");
 }
 
 /// Only for messages: without room for it the lock is held nevertheless.
@@ -112,7 +112,7 @@ base::Result<StateLock> StateLock::take(const std::string& folder) {
   std::error_code error;
   const std::filesystem::path parent = std::filesystem::path(folder).parent_path();
   if (!parent.empty()) std::filesystem::create_directories(parent, error);
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return file_failure("make", folder);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return file_failure("create", folder);
   auto file = lock_patiently(lock_path(folder));
   if (!file) return base::failure(std::move(file.error()));
   write_holder(file->fd());
@@ -126,7 +126,7 @@ base::Result<StateLock> StateLock::take_from_silent(const std::string& folder, u
   if (::flock(turn.fd(), LOCK_EX) != 0) return file_failure("lock", folder);
   const std::string path = lock_path(folder);
   if (inode_of(path) != inode) {
-    return base::failed(fmt::format("somebody else has taken over {}", folder));
+    return base::failed(fmt::format("another daemon has taken over {}", folder));
   }
   const std::string part = path + ".part";
   auto file = open_lock(part);
@@ -148,8 +148,8 @@ base::Result<uint64_t> read_epoch(const std::string& folder) {
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), epoch);
   if (error != std::errc{} || epoch == 0 ||
       std::string_view(end, static_cast<size_t>(text->data() + text->size() - end)) != "\n") {
-    return base::failed(fmt::format("{} holds no number", epoch_path(folder)),
-                        "remove it and start goban again");
+    return base::failed(fmt::format("{} does not contain a number", epoch_path(folder)),
+                        "remove the file and restart goban");
   }
   return epoch;
 }

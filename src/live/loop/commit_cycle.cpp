@@ -138,7 +138,7 @@ Turns::Answers Turns::turn(std::vector<controller::Input> inputs, TimeNs now) {
   if (stuck_ && !commit()) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       answers.emplace_back(base::failed("the journal cannot be written: " + problem_,
-                                        "make room on its disk; nothing is lost"));
+                                        "free space on its disk; nothing is lost"));
     }
     return answers;
   }
@@ -152,8 +152,8 @@ Turns::Answers Turns::turn(std::vector<controller::Input> inputs, TimeNs now) {
   for (auto& answer : answers) {
     if (!answer) continue;
     answer = base::failed("the journal cannot be written: " + problem_,
-                          "it is done as soon as there is room on the disk, unless the daemon "
-                          "ends before; look at goban queue");
+                          "the request takes effect as soon as the disk has space, unless the "
+                          "daemon ends first; check with goban queue");
   }
   return answers;
 }
@@ -232,7 +232,7 @@ void Turns::accounted(JobId id, TimeNs now) {
 Status Turns::compact() {
   if (stuck_) return base::failed("the journal cannot be written: " + problem_);
   const std::string snapshot = controller_->snapshot();
-  if (snapshot.empty()) return base::failed("no snapshot could be made");
+  if (snapshot.empty()) return base::failed("cannot make a snapshot");
   return log_.compact(snapshot);
 }
 

@@ -88,8 +88,7 @@ class Bookkeeper {
       std::ranges::move(todo_, std::back_inserter(jobs));
       todo_ = std::move(jobs);
       if (!std::exchange(failing_, true)) {
-        say_(fmt::format("the history store takes no records: {}; trying again",
-                         status.error().text()));
+        say_(fmt::format("cannot write to the history store: {}; retrying", status.error().text()));
       }
       wake_.wait_for(lock, kAccountRetry, [this] { return stops_; });
     }
@@ -112,8 +111,8 @@ std::string say_others(const Turns::Fold& fold) {
   const std::string more =
       fold.uncompared > 0 ? fmt::format(", and {} more were not compared", fold.uncompared) : "";
   return fmt::format(
-      "{} decisions of the journal come out otherwise with this release and configuration, the "
-      "first in record {}{}: they are carried out as recorded, and what runs runs on",
+      "{} recorded decisions differ with this release and configuration, the first in record {}{}: "
+      "they are applied as recorded, and running jobs continue",
       fold.other, fold.first_other, more);
 }
 
@@ -187,7 +186,8 @@ void Daemon::Work::be_shut_out() {
   }
   changed.notify_all();
   for (Letter& letter : refused) {
-    letter.answer.set_value(base::failed("another daemon has taken over", "ask that one"));
+    letter.answer.set_value(
+        base::failed("another daemon has taken over", "send the request to that daemon"));
   }
   if (options.shut_out) options.shut_out();
 }
@@ -233,7 +233,7 @@ void Daemon::Work::keep_books() {
 void Daemon::Work::compact_if_due() {
   if (log->bytes_since_snapshot() < options.snapshot_bytes || turns.is_stuck()) return;
   if (const Status status = turns.compact(); !status) {
-    options.say("no snapshot could be written: " + status.error().text());
+    options.say("cannot write a snapshot: " + status.error().text());
   }
 }
 
@@ -243,7 +243,7 @@ void Daemon::Work::note(double seconds, int64_t decisions) {
     if (turns.is_stuck()) {
       if (!stats.journal_is_stuck) {
         options.say("the journal cannot be written: " + turns.problem() +
-                    "; nothing starts until it can");
+                    "; no job starts until it can be");
       }
       ++stats.journal_failures;
     }
@@ -282,7 +282,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(controller::Site site,
   const auto fold = work->turns.fold(recovered);
   if (!fold) return base::failure(fold.error());
   if (fold->records > 0) {
-    work->options.say(fmt::format("{} records of the journal read, {} decisions made again",
+    work->options.say(fmt::format("read {} records of the journal and reproduced {} decisions",
                                   fold->records, fold->reproduced));
   }
   work->turns.repeat_limits();
@@ -290,7 +290,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(controller::Site site,
     work->options.say(say_others(*fold));
     // From here on this release and configuration decide, so that is where a replay begins.
     if (const Status status = work->turns.compact(); !status) {
-      work->options.say("no snapshot could be written: " + status.error().text());
+      work->options.say("cannot write a snapshot: " + status.error().text());
     }
   }
   work->bookkeeper =
@@ -312,7 +312,7 @@ Daemon::~Daemon() {
   work_->bookkeeper.reset();
   if (!work_->turns.is_stuck() && !was_taken_over()) {
     if (const Status status = work_->turns.compact(); !status) {
-      work_->options.say("no snapshot could be written: " + status.error().text());
+      work_->options.say("cannot write a snapshot: " + status.error().text());
     }
   }
 }
@@ -321,7 +321,8 @@ Result<Answer> Daemon::ask(controller::Input input) {
   std::future<Result<Answer>> answer;
   {
     const std::scoped_lock lock(work_->mail);
-    if (work_->stops) return base::failed("the daemon is ending", "try again when it is back");
+    if (work_->stops)
+      return base::failed("the daemon is shutting down", "try again after its restart");
     auto& letter = work_->letters.emplace_back(Work::Letter{std::move(input), {}});
     answer = letter.answer.get_future();
   }
