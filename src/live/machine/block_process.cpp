@@ -118,11 +118,12 @@ base::Result<KernelRuns> run_block(const base::gpus::LocalGpu& gpu, const BlockO
                                    const std::atomic<bool>& interrupted) {
   const auto problem = [&](const std::string& what) {
     return base::failed(fmt::format("GPU {} ({}): {}", gpu.index, gpu.uuid, what),
-                        "leave it out with --gpus, or look at it with nvidia-smi");
+                        "exclude it with --gpus, or check it with nvidia-smi");
   };
   Pipe out;
   Pipe err;
-  if (out.ends[0] < 0 || err.ends[0] < 0) return problem("no pipe for the measuring process");
+  if (out.ends[0] < 0 || err.ends[0] < 0)
+    return problem("cannot create a pipe for the measuring process");
   std::vector<std::string> words = options.program;
   for (std::string& word : block_arguments(gpu, options.runs)) words.push_back(std::move(word));
   const pid_t pid = start(std::move(words), environment_for(gpu), out.ends[1], err.ends[1]);
@@ -141,9 +142,9 @@ base::Result<KernelRuns> run_block(const base::gpus::LocalGpu& gpu, const BlockO
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (interrupted) return problem("interrupted");
-  if (!ended) return problem(fmt::format("the kernels took over {} s", options.timeout_s));
+  if (!ended) return problem(fmt::format("the kernels took longer than {} s", options.timeout_s));
   if (WIFSIGNALED(status)) {
-    return problem(fmt::format("the kernels died of signal {}", WTERMSIG(status)));
+    return problem(fmt::format("the kernels were killed by signal {}", WTERMSIG(status)));
   }
   while (err_text.ends_with('\n')) err_text.pop_back();
   if (WEXITSTATUS(status) != 0) {

@@ -64,7 +64,7 @@ BusyGpus busy_by_use(const base::gpus::MachineGpus& machine) {
     const auto processes = machine.nvml->processes_on(gpu.uuid);
     const auto now = machine.nvml->read(gpu.uuid);
     if (!processes.empty()) {
-      out[gpu.index] = fmt::format("process {} computes on it", processes.front());
+      out[gpu.index] = fmt::format("process {} uses it", processes.front());
     } else if (now.util_pct > kIdleGpuPctMax) {
       out[gpu.index] = fmt::format("it is {:.0f} % busy", now.util_pct);
     }

@@ -112,7 +112,7 @@ base::Result<KernelRuns> run_cpu_kernels(const std::vector<int32_t>& cpus, doubl
     for (size_t i = 0; i < cpus.size(); ++i) threads.emplace_back(work, i);
   }
   if (refused >= 0) {
-    return base::failed(fmt::format("no thread may run on core {}", refused.load()),
+    return base::failed(fmt::format("cannot run a thread on core {}", refused.load()),
                         "taskset -p shows which cores are allowed");
   }
   return out;

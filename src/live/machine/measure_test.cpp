@@ -82,12 +82,13 @@ TEST(BlockProcess, SaysWhatWentWrong) {
     return problem_of(run_block(virtual_gpu(), options, kNever));
   };
   EXPECT_THAT(problem(options_of({"/nowhere"})), HasSubstr("cannot start /nowhere"));
-  EXPECT_THAT(problem(shell("kill -KILL $$")), HasSubstr("died of signal 9"));
+  EXPECT_THAT(problem(shell("kill -KILL $$")), HasSubstr("were killed by signal 9"));
   EXPECT_THAT(problem(shell("echo no luck >&2; exit 1")), HasSubstr("no luck"));
-  EXPECT_THAT(problem(shell("echo nonsense")), HasSubstr("'nonsense' is no line of times"));
+  EXPECT_THAT(problem(shell("echo nonsense")),
+              HasSubstr("'nonsense' is not a line of kernel times"));
   BlockOptions slow = shell("exec sleep 60");
   slow.timeout_s = 0.3;
-  EXPECT_THAT(problem(slow), HasSubstr("took over 0.3 s"));
+  EXPECT_THAT(problem(slow), HasSubstr("took longer than 0.3 s"));
   const std::atomic<bool> stopped = true;
   EXPECT_THAT(problem_of(run_block(virtual_gpu(), shell("exec sleep 60"), stopped)),
               HasSubstr("interrupted"));
@@ -121,7 +122,7 @@ TEST_F(FakeCuda, TheProcessSeesItsGpuAlone) {
 
 TEST_F(FakeCuda, ACrashOfTheDriverIsAMessage) {
   const Variable crash("FAKE_CUDA_CRASH", "1");
-  EXPECT_THAT(problem_of(run_block(gpu, goban(), kNever)), HasSubstr("died of signal 9"));
+  EXPECT_THAT(problem_of(run_block(gpu, goban(), kNever)), HasSubstr("were killed by signal 9"));
 }
 
 TEST_F(FakeCuda, WhatFailsIsNamed) {

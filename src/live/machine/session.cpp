@@ -40,7 +40,7 @@ class Session {
     for (size_t i = 0; i < plan_.gpus.size(); ++i) {
       const auto found = busy.find(gpu(i).index);
       if (found == busy.end() || !result_.problems[i].empty()) continue;
-      result_.problems[i] = fmt::format("GPU {} was needed: {}", gpu(i).index, found->second);
+      result_.problems[i] = fmt::format("GPU {} is in use: {}", gpu(i).index, found->second);
       result_.sessions[i] = {};
     }
   }

@@ -60,9 +60,9 @@ base::Result<TerminalClient> TerminalClient::connect(const std::string& socket_p
   if (!out.socket_ || ::connect(out.socket_.get(), reinterpret_cast<const sockaddr*>(&address),
                                 sizeof address) != 0) {
     const bool forbidden = errno == EACCES || errno == EPERM;
-    return base::system_error(
-        "cannot attach to", socket_path,
-        forbidden ? "only the job's owner and root get to its terminal" : "the job may be over");
+    return base::system_error("cannot attach to", socket_path,
+                              forbidden ? "only the job's owner and root may attach to its terminal"
+                                        : "the job may have finished");
   }
   return out;
 }
@@ -124,7 +124,7 @@ base::Result<TerminalEnd> TerminalClient::run(int in, int out,
     std::array<char, 16384> buffer{};
     const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return base::failed("the connection to the job's terminal broke");
+    if (count <= 0) return base::failed("the connection to the job's terminal was lost");
     frames.feed({buffer.data(), static_cast<size_t>(count)});
     FrameType type{};
     std::string text;

@@ -62,7 +62,7 @@ base::Result<base::Descriptor> open_plainly(const std::string& path) {
   if (!file) return base::system_error("cannot open", path);
   struct stat facts{};
   if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
-    return base::failed(fmt::format("'{}' is no regular file", path));
+    return base::failed(fmt::format("'{}' is not a regular file", path));
   }
   return file;
 }
@@ -101,7 +101,7 @@ base::Status become(const job::Owner& owner, const UserFacts& facts) {
   // No way back, or we would run somebody's script as root.
   if (::getuid() != owner.uid || ::geteuid() != owner.uid || ::getgid() != owner.gid ||
       (owner.uid != 0 && ::setuid(0) == 0)) {
-    return base::failed("the rights of root could not be given up");
+    return base::failed("cannot drop root privileges");
   }
   return {};
 }
@@ -110,7 +110,7 @@ base::Result<base::Descriptor> open_as_user(const job::Owner& owner, const std::
   if (auto may = may_act_for(owner); !may) return base::failure(may.error());
   if (::geteuid() == owner.uid) return open_plainly(path);
   const ThreadRights rights(owner);
-  if (!rights.changed()) return base::failed("cannot take the rights of the file's user");
+  if (!rights.changed()) return base::failed("cannot take the rights of the job's user");
   return open_plainly(path);
 }
 

@@ -83,13 +83,13 @@ base::Result<EnergyBook> parse_energy_book(std::string_view text, const std::str
   for (int line = 1; !text.empty(); ++line) {
     const auto wrong = [&](const char* what) { return base::bad_data({file, line, 0, {}}, what); };
     const size_t end = text.find('\n');
-    if (end == std::string_view::npos) return wrong("the line has no end");
+    if (end == std::string_view::npos) return wrong("the line is truncated");
     fields.split_blanks(text.substr(0, end));
     text.remove_prefix(end + 1);
     const auto words = fields.fields();
     if (line == 1) {
       if (words.size() != 5 || words[0] != kTitle || base::parse_int(words[1]) != kVersion) {
-        return wrong("this is no book of energy that this release knows");
+        return wrong("this is not an energy ledger that this release can read");
       }
       const auto counter_j = base::parse_double(words[2]);
       const auto at_ns = base::parse_int(words[3]);
@@ -102,7 +102,7 @@ base::Result<EnergyBook> parse_energy_book(std::string_view text, const std::str
       book.joined = static_cast<uint64_t>(*joined);
       continue;
     }
-    if (words.size() != 3) return wrong("there are no three words");
+    if (words.size() != 3) return wrong("must have three words");
     const auto energy_j = base::parse_double(words[1]);
     const auto busy = base::parse_double(words[2]);
     if (!is_amount(energy_j, 0) || !is_amount(busy, 0)) return wrong("a number is out of range");

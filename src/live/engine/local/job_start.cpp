@@ -60,7 +60,7 @@ base::Result<base::Descriptor> open_output(const std::string& path, bool append)
   base::Descriptor file(::open(path.c_str(), flags, 0644));
   if (!file) {
     return base::system_error("cannot write the output file", path,
-                              "its folder has to exist and to be writable for the job's user");
+                              "its folder must exist and be writable by the job's user");
   }
   // Not blocking was for the opening alone: a FIFO without a reader.
   ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK);
@@ -112,12 +112,12 @@ base::Status prepare(const JobStart& start, pid_t parent) {
   ::umask(022);
   if (::chdir(start.work_folder.c_str()) != 0) {
     return base::system_error("cannot enter the work folder", start.work_folder,
-                              "it has to exist for the job's user on this machine");
+                              "it must exist on this machine and be accessible to the job's user");
   }
   auto connected = start.terminal.empty() ? connect_files(start) : connect_terminal(start.terminal);
   if (!connected) return connected;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) return base::failed("the supervisor is gone");
+  if (::getppid() != parent) return base::failed("the supervisor has exited");
   reset_signals();
   return {};
 }
@@ -172,7 +172,7 @@ base::Result<pid_t> start_job(const JobStart& start) {
   const auto script = script_in_memory(start.script);
   if (!script) return base::failure(script.error());
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return base::system_error("cannot make a", "pipe");
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return base::system_error("cannot create", "a pipe");
   const base::Descriptor reading(ends[0]);
   base::Descriptor writing(ends[1]);
   const pid_t parent = ::getpid();

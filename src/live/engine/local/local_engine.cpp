@@ -330,7 +330,7 @@ bool LocalEngine::look_broken(RunId run, Watched& watched) {
   remove_sockets(watched.folder);
   const bool ran = base::exists(watched.folder.file("running"));
   report(ReportKind::Lost, run,
-         ran ? "its supervisor died" + tail_of_log(watched.folder) : "unknown");
+         ran ? "its supervisor exited without a status" + tail_of_log(watched.folder) : "unknown");
   return false;
 }
 

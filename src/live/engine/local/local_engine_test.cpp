@@ -196,7 +196,8 @@ TEST_P(LocalRuns, ASupervisorThatIsKilledLeavesNothing) {
   ASSERT_TRUE(note);
   ::kill(static_cast<pid_t>(note->supervisor_pid), SIGKILL);
   const Report report = runs.wait_for(order.run, ReportKind::Lost).back();
-  EXPECT_NE(report.detail.find("supervisor died"), std::string::npos) << report.detail;
+  EXPECT_NE(report.detail.find("supervisor exited without a status"), std::string::npos)
+      << report.detail;
   EXPECT_FALSE(lives(main));
   EXPECT_FALSE(lives(away));
   // And it is not started again.

@@ -193,7 +193,7 @@ TEST_F(NvmlRuns, ANeighbourThatTakesTooMuchOfAGpuIsKilled) {
   order.spec.training.gpu_mem_bytes = int64_t{200} << 20;
   const Report report = runs.run(order);
   EXPECT_TRUE(report.out_of_memory);
-  EXPECT_EQ(report.detail, "it took more memory of a GPU than it asked for");
+  EXPECT_EQ(report.detail, "it used more memory of a GPU than it requested");
 }
 
 TEST(GpuMeter, AVirtualGpuIsAsBusyAsItsCores) {

@@ -41,7 +41,7 @@ base::Result<std::string> make_socket_folder(const std::string& root) {
     std::string path = temporary_below(parent);
     if (!path.empty()) return path;
   }
-  return base::failed("no folder for the job's sockets can be made",
+  return base::failed("cannot create a folder for the job's sockets",
                       "make /tmp or /run/goban writable");
 }
 

@@ -50,8 +50,8 @@ bool lock_untaken(const RunFolder& folder, int lock) {
 
 base::Status make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
-  return base::system_error("cannot make the folder", path,
-                            "the state folder has to exist and to be writable");
+  return base::system_error("cannot create the folder", path,
+                            "the state folder must exist and be writable");
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ base::Result<bool> RunFolder::place_order(const RunOrder& order) const {
   if (auto made = make_folders(); !made) return base::failure(made.error());
   if (base::exists(file("taken")) || base::exists(file("status"))) return false;
   if (::mkfifo(file("control").c_str(), 0600) != 0 && errno != EEXIST) {
-    return base::system_error("cannot make the FIFO", file("control"));
+    return base::system_error("cannot create the FIFO", file("control"));
   }
   const base::Descriptor lock(::open(file("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock) return base::system_error("cannot create", file("lock"));
@@ -138,7 +138,7 @@ base::Status RunFolder::check_epoch() const {
   if (!text) return base::failure(text.error());
   const auto order = parse_order(*text, file("order"));
   if (!order || !journal::is_shut_out(state(), order->epoch)) return {};
-  return base::failed(path_ + ": another daemon has taken over from the one that ordered it");
+  return base::failed(path_ + ": another daemon has taken over from the one that wrote the order");
 }
 
 base::Result<RunFolder::Taken> RunFolder::take() const {

@@ -120,8 +120,8 @@ Result<RunOrder> parse_order(std::string_view text, const std::string& file) {
   if (version > kVersion) {
     return base::bad_data(
         {file, 0, 0, "version"},
-        fmt::format("it is of version {}, this goban reads {}", version, kVersion),
-        "start the goban that wrote it; nothing was changed");
+        fmt::format("the order has version {}; this release reads up to {}", version, kVersion),
+        "start the release that wrote it; nothing was changed");
   }
   RunOrder order;
   read_order(in, order);

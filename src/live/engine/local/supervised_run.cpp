@@ -295,7 +295,7 @@ void SupervisedRun::check_memory(const std::vector<pid_t>& processes) {
   mem_bytes_max_ = std::max(mem_bytes_max_, used);
   if (what == nullptr || out_of_memory_) return;
   out_of_memory_ = true;
-  detail_ = fmt::format("it took more {} than it asked for", what);
+  detail_ = fmt::format("it used more {} than it requested", what);
   plan_.kill_now(base::steady_ns());
 }
 
@@ -341,7 +341,7 @@ void SupervisedRun::watch_client() {
   if (!terminal_ || plan_.ordered() || terminal_->alone_since_ns() == base::kNever) return;
   const TimeNs limit = terminal_->alone_since_ns() + base::from_seconds(order_.attach_timeout_s);
   if (base::steady_ns() < limit) return;
-  detail_ = "nobody was attached to its terminal";
+  detail_ = "no client was attached to its terminal";
   signal_all(SIGHUP);
   plan_.order(StopReason::Cancelled, order_.spec.stop, base::steady_ns());
 }
@@ -391,7 +391,7 @@ void SupervisedRun::finish(RunStatus& status) {
     status.usage.mem_bytes_max = std::max(status.usage.mem_bytes_max, cgroup_->memory_bytes_max());
     if (kernel_limits_ && cgroup_->memory_kills() > 0 && !out_of_memory_) {
       out_of_memory_ = true;
-      detail_ = "it took more memory than it asked for";
+      detail_ = "it used more memory than it requested";
     }
   }
   const double wall_s = base::to_seconds(base::steady_ns() - started_steady_ns_);

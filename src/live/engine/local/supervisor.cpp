@@ -47,7 +47,7 @@ void write_status(StatusFile& file, const RunStatus& status) {
   while (file.has_folder()) {
     const auto written = file.write(status);
     if (written) return;
-    if (!said) complain(written.error().text() + "; trying again");
+    if (!said) complain(written.error().text() + "; retrying");
     said = true;
     ::sleep(kAgain_s);
   }

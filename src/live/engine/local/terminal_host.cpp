@@ -92,7 +92,7 @@ void TerminalHost::take_client(base::TimeNs now_ns) {
   if (!next) return;
   if (client_) {
     std::string text;
-    terminal::append_frames(text, FrameType::Data, "somebody else is attached to this job\r\n");
+    terminal::append_frames(text, FrameType::Data, "another client is attached to this job\r\n");
     static_cast<void>(::send(next.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
     return;
   }

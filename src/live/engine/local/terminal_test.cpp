@@ -61,7 +61,7 @@ TEST(Terminal, AJobThatNobodyLooksAtIsStopped) {
   terminal_of(runs, order);
   const auto end = runs.wait_for(order.run, ReportKind::Ended).back();
   EXPECT_EQ(end.signal, SIGKILL);
-  EXPECT_EQ(end.detail, "nobody was attached to its terminal");
+  EXPECT_EQ(end.detail, "no client was attached to its terminal");
 }
 
 TEST(Terminal, AShortJobWaitsForItsFirstClient) {
@@ -103,7 +103,7 @@ TEST(Terminal, OthersAreToldWhoseItIs) {
   const auto client = TerminalClient::connect(path);
   ASSERT_EQ(::seteuid(own), 0);
   ASSERT_FALSE(client);
-  EXPECT_EQ(client.error().remedy, "only the job's owner and root get to its terminal");
+  EXPECT_EQ(client.error().remedy, "only the job's owner and root may attach to its terminal");
 }
 
 TEST(TerminalWire, FramesComeOutAsTheyWentIn) {
