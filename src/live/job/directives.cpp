@@ -16,8 +16,8 @@ using base::Status;
 
 constexpr std::string_view kBlanks = " \t\r\f\v";
 
-/// Words of a directive: quotes keep blanks, a backslash keeps what follows, `#` ends the line.
-/// Nothing of it is expanded. Errors: BadData, if a quote is not closed.
+/// Words of a directive: quotes preserve blanks, a backslash preserves the next character, `#` ends
+/// the line. Nothing is expanded. Errors: BadData if a quote is not closed.
 Result<std::vector<std::string>> split_words(std::string_view text) {
   std::vector<std::string> words;
   std::string word;
@@ -54,7 +54,7 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
   return words;
 }
 
-/// The options of one line, taken one after the other.
+/// Reads the options of one line, one after the other.
 class OptionLine {
  public:
   OptionLine(const Dialect* dialect, int line, Directives& out)
@@ -129,7 +129,7 @@ class OptionLine {
                                        : fmt::format("did you mean {}?", near));
   }
 
-  /// What an option of another system is called, and its value if it is in the same word.
+  /// The name of a foreign option, and its value if it is in the same word.
   struct Split {
     std::string_view name;
     std::string_view value;
@@ -185,7 +185,7 @@ class OptionLine {
     return apply(option->set, value);
   }
 
-  const Dialect* dialect_;  ///< null: Goban's own
+  const Dialect* dialect_;  ///< null: #GOBAN
   int line_;
   Directives* out_;
   std::vector<std::string> words_;
@@ -216,7 +216,7 @@ Found directive_in(std::string_view line) {
   return {};
 }
 
-/// The conventions are those of the first directive of another system.
+/// Conventions follow the first directive of another system.
 void take_conventions(const Dialect* dialect, JobWish& wish) {
   if (dialect == nullptr || !wish.dialect.empty()) return;
   wish.dialect = dialect->name;

@@ -28,7 +28,7 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// -v NAME,NAME=value: beside those of -V.
+/// -v NAME,NAME=value: in addition to those of -V.
 Status add_variables(JobWish& wish, std::string_view value) {
   JobWish read;
   if (const auto status = apply_export(read, value); !status) return status;
@@ -69,7 +69,7 @@ Status add_sge_resources(JobWish& wish, std::string_view value) {
   return {};
 }
 
-/// "smp 8": the environment's name says nothing of where the slots are.
+/// "smp 8": the name of the parallel environment is ignored.
 Status set_slots(JobWish& wish, std::string_view value) {
   const size_t space = std::min(value.find(' '), value.size());
   std::string_view count = value.substr(std::min(space + 1, value.size()));
@@ -107,7 +107,7 @@ Status set_task_limit(JobWish& wish, std::string_view value) {
 
 Status notify(JobWish& wish, std::string_view) { return apply_signal(wish, "USR2@60"); }
 
-/// A limit that was set apart (-tc) stays.
+/// A limit that was set separately (-tc) is kept.
 Status set_sge_array(JobWish& wish, std::string_view value) {
   const int32_t limit = wish.spec.array_limit;
   const auto status = set_array(wish, value);
@@ -206,7 +206,7 @@ Status add_pbs_resources(JobWish& wish, std::string_view value) {
   return {};
 }
 
-/// ABCI 3.0 names its resource types as queues.
+/// In ABCI 3.0, resource types are queue names.
 Status set_pbs_queue(JobWish& wish, std::string_view value) {
   if (!value.starts_with("rt_")) return set_text<&JobSpec::partition>(wish, value);
   const int32_t nodes = wish.nodes;

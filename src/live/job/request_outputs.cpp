@@ -12,7 +12,7 @@ struct Variable {
   std::string_view name;
   std::string_view pattern;
 };
-/// Longer names before those they begin with.
+/// Longer names precede their own prefixes.
 constexpr auto kVariables = std::to_array<Variable>({{"$PBS_JOBNAME", "%x"},
                                                      {"$PBS_JOBID", "%j"},
                                                      {"$PBS_ARRAY_INDEX", "%a"},

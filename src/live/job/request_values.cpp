@@ -21,7 +21,7 @@ tl::unexpected<base::Error> refuse(std::string_view text, const char* what, std:
   return base::bad_data({}, fmt::format("'{}' is {}", text, what), std::move(remedy));
 }
 
-/// Numbers between colons, one to three; nothing if that is not what it is.
+/// One to three non-negative numbers separated by colons; nothing if the text has another form.
 std::optional<std::vector<int64_t>> clock_parts(std::string_view text) {
   std::vector<int64_t> parts;
   for (size_t from = 0; from <= text.size();) {
@@ -61,7 +61,7 @@ Result<TimeNs> parse_days(std::string_view text, const char* forms) {
   return span_of(text, seconds);
 }
 
-/// The last part counts seconds.
+/// The parts as H:M:S, M:S or S, in seconds.
 int64_t seconds_of(const std::vector<int64_t>& parts) {
   int64_t seconds = 0;
   for (const int64_t part : parts) seconds = seconds * 60 + part;
