@@ -25,10 +25,11 @@ using core::scheduler::PromisedNodes;
 using core::scheduler::SharingBooks;
 using nlohmann::json;
 
-/// What has promises is of version 2: a reader that knows none would give their nodes away.
+/// Images with reserved nodes have version 2: a reader of version 1 would give these nodes to other
+/// jobs.
 constexpr uint64_t kVersion = 2;
 
-// The members of each struct, by name: reading and writing follow the same list.
+// The members of each struct by name: reading and writing use the same list.
 
 template <typename Struct, typename T>
 struct Member {
@@ -156,7 +157,7 @@ constexpr auto members_of(const Tenants::Image*) {
                     Member{"changed", &Image::changed}, Member{"recapped", &Image::recapped});
 }
 constexpr auto members_of(const core::knowledge::MeasuredSet*) {
-  using Set = core::knowledge::MeasuredSet;  // its source is the scheduler itself
+  using Set = core::knowledge::MeasuredSet;  // the source is not stored: it is the scheduler itself
   return std::tuple(Member{"gpu_type", &Set::gpu_type}, Member{"size", &Set::size},
                     Member{"never", &Set::never}, Member{"apps", &Set::apps},
                     Member{"slowdown", &Set::slowdown}, Member{"samples", &Set::samples},
@@ -241,7 +242,7 @@ json written_list(const T& values) {
   return out;
 }
 
-/// `value` is what a fresh struct has there.
+/// Whether `value` equals the default `normal`, so that it can be omitted. Structs never do.
 template <typename T>
 bool is_normal(const T& value, const T& normal) {
   if constexpr (Struct<T>) {
@@ -285,7 +286,7 @@ json written(const T& value) {
   }
 }
 
-/// Reads values; the first problem is kept with the path to it.
+/// Reads values; keeps the first problem with its path.
 class Reader {
  public:
   [[nodiscard]] const std::string& problem() const { return problem_; }

@@ -10,7 +10,7 @@ DependencyVerdict judge_dependencies(const LiveJob& job, const JobBook& book) {
   DependencyVerdict verdict;
   for (const job::Dependency& each : job.spec.dependencies) {
     const LiveJob* other = book.find(each.job);
-    // Forgotten while this job waited: had it not ended as required, the wait would be over.
+    // Removed while this job waited: had it not ended as required, the wait would have ended.
     if (other == nullptr && job.stage == JobStage::Depends) continue;
     const bool needs_result =
         each.kind == DependencyKind::AfterOk || each.kind == DependencyKind::AfterNotOk;

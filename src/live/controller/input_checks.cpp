@@ -100,7 +100,7 @@ Status check_submit(const Submit& submit, const Site& site, const JobBook& book)
   return {};
 }
 
-/// `unfinished`: jobs by the user id of their owner; nobody may have more than `most` (0: any).
+/// `unfinished`: number of jobs by user id; `most`: maximum per user, 0 = no limit.
 Status check_unfinished(const Submit& submit, const std::map<uint32_t, size_t>& unfinished,
                         size_t most) {
   if (most == 0) return {};

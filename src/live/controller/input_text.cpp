@@ -1,5 +1,5 @@
 // Inputs as lines of JSON: `{"at":NS,"take":"cancel","job":7,...}`. Job and GPU numbers are ids,
-// from 0; times are whole nanoseconds; doubles come back to the bit.
+// from 0. Times are integer nanoseconds. Doubles are exact.
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -181,7 +181,7 @@ Input input_of(size_t index) {
 std::string to_text(const TimedInput& input) {
   json out{{"at", input.at_ns}, {"take", kInputNames[input.input.index()]}};
   std::visit(Writer{out}, input.input);
-  // Names of files may be any bytes; what is no UTF-8 is replaced, not fatal.
+  // File names may be any bytes; invalid UTF-8 is replaced.
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

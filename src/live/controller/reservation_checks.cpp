@@ -1,4 +1,4 @@
-// Whether nodes can be promised, which ones, and who may use a reservation.
+// Checks of reservations: whether nodes can be set aside, which ones, and which jobs may use them.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -69,7 +69,7 @@ Status check_rules(const Reserve& reserve, const ReservationRules& rules, TimeNs
   return check_people(plan);
 }
 
-/// What keeps nodes from being promised for a time.
+/// Obstacles that keep nodes from being reserved for a period.
 class Obstacles {
  public:
   Obstacles(const CheckFacts& facts, const ReservationPlan& plan)
@@ -87,7 +87,7 @@ class Obstacles {
     }
   }
 
-  /// For a person; empty: nothing does.
+  /// The obstacle as text for users; empty: none.
   [[nodiscard]] std::string on(NodeId node) const {
     const auto& resources = facts_.core.resources();
     if (facts_.down.contains(node)) return "is down";
@@ -119,7 +119,7 @@ class Obstacles {
     const TimeNs limit = job.spec.walltime_limit_ns;
     TimeNs end = own == nullptr ? base::kNever : own->plan.end_ns;
     if (limit > 0) {
-      // What has not started yet begins to count when it does.
+      // The limit of a run that has not started counts from its start.
       const TimeNs start = job.run_start_ns >= 0 ? job.run_start_ns : facts_.now_ns;
       end = std::min(end, base::add_saturating(start, std::max<TimeNs>(limit - job.held_ns, 0)));
     }
@@ -128,10 +128,10 @@ class Obstacles {
 
   const CheckFacts& facts_;
   const ReservationPlan& plan_;
-  std::vector<Busy> busy_;  ///< by node: the job there that may last longest
+  std::vector<Busy> busy_;  ///< by node: the job there that may run longest
 };
 
-/// Tells which nodes are of a kind. Errors: BadData if there is no such kind.
+/// The nodes of a kind. Errors: BadData if the kind is unknown.
 Result<std::vector<NodeId>> nodes_of_kind(const core::model::Cluster& cluster,
                                           const std::string& kind) {
   std::vector<NodeId> nodes;

@@ -14,9 +14,9 @@ using nlohmann::json;
 
 namespace {
 
-/// Raise it when a reader of the version before would misunderstand; read the one before for ever.
-/// What has open reservations is of version 2: a reader that knows none would give their nodes
-/// away.
+/// Increase it when a reader of the previous version would misread the snapshot; older versions
+/// stay readable. Snapshots with open reservations have version 2: a reader of version 1 would give
+/// their nodes to other jobs.
 constexpr int32_t kVersion = 2;
 
 void check_nodes(base::FieldReader& in, const JobBook& book, uint32_t num_nodes) {
