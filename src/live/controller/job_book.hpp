@@ -25,7 +25,7 @@ enum class JobStage : uint8_t {
 };
 
 enum class JobResult : uint8_t {
-  None,  ///< not over
+  None,  ///< unfinished
   Completed,
   Failed,
   Cancelled,

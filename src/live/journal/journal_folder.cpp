@@ -31,7 +31,7 @@ std::optional<Generation> generation_of(std::string_view name, std::string_view 
 base::Result<JournalContents> read_generation_below(const std::string& folder,
                                                     Generation generation, int depth);
 
-/// What came before the first record: the snapshot, or what makes up for it.
+/// The state before the first record: the snapshot, or the previous generation.
 base::Result<JournalContents> read_start(const std::string& folder, const JournalHeader& header,
                                          int depth) {
   JournalContents start;
@@ -43,7 +43,7 @@ base::Result<JournalContents> read_start(const std::string& folder, const Journa
     start.recovered.snapshot = std::move(*snapshot);
     return start;
   }
-  // Of what repeats the records before, only the start is missing.
+  // If this journal repeats the records of the previous one, only the start of that one is needed.
   constexpr int kMost = 64;
   auto before = depth < kMost ? read_generation_below(folder, header.before, depth + 1)
                               : base::failed("too many generations");

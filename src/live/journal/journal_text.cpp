@@ -22,7 +22,7 @@ struct Line {
   size_t bytes = 0;  ///< with the line break
 };
 
-/// Takes a number in its shortest form and the character behind it.
+/// Removes a number in its shortest form and the character after it from the text.
 std::optional<uint64_t> take_number(std::string_view& text, char behind) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -33,7 +33,7 @@ std::optional<uint64_t> take_number(std::string_view& text, char behind) {
   return value;
 }
 
-/// The line that `text` begins with, if it is whole; `any_end`: but for its line break.
+/// The line at the beginning of `text`, if it is intact; `any_end`: its line break may be wrong.
 std::optional<Line> read_line(std::string_view text, bool any_end = false) {
   if (text.size() <= kCrcDigits || text[kCrcDigits] != ' ') return {};
   std::string_view rest = text.substr(kCrcDigits + 1);
@@ -49,7 +49,7 @@ std::optional<Line> read_line(std::string_view text, bool any_end = false) {
   return Line{.number = {*commit, *index}, .record = rest.substr(0, *length), .bytes = bytes};
 }
 
-/// The first whole line behind the broken one that `text` begins with, and where it is.
+/// The first intact line after the damaged one at the beginning of `text`, and its offset.
 std::optional<Line> next_whole(std::string_view text, size_t& at) {
   if (const auto unended = read_line(text, true)) {
     at = unended->bytes;
@@ -61,7 +61,7 @@ std::optional<Line> next_whole(std::string_view text, size_t& at) {
   return {};
 }
 
-/// The line may follow that one.
+/// Whether a line may directly follow the line `last`.
 bool follows(LineNumber number, LineNumber last) {
   if (number.commit == last.commit) return number.index == last.index + 1 && last.commit > 0;
   return number.commit == last.commit + 1 && number.index == 0;
@@ -74,8 +74,8 @@ tl::unexpected<base::Error> broken(const std::string& file, size_t at, std::stri
                         "start without jobs");
 }
 
-/// Whether all that follows the broken line at `at` may be remains of one commit that a crash cut
-/// off: its lines need not reach the disk in order.
+/// Errors: BadData unless all that follows the damaged line at `at` can be the remains of one
+/// commit interrupted by a crash, whose lines need not reach the disk in order.
 base::Status check_tail(std::string_view text, size_t at, LineNumber last,
                         const std::string& file) {
   const size_t first_broken = at;

@@ -43,8 +43,8 @@ base::Result<OpenFile> open_lock(const std::string& path) {
   return file;
 }
 
-/// The file at `path`, locked. A child that a killed daemon had just made holds the lock until it
-/// becomes another program, so this takes its time; and a stand-by may put another file there.
+/// The file at `path`, locked. Retries, as a child process that a killed daemon had just forked
+/// holds the lock until its exec, and as a standby may replace the file.
 base::Result<OpenFile> lock_patiently(const std::string& path) {
   constexpr int kTries = 200;
   for (int i = 0; i < kTries; ++i) {
@@ -65,7 +65,7 @@ base::Result<OpenFile> lock_patiently(const std::string& path) {
                       "stop that process first, or use another state folder");
 }
 
-/// Only for messages: without room for it the lock is held nevertheless.
+/// For messages only: the lock is held even if the write fails.
 void write_holder(int fd) {
   const std::string holder = fmt::format("process {} on {}\n", ::getpid(), host_name());
   FileCalls& calls = system_files();
@@ -74,7 +74,7 @@ void write_holder(int fd) {
 
 }  // namespace
 
-/// The open file, and the thread that shows that its process runs.
+/// The open file, and the thread that updates its modification time.
 struct StateLock::Held {
   explicit Held(OpenFile locked) : file(std::move(locked)), thread([this] { beat(); }) {}
   Held(const Held&) = delete;
@@ -98,7 +98,7 @@ struct StateLock::Held {
   std::mutex mutex;
   std::condition_variable wake;
   bool ends = false;
-  std::thread thread;  ///< last: it uses the others
+  std::thread thread;  ///< declared last: it uses the members above
 };
 
 StateLock::StateLock(OpenFile file) : held_(std::make_unique<Held>(std::move(file))) {}
@@ -120,7 +120,7 @@ base::Result<StateLock> StateLock::take(const std::string& folder) {
 }
 
 base::Result<StateLock> StateLock::take_from_silent(const std::string& folder, uint64_t inode) {
-  // Of several that take over at once, one gets it.
+  // Serialises concurrent takeovers; one of them succeeds.
   const OpenFile turn(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!turn.is_open()) return file_failure("open", folder);
   if (::flock(turn.fd(), LOCK_EX) != 0) return file_failure("lock", folder);
@@ -161,7 +161,7 @@ bool is_shut_out(const std::string& state, uint64_t epoch) {
 }
 
 base::Result<uint64_t> raise_epoch(FileCalls& calls, const std::string& folder, uint64_t least) {
-  // Two that take over at once get epochs one after the other.
+  // Concurrent takeovers get successive epochs.
   const OpenFile turn(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!turn.is_open()) return file_failure("open", folder);
   if (::flock(turn.fd(), LOCK_EX) != 0 && errno != EBADF && errno != ENOLCK &&

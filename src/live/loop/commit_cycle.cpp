@@ -12,12 +12,12 @@ using base::Status;
 namespace {
 
 constexpr std::string_view kDecided = R"({"decided":)";
-/// To compare a decision costs an image of the core, in the order of its jobs. This many are some
-/// seconds; then decisions are carried out without a look at what they would be now.
+/// Comparing a decision costs an image of the core, which is linear in its jobs. This many jobs
+/// take a few seconds; later decisions are carried out without comparison.
 constexpr size_t kComparedJobsMax = 2'000'000;
-constexpr size_t kCompareCost = 16;  ///< of an image, in jobs, if there is none
+constexpr size_t kCompareCost = 16;  ///< fixed cost of an image, in jobs
 
-/// The time in the line of a decision: its only number named "at".
+/// The time in the line of a decision: its last field "at".
 TimeNs decided_at(std::string_view line) {
   constexpr std::string_view kAt = R"("at":)";
   const size_t found = line.rfind(kAt);
@@ -42,8 +42,8 @@ bool is_used_by_other_tasks(const controller::JobBook& book, const controller::L
   return false;
 }
 
-/// A journal that cannot be read again ends the daemon for good: what is in doubt is what the job
-/// itself said, and how its run is measured.
+/// Removes values that come from the job or its measurement: a report that cannot be read back
+/// would make the journal unreadable.
 void leave_out_words(Report& report) {
   report.usage = {};
   report.ranks.clear();
@@ -76,9 +76,9 @@ Result<Turns::Fold> Turns::fold(const journal::Recovered& recovered) {
     }
   }
   controller_->set_forgets(true);
-  // All of these were given out before, or will be repeated.
+  // These orders were given out before, or will be repeated.
   (void)controller_->take_orders();
-  // What the configuration allows by now may start at once.
+  // The current configuration may allow jobs to start at once.
   changed_ = !recovered.snapshot.empty() || !recovered.records.empty();
   return fold;
 }

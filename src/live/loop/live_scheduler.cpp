@@ -26,17 +26,17 @@ namespace {
 constexpr size_t kLatenciesKept = 1'000;
 constexpr auto kAccountRetry = std::chrono::seconds(1);
 
-/// The wall clock at the start, then steady time: nobody who sets the clock moves it.
+/// The wall clock at the start plus steady time, so that setting the clock has no effect.
 std::function<TimeNs()> steady_wall_clock() {
   return [wall = base::wall_ns(), from = base::steady_ns()] {
     return wall + (base::steady_ns() - from);
   };
 }
 
-/// Hands the records of ended jobs to the history store, in a thread of its own.
+/// Writes the records of finished jobs to the history store, in a thread of its own.
 class Bookkeeper {
  public:
-  /// `is_ours`: the state is still ours to write.
+  /// `is_ours`: false once another daemon has taken over.
   Bookkeeper(std::unique_ptr<Accounting> accounting, std::function<void(std::string)> say,
              std::function<bool()> is_ours)
       : accounting_(std::move(accounting)),
@@ -54,7 +54,7 @@ class Bookkeeper {
   Bookkeeper(const Bookkeeper&) = delete;
   Bookkeeper& operator=(const Bookkeeper&) = delete;
 
-  /// Takes a job once, however often it is told.
+  /// Adds a job unless it was added before.
   void add(const controller::LiveJob& job) {
     {
       const std::scoped_lock lock(mutex_);
@@ -74,7 +74,7 @@ class Bookkeeper {
     std::unique_lock lock(mutex_);
     while (true) {
       wake_.wait(lock, [this] { return stops_ || !todo_.empty(); });
-      if (stops_) return;  // what is left is accounted after the next start
+      if (stops_) return;  // the remaining jobs are accounted after the next start
       std::vector<controller::LiveJob> jobs = std::exchange(todo_, {});
       lock.unlock();
       if (!is_ours_()) return;
@@ -101,7 +101,7 @@ class Bookkeeper {
   std::condition_variable wake_;
   std::vector<controller::LiveJob> todo_;
   std::vector<JobId> done_;
-  std::set<JobId> known_;  ///< in todo_, on their way, or in done_
+  std::set<JobId> known_;  ///< in todo_, being written, or in done_
   bool stops_ = false;
   bool failing_ = false;
   std::thread thread_;
@@ -152,7 +152,7 @@ struct Daemon::Work {
   Turns turns;
   std::unique_ptr<Bookkeeper> bookkeeper;
 
-  mutable std::mutex mail;  ///< guards all below
+  mutable std::mutex mail;  ///< guards all members below
   std::condition_variable posted;
   mutable std::condition_variable changed;
   std::vector<Letter> letters;
@@ -210,7 +210,7 @@ void Daemon::Work::one_turn() {
     keep_books();
     answers = turns.turn(std::move(inputs), options.wall_clock());
     for (const JobId job : turns.take_accounts()) {
-      // What resume() repeated may have been accounted, and forgotten, since.
+      // A job repeated by resume() may have been accounted and removed since.
       const controller::LiveJob* found = turns.controller().book().find(job);
       if (found != nullptr && !found->accounted) bookkeeper->add(*found);
     }
@@ -288,7 +288,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(controller::Site site,
   work->turns.repeat_limits();
   if (fold->other > 0) {
     work->options.say(say_others(*fold));
-    // From here on this release and configuration decide, so that is where a replay begins.
+    // From here on this release and configuration decide, so a replay begins here.
     if (const Status status = work->turns.compact(); !status) {
       work->options.say("cannot write a snapshot: " + status.error().text());
     }

@@ -16,7 +16,7 @@
 namespace goban::live::terminal {
 namespace {
 
-/// Keys go to the job one by one, unseen by our own terminal, until it is destroyed.
+/// Sets a terminal to raw mode, so that every key goes to the job, and restores it on destruction.
 class RawTerminal {
  public:
   explicit RawTerminal(int file) : file_(file), set_(::tcgetattr(file, &before_) == 0) {
@@ -37,7 +37,7 @@ class RawTerminal {
   bool set_;
 };
 
-/// Our terminal's size; false if it is none.
+/// Size of the terminal; false if the file is not a terminal.
 bool window_size(int file, WindowSize& size) {
   winsize window{};
   if (::ioctl(file, TIOCGWINSZ, &window) != 0 || window.ws_row == 0) return false;
@@ -87,7 +87,7 @@ TerminalClient::Typed TerminalClient::pass_input(int in, bool is_terminal) {
     }
     leaves = key == 'd';
     if (leaves) break;
-    if (key != kEscape) keys += kEscape;  // it was meant for the job
+    if (key != kEscape) keys += kEscape;  // an escape for the job, not for us
     keys += key;
   }
   if (count <= 0) keys.assign(1, kEndOfFile);
