@@ -29,7 +29,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return out;
 }
 
-/// Our environment, and for a real GPU what makes it device 0 and the only one.
+/// This process's environment; for a real GPU, with CUDA_VISIBLE_DEVICES set to this GPU only.
 std::vector<std::string> environment_for(const base::gpus::LocalGpu& gpu) {
   std::vector<std::string> out;
   for (char** each = environ; *each != nullptr; ++each) {
@@ -41,7 +41,8 @@ std::vector<std::string> environment_for(const base::gpus::LocalGpu& gpu) {
   return out;
 }
 
-/// The process, or 0 with errno. Its stdout and stderr go to the pipes' write ends.
+/// Starts the process with stdout and stderr connected to `out` and `err`. Returns its id, or 0
+/// with errno.
 pid_t start(std::vector<std::string> words, std::vector<std::string> environment, int out,
             int err) {
   std::vector<char*> argv = pointers(words);
@@ -75,7 +76,7 @@ struct Pipe {
   }
 };
 
-/// Reads both until both have ended; false at the deadline or when interrupted.
+/// Reads both pipes to their end; false at the deadline or when interrupted.
 bool read_both(Pipe& out, Pipe& err, std::string& out_text, std::string& err_text,
                Clock::time_point deadline, const std::atomic<bool>& interrupted) {
   std::array<char, 4096> buffer{};

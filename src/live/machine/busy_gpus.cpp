@@ -14,7 +14,7 @@ struct CoreTicks {
   int64_t all = 0;
 };
 
-/// Of each core since the machine started, by /proc/stat.
+/// Ticks of each core since boot, from /proc/stat.
 std::map<int32_t, CoreTicks> core_ticks() {
   std::map<int32_t, CoreTicks> out;
   std::ifstream file("/proc/stat");

@@ -7,7 +7,7 @@
 namespace goban::live::machine {
 namespace {
 
-/// Null, or the name of a function that the library lacks.
+/// Loads all functions. Returns the name of a missing function, or null.
 const char* find_all(void* file, CudaFunctions& f) {
   const char* missing = nullptr;
   const auto find = [&]<typename Function>(Function*& out, const char* name) {
