@@ -21,8 +21,7 @@ constexpr int kVersion = 1;
 constexpr size_t kBytesMax = 1 << 20;
 constexpr double kMost = 1e18;
 
-/// Holds the file's lock while it is open. Whoever was stopped with the lock is not waited for
-/// long.
+/// Opens and locks the file. Gives up after a short time, as a stopped process may hold the lock.
 base::Descriptor open_locked(const std::string& path) {
   constexpr int kTries = 200;
   base::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -47,7 +46,7 @@ std::string read_all(int file) {
   return text;
 }
 
-/// In place: the file grows with its holders alone, so a full disk is met by who comes first.
+/// Writes in place: the file only grows with the number of holders, so later writes need no space.
 bool write_whole(int file, const std::string& text) {
   const auto size = static_cast<off_t>(text.size());
   return ::pwrite(file, text.data(), text.size(), 0) == size && ::ftruncate(file, size) == 0;
@@ -149,7 +148,7 @@ bool EnergyShare::visit(bool leaves) {
   const std::string path = folder_ + "/" + gpu_;
   const base::Descriptor file = open_locked(path);
   if (!file) return false;
-  // What cannot be read begins anew: holders come back at their next look, with what they had.
+  // An unreadable ledger is restarted: holders rejoin at their next poll with their energy so far.
   EnergyBook book = parse_energy_book(read_all(file.get()), path).value_or(EnergyBook{});
   update(book, leaves);
   return write_whole(file.get(), to_text(book));

@@ -1,4 +1,4 @@
-// The local engine as a row of the table of engines.
+// The local engine's row in the table of engines.
 #pragma once
 
 #include "live/engine_kind.hpp"

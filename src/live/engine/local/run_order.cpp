@@ -13,10 +13,10 @@ using base::FieldReader;
 using base::Result;
 using nlohmann::json;
 
-constexpr int32_t kVersion = 1;  ///< of orders; what was added since may be missing
+constexpr int32_t kVersion = 1;  ///< of orders; fields added since may be missing
 constexpr double kMost = 1e300;
 
-/// Texts of users need not be UTF-8: what is not becomes a replacement sign.
+/// User text may be invalid UTF-8, which becomes the replacement character.
 std::string dump(const json& document) {
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
