@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Runs everything in no time.
+/// Every run ends immediately.
 class InstantEngine final : public Engine {
  public:
   void launch(const LaunchOrder& order) override {
@@ -71,7 +71,8 @@ struct DaemonTest : testing::Test {
   std::mutex said_mutex;
   std::string said;
 
-  /// A daemon with one job is killed, and its journal says that the job is on these GPUs, not on 0.
+  /// A daemon with one job is killed. Its journal is changed to place the job on these GPUs, not on
+  /// 0.
   void kill_with_job_on(const std::string& gpus) {
     {
       const auto daemon = start();
@@ -104,7 +105,7 @@ struct DaemonTest : testing::Test {
     return std::move(*daemon);
   }
 
-  /// Until every job of the book is accounted.
+  /// Waits until all jobs of the table are accounted.
   static bool settle(const Daemon& daemon) {
     for (int i = 0; i < 5'000; ++i) {
       bool done = true;
@@ -205,7 +206,7 @@ TEST_F(DaemonTest, AStoreThatFailsIsTriedAgain) {
 }
 
 TEST_F(DaemonTest, AStoreThatWasDownGetsEachJobOnce) {
-  resume_ns = 1'000'000;  // what is not accounted is told again and again
+  resume_ns = 1'000'000;  // unaccounted jobs are repeated frequently
   keep_ended_ns = 1'000'000;
   const auto daemon = start(2);
   constexpr size_t kJobs = 20;

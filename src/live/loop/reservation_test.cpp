@@ -1,5 +1,5 @@
-// Reservations in the live scheduler: who may have them, what they refuse, and that they hold over
-// the daemon's death.
+// Reservations in the live scheduler: who may make and use them, when they are refused, and that
+// they survive a crash of the daemon.
 #include <gmock/gmock.h>
 
 #include "live/loop/test_world.hpp"
@@ -55,7 +55,7 @@ struct ReservationTest : testing::Test {
     const auto answer = ask(input);
     return answer ? "taken" : answer.error().text();
   }
-  /// Time passes in small steps, so that messages arrive.
+  /// Advances time in small steps, so that messages arrive.
   void pass(TimeNs span) {
     for (const TimeNs until = now + span; now < until;) {
       now = std::min(now + std::max<TimeNs>(span / 50, base::kSecond), until);
@@ -258,7 +258,7 @@ TEST_F(ReservationTest, CancellingEndsItAtOnce) {
 TEST_F(ReservationTest, WhoeverStartedTooLateToEndInTimeIsStopped) {
   job::JobSpec spec{.num_gpus = 2};
   spec.walltime_limit_ns = kDay;
-  const JobId slow = submit(spec);  // placed, and not started yet
+  const JobId slow = submit(spec);  // placed but not started yet
   controller::Reserve reserve = day(0);
   reserve.plan.nodes = {NodeId(0U)};
   ASSERT_EQ(refusal(reserve), "taken");

@@ -51,7 +51,7 @@ TEST(CpuKernels, DoWorkOnTheCoresGiven) {
 }
 
 TEST(CpuKernels, InjectedSlownessIsMoreWork) {
-  // The fastest of several, as others may use the core as well.
+  // The fastest of several, as other processes may use the core.
   const auto fastest = [](double slowness) {
     return std::ranges::min((*run_cpu_kernels({0}, slowness, 6))[0]);
   };
@@ -94,7 +94,7 @@ TEST(BlockProcess, SaysWhatWentWrong) {
               HasSubstr("interrupted"));
 }
 
-/// The stand-in of CUDA's driver, by its path in the environment.
+/// The stand-in for CUDA's driver, set by its path in the environment.
 struct FakeCuda : testing::Test {
   Variable path{"GOBAN_CUDA", GOBAN_FAKE_CUDA};
   base::gpus::LocalGpu gpu{.uuid = "GPU-a"};
@@ -105,7 +105,7 @@ TEST_F(FakeCuda, LaunchesTheKernelsAndTakesTheirTime) {
   ASSERT_TRUE(driver) << driver.error().text();
   const auto runs = run_cuda_kernels(**driver, 3);
   ASSERT_TRUE(runs) << runs.error().text();
-  // 1 ms a launch, as the stand-in has it.
+  // The stand-in reports 1 ms per launch.
   EXPECT_THAT((*runs)[static_cast<size_t>(Kernel::Compute)],
               testing::ElementsAre(1e-3, 1e-3, 1e-3));
   EXPECT_NEAR((*runs)[static_cast<size_t>(Kernel::Memory)][0], 0.128, 1e-6);

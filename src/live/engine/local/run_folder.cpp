@@ -151,7 +151,7 @@ base::Result<RunFolder::Taken> RunFolder::take() const {
   if (base::exists(file("taken")) || base::exists(file("status"))) {
     return base::failed(path_ + ": this run was started before");
   }
-  // The daemon that takes over decides anew of all that was not taken before.
+  // After a takeover, the new daemon decides again about every order that was not taken.
   if (auto s = check_epoch(); !s) return base::failure(s.error());
   if (::rename(file("order").c_str(), file("taken").c_str()) != 0) {
     return base::system_error("no order", file("order"));

@@ -71,7 +71,7 @@ TEST(Terminal, AShortJobWaitsForItsFirstClient) {
   std::string path;
   ASSERT_TRUE(
       wait_until([&] { return !(path = terminal_socket(runs.state(), order.run)).empty(); }));
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // by now it is over
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it has ended by now
   auto client = TerminalClient::connect(path);
   ASSERT_TRUE(client) << client.error().text();
   const base::Descriptor in(::open("/dev/null", O_RDONLY));
