@@ -247,7 +247,7 @@ Status check_reservation_use(const job::JobSpec& spec, const Site& site, const J
     return refuse(
         "reservation",
         fmt::format("reservation {} belongs to {}", reservation_name(*id), found->plan.owner.user),
-        "its owner lists the users and accounts that may use it when making it");
+        "only its owner and the users and accounts named when it was made may use it");
   }
   const auto type = site.cluster.find_resource_type(spec.resource_type);
   int64_t gpus = 0;

@@ -307,7 +307,7 @@ Result<std::string> checked_text(std::string_view text) {
   if (text.empty()) return base::bad_data({}, "the value is empty", "remove the option");
   if (text.size() > kBytesMax || std::any_of(text.begin(), text.end(), control)) {
     return base::bad_data({}, "the value contains control characters or is longer than 4,096 bytes",
-                          "write plain text");
+                          "use printable characters");
   }
   return std::string(text);
 }
