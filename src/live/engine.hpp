@@ -1,5 +1,5 @@
-// What an engine is to the live scheduler: it launches runs, stops them, and reports. Engines work
-// on their own; nothing here blocks for longer than it takes to hand over an order.
+// The interface of engines: an engine launches runs, stops them, and reports. It works
+// asynchronously: no call blocks for longer than it takes to hand over an order.
 #pragma once
 
 #include <compare>
@@ -25,8 +25,8 @@ using core::model::GpuId;
 using core::model::JobId;
 using core::model::NodeId;
 
-/// One launch of a job: the first has run 1. The same run is never launched twice: an engine that
-/// is told to launch a run it knows does nothing but report again how it stands.
+/// One launch of a job; the first has number 1. The same run is never launched twice: on a repeated
+/// order the engine only reports the state of the run again.
 struct RunId {
   JobId job{};
   uint32_t run = 0;
@@ -43,33 +43,35 @@ struct LaunchOrder {
   RunId run{};
   job::JobSpec spec{};
   std::vector<GpuId> gpus{};      ///< in the order the core selected them
-  std::vector<NodePart> parts{};  ///< the same by node, in order of first appearance
-  bool shares = false;            ///< others hold some of these GPUs, too
+  std::vector<NodePart> parts{};  ///< the same GPUs by node, in order of first appearance
+  bool shares = false;            ///< other jobs hold some of these GPUs
   uint32_t restarts = 0;          ///< launches before this one
 };
 
 enum class StopReason : uint8_t { Preempted, Cancelled, TimedOut, Broken };
 
 enum class ReportKind : uint8_t {
-  Started,   ///< the job's process runs
-  Ended,     ///< it is gone, and all that it started
-  Refused,   ///< it could not be started; `detail` says why
-  Lost,      ///< its supervisor or node died: nobody knows how it ended, and nothing runs any more
-  Progress,  ///< the job said where it stands
-  NodeDown,  ///< a node, and all that ran on it
+  Started,  ///< the job's process runs
+  Ended,    ///< the job's process and all that it started have exited
+  Refused,  ///< it could not be started; `detail` holds the reason
+  Lost,  ///< its supervisor or node failed: the outcome is unknown, and nothing of it runs any more
+  Progress,  ///< a progress report of the job
+  NodeDown,  ///< a node failed, with all runs on it
   NodeUp,
 };
 
 struct Report {
   ReportKind kind = ReportKind::Started;
   RunId run{};
-  NodeId node{};                   ///< NodeDown, NodeUp
-  TimeNs at_ns = 0;                ///< on the engine's clock, for the record; 0 = when it is taken
-  int32_t exit_code = -1;          ///< Ended; -1 = by a signal
-  int32_t signal = 0;              ///< Ended
-  bool out_of_memory = false;      ///< Ended: it was killed for its memory, host or GPU
-  bool acknowledged = false;       ///< Ended: after a stop it said that its checkpoint is safe
-  RunUsage usage{};                ///< Ended
+  NodeId node{};  ///< NodeDown, NodeUp
+  TimeNs at_ns =
+      0;  ///< on the engine's clock, for the record; 0 = time at which the report is taken
+  int32_t exit_code = -1;      ///< Ended; -1 = by a signal
+  int32_t signal = 0;          ///< Ended
+  bool out_of_memory = false;  ///< Ended: killed because it exceeded its host or GPU memory
+  bool acknowledged =
+      false;         ///< Ended: after a stop order it reported that its checkpoint is saved
+  RunUsage usage{};  ///< Ended
   std::vector<RankTimes> ranks{};  ///< Ended; by rank
   RunPace pace{};                  ///< Ended
   ProgressReport progress{};       ///< Progress
@@ -80,38 +82,38 @@ struct Report {
 class Engine {
  public:
   virtual ~Engine() = default;
-  /// Hands the order over; Started, Refused or Ended follows as a report.
+  /// Launches the run. A report follows: Started, Refused or Ended.
   virtual void launch(const LaunchOrder& order) = 0;
-  /// Asks the job to stop as its StopWish says: signal, SIGTERM, SIGKILL. Ended follows. A run that
-  /// the engine does not know is Lost, and never starts from then on.
+  /// Stops the run as its StopWish specifies: signal, SIGTERM, SIGKILL. Ended follows. A run that
+  /// is unknown to the engine is reported Lost and never starts afterwards.
   virtual void stop(RunId run, StopReason reason) = 0;
-  /// The book says that this run was launched. Reports how it stands: Started, Ended or Lost; a run
-  /// that the engine does not know is Lost, and never starts from then on.
+  /// Takes up a run that was launched according to the job table. Reports its state: Started, Ended
+  /// or Lost. A run that is unknown to the engine is Lost and never starts afterwards.
   virtual void resume(const LaunchOrder& order) = 0;
-  /// The job is over, and its record safe: removes all its run folders, whether or not it ever ran,
-  /// and `payload` (JobSpec::payload), which is empty if another job needs it.
+  /// The job is finished and its accounting record stored. Removes all its run folders, whether or
+  /// not it ever ran, and `payload` (JobSpec::payload), which is empty if another job needs it.
   virtual void forget(JobId job, const std::string& payload) = 0;
-  // What not every engine can do; one that cannot ignores it.
+  // Optional capabilities; an engine without them ignores the calls.
   /// Power limit of a GPU in watts; 0 = none.
   virtual void cap(GpuId /*gpu*/, double /*watts*/) {}
   virtual void rest(NodeId /*node*/) {}
   virtual void wake(NodeId /*node*/) {}
-  /// What happened since the last call, in order for each run.
+  /// Reports since the last call, in order for each run.
   [[nodiscard]] virtual std::vector<Report> take_reports() = 0;
 };
 
-/// A run, and the GPUs that it holds.
+/// A run and the GPUs that it holds.
 struct HoldingRun {
   RunId run{};
   std::vector<GpuId> gpus{};
 };
 
-/// What an engine knows of runs and GPUs beside its reports. Constant functions may be called from
-/// any thread, read_gpus() from one at a time. What an engine does not know is empty.
+/// Read-only view of an engine's runs and GPUs, in addition to its reports. Const functions may be
+/// called from any thread, read_gpus() from one thread at a time. Unknown values are empty.
 class EngineView {
  public:
   virtual ~EngineView() = default;
-  /// What each GPU does now. `holding`: the runs that were launched and are not over.
+  /// The current reading of each GPU. `holding`: the runs that were launched and have not ended.
   [[nodiscard]] virtual std::vector<base::gpus::GpuReading> read_gpus(
       const std::vector<HoldingRun>& /*holding*/, TimeNs /*now_ns*/) {
     return {};

@@ -1,4 +1,4 @@
-// A kind of engine: how a daemon names and makes it.
+// A kind of engine: its name, its factory, and its helper program.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,12 @@
 
 namespace goban::live {
 
-/// What an engine is made from.
+/// Inputs of an engine's factory.
 struct EngineSetup {
   std::string state{};  ///< state folder of the daemon; exists
   std::string node{};   ///< name of this machine
-  uint64_t epoch = 0;   ///< of the daemon: what a later one has taken over starts nothing
+  uint64_t epoch =
+      0;  ///< of the daemon; after a takeover by a later daemon the engine starts nothing
   base::gpus::MachineGpus machine{};
 };
 
@@ -35,7 +36,7 @@ struct EngineHelper {
 
 struct EngineKind {
   const char* name;
-  const char* words;  ///< one line for people
+  const char* words;  ///< one line of description
   base::Result<EngineParts> (*make)(const EngineSetup& setup);
   EngineHelper helper{};
 };

@@ -79,7 +79,7 @@ def main():
         goban("reserve", "--nodes", "1", "--from", "+20s", "--for", "20s")
         short = submit("--gpus", "1", "--reservation", "R2")
         wait_for_state(short, "done")
-        expect("reservation R2 is over" in show(short)["detail"], show(short))
+        expect("reservation R2 has ended" in show(short)["detail"], show(short))
         expect(reservation("R2")["state"] == "ended", reservation("R2"))
         expect(show(short)["end_s"] >= reservation("R2")["end_s"], show(short))
 

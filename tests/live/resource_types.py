@@ -43,7 +43,7 @@ def main():
             return path
 
         submit("--type", "rt_none", "--wrap", "true", says="rt_one")
-        submit("--type", "rt_one=3", "--wrap", "true", says="2 are the most")
+        submit("--type", "rt_one=3", "--wrap", "true", says="at most 2 can be requested")
         by_option = submit("--type", "rt_one=2", "--wrap", "sleep 600")
         daemon.wait_for("both GPUs", lambda: job(by_option)["state"] == "running")
         expect(job(by_option)["spec"]["num_gpus"] == 2, job(by_option))

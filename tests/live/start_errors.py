@@ -110,7 +110,7 @@ def full_disk(daemon):
 def taken(daemon):
     """The folder or the port is in use by another daemon."""
     daemon.start()
-    refused(daemon, says=[daemon.state, "another goban", "stop that one"])
+    refused(daemon, says=[daemon.state, "another goban", "stop that process"])
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()

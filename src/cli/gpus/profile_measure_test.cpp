@@ -152,7 +152,7 @@ TEST_F(ProfileMeasureTest, AGpuThatCrashesKeepsItsScore) {
   set("FAKE_CUDA_CRASH", "1");
   const Output crashed = run("--quick");
   EXPECT_EQ(crashed.code, 1);
-  EXPECT_THAT(crashed.out, HasSubstr("GPU 0 (GPU-b): the kernels died of signal 9"));
+  EXPECT_THAT(crashed.out, HasSubstr("GPU 0 (GPU-b): the kernels were killed by signal 9"));
   EXPECT_THAT(crashed.out, HasSubstr("not measured; its score is 1"));
 }
 

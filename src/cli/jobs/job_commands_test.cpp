@@ -138,7 +138,7 @@ TEST_F(JobCommands, SubmitRefusesBeforeItAsks) {
   folder.write("job.sh", "#!/bin/sh\n#GOBAN --gpsu 4\n");
   Output run = goban("submit --gpus 2 job.sh");
   EXPECT_EQ(run.code, 3) << "words behind the script are its arguments: " << run.out;
-  EXPECT_THAT(run.out, HasSubstr("job.sh:2: no option of goban submit is called '--gpsu'"));
+  EXPECT_THAT(run.out, HasSubstr("job.sh:2: unknown option '--gpsu'"));
   run = shell("GOBAN submit --tme 4h job.sh 2>&1");
   EXPECT_EQ(run.code, 2);
   EXPECT_THAT(run.out, HasSubstr("there is no option --tme (did you mean --time?)"));

@@ -12,7 +12,7 @@ using core::model::AppId;
 
 namespace {
 
-/// The name as a co-location file may have it.
+/// The name with characters that co-location files do not allow replaced by '_'.
 std::string file_name(std::string name) {
   std::ranges::replace_if(
       name, [](char c) { return !core::knowledge::is_set_name({&c, 1}) && c != ' '; }, '_');
@@ -78,7 +78,7 @@ core::knowledge::ColocationHistory Applications::named(
         std::ranges::all_of(set.members(), [&](AppId app) { return app.index() < names_.size(); });
     if (!has_names) continue;
     core::knowledge::MeasuredSet named = set;
-    named.samples = std::max(1.0, set.samples);  // what was only declared counts less than that
+    named.samples = std::max(1.0, set.samples);  // declared values have fewer samples
     named.source = out.add_source(learned.source(set.source));
     out.put(named);
   }

@@ -1,5 +1,5 @@
-// Names of the applications that the co-location history is about: those that it came with, and
-// those that jobs brought since.
+// Names of the applications in the co-location history: those of the configured history, and those
+// of jobs submitted since.
 #pragma once
 
 #include <vector>
@@ -11,33 +11,33 @@
 
 namespace goban::live::controller {
 
-/// Numbers of applications and GPU types as the core has them.
+/// Maps applications and GPU types to the ids that the core uses.
 class Applications {
  public:
-  /// More are not told apart: a name costs memory for ever.
+  /// Maximum number of applications: names are never removed from memory.
   static constexpr size_t kMost = 100'000;
 
-  /// `known`: null if the site has no knowledge; then jobs have no applications.
+  /// `known`: the site's knowledge; null if it has none, and then no job has an application.
   explicit Applications(const core::policy::SiteKnowledge* known);
 
-  /// The application of a job: its model at its batch size; without a model, what its program was
-  /// recognised as. Invalid: it has neither, or there are too many.
+  /// The application of a job: its model at its batch size, or without a model its recognised
+  /// program. Invalid if it has neither, or if there are too many applications.
   [[nodiscard]] core::model::AppId of(const job::JobSpec& spec);
 
   [[nodiscard]] const base::NameTable& names() const { return names_; }
   [[nodiscard]] const base::NameTable& gpu_types() const { return gpu_types_; }
 
-  /// Numbers of here for those of a snapshot, whose history may have been another.
+  /// Current ids by the ids of a snapshot, which may have been made with another history.
   struct Renumbering {
     std::vector<core::model::AppId> apps{};
     std::vector<core::knowledge::GpuTypeId> gpu_types{};
     [[nodiscard]] bool is_needed() const;
   };
-  /// Takes names that are new here, too.
+  /// Adds names that are new. Returns the current ids.
   [[nodiscard]] Renumbering adopt(const std::vector<std::string>& apps,
                                   const std::vector<std::string>& gpu_types);
 
-  /// The history that the core has learned, with the names: ready to be written as a file.
+  /// The co-location history learned by the core, with names, for writing it to a file.
   [[nodiscard]] core::knowledge::ColocationHistory named(
       const core::knowledge::ColocationHistory& learned) const;
 

@@ -170,14 +170,14 @@ void read_book(base::FieldReader& in, JobBook& book) {
     LiveJob job;
     read_job(part, job);
     if (!part.good()) return;
-    if (job.job.value >= book.next_job) return part.fail("job", "is beyond next_job");
+    if (job.job.value >= book.next_job) return part.fail("job", "must be less than next_job");
     book.jobs.emplace(job.job, std::move(job));
   });
   in.list("runs", [&](base::FieldReader& part) {
     LiveRun run;
     read_run(part, run);
     if (!part.good()) return;
-    if (!book.jobs.contains(run.run.job)) return part.fail("job", "is not in the book");
+    if (!book.jobs.contains(run.run.job)) return part.fail("job", "is not in the job table");
     book.runs.emplace(run.run, std::move(run));
   });
   in.field("next_reservation", book.next_reservation, uint32_t{0}, kCountMax);
@@ -186,7 +186,7 @@ void read_book(base::FieldReader& in, JobBook& book) {
     read_reservation(part, each);
     if (!part.good()) return;
     if (each.id.value >= book.next_reservation) {
-      return part.fail("reservation", "is beyond next_reservation");
+      return part.fail("reservation", "must be less than next_reservation");
     }
     book.reservations.emplace(each.id, std::move(each));
   });

@@ -1,4 +1,4 @@
-// The book as JSON: part of snapshots.
+// The job table and the progress observer as JSON: parts of snapshots.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,14 +12,14 @@
 namespace goban::live::controller {
 
 [[nodiscard]] nlohmann::json to_json(const JobBook& book);
-/// What is wrong is kept in `in`. Unknown members are passed over.
+/// Errors are stored in `in`. Unknown members are ignored.
 void read_book(base::FieldReader& in, JobBook& book);
 
 [[nodiscard]] nlohmann::json to_json(const ProgressObserver& observer);
 /// `name`: the list that to_json() made.
 void read_observer(base::FieldReader& in, const char* name, ProgressObserver& observer);
 [[nodiscard]] nlohmann::json paces_json(const ProgressObserver& observer);
-/// `name`: the list that paces_json() made; `apps`: what their numbers are now.
+/// `name`: the list that paces_json() made. `apps`: current ids by those of the snapshot.
 void read_paces(base::FieldReader& in, const char* name, std::span<const core::model::AppId> apps,
                 ProgressObserver& observer);
 

@@ -12,7 +12,7 @@ namespace goban::live::controller {
 
 using base::Status;
 
-/// Each part knows those above it.
+/// Each part uses only those declared above it.
 struct Controller::Parts {
   Parts(Site site, const core::model::ReportedProgress& progress)
       : core(std::move(site), progress) {}

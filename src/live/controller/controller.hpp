@@ -1,5 +1,5 @@
-// The live scheduler without clock, thread, disk or network: inputs in, orders out. Its state is
-// the fold of its inputs, so a journal of them brings it back to the bit.
+// The live scheduler without clock, thread, disk or network: takes inputs, returns orders. Its
+// state is the fold of its inputs, so it can be restored bit for bit from a journal of them.
 #pragma once
 
 #include <map>
@@ -22,53 +22,56 @@ class Controller final : public core::model::ReportedProgress {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  /// Why this input cannot be taken now: unknown job, not yours, asks for more than there is.
+  /// Errors: the reason why this input cannot be taken now, such as an unknown job, missing rights,
+  /// or a request larger than the cluster.
   [[nodiscard]] base::Status check(const Input& input) const;
   /// The nodes that a reservation would get at `now` (choose_nodes()).
   [[nodiscard]] base::Result<std::vector<NodeId>> nodes_for(const Reserve& reserve,
                                                             TimeNs now) const;
-  /// Takes an input that passed check(); reports of the engine always do.
+  /// Applies an input that passed check(); engine reports always pass.
   void apply(const TimedInput& input);
-  /// Decides who runs where from now on. Returns the line that the journal keeps of it: what the
-  /// core decided, to compare with when it is replayed.
+  /// Makes a decision. Returns its line for the journal, which is compared with when the journal is
+  /// replayed.
   std::string decide(TimeNs at);
-  /// Carries out the decision that a line of the journal holds, whatever would be decided now
-  /// (DecisionCore::redo). Errors: BadData also if the line is no decision.
+  /// Carries out the decision recorded in a line of the journal, even if the core would decide
+  /// otherwise now (DecisionCore::redo). Errors: those of redo(); BadData if the line is not a
+  /// decision.
   [[nodiscard]] base::Result<bool> redo(std::string_view decided, bool compare);
 
-  /// Whether jobs that are over and accounted leave the book after Site::keep_ended_ns. Not while a
-  /// journal is folded: it names jobs that were known then.
+  /// Whether finished and accounted jobs are removed from the job table after Site::keep_ended_ns.
+  /// Off while a journal is folded, as it may refer to jobs that were known then.
   void set_forgets(bool forgets);
 
-  /// What has to be done, in order; each is given out once.
+  /// Orders to be carried out, in order; each is returned once.
   [[nodiscard]] std::vector<Order> take_orders();
-  /// Runs whose state the engine is to report, and orders that it has not answered: after a
-  /// restart, and from time to time, as messages get lost.
+  /// Runs whose state the engine is to report, and orders that it has not answered. Used after a
+  /// restart and periodically, as messages can be lost.
   [[nodiscard]] std::vector<LaunchOrder> launched_runs() const;
   [[nodiscard]] std::vector<Order> orders_to_repeat() const;
-  /// The power limits of all GPUs that ever had one from here: as they are now, or none.
+  /// The current power limits of all GPUs for which this controller ever set one; none if the limit
+  /// was lifted.
   [[nodiscard]] std::vector<Order> limits_to_repeat() const;
 
-  /// When decide() is due even if nothing happens; kNever = not at all.
+  /// When decide() is due even without an input; kNever = not at all.
   [[nodiscard]] TimeNs wake_ns() const;
-  /// The latest moment it knows of.
+  /// The latest time of an input or decision.
   [[nodiscard]] TimeNs now_ns() const;
 
   [[nodiscard]] const JobBook& book() const;
   [[nodiscard]] const core::scheduler::Core& core() const;
   [[nodiscard]] const Site& site() const;
-  /// SHA-256 of the score table that the site was configured with.
+  /// SHA-256 of the configured score table.
   [[nodiscard]] const std::string& configured_scores() const;
-  /// What is known of jobs that shared GPUs: the site's own history, and what was learned since.
+  /// The co-location history: the site's own and what was learned since.
   [[nodiscard]] core::knowledge::ColocationHistory colocation() const;
-  /// Nodes that are drained, with reasons.
+  /// Drained nodes with their reasons.
   [[nodiscard]] const std::map<NodeId, std::string>& drained() const;
-  /// The job that the next Submit will make, and the reservation that the next Reserve will.
+  /// The ids that the next Submit and the next Reserve will assign.
   [[nodiscard]] JobId next_job() const;
   [[nodiscard]] ReservationId next_reservation() const;
 
-  /// Everything, as one line of JSON. The controller itself goes on from what it wrote, so that one
-  /// made from the snapshot decides alike from here on.
+  /// The complete state as one line of JSON. A controller restored from it makes the same decisions
+  /// as this one from here on.
   [[nodiscard]] std::string snapshot();
   /// Errors: BadData if the snapshot is of another cluster or a newer version.
   [[nodiscard]] base::Status restore(std::string_view snapshot);

@@ -25,10 +25,11 @@ using core::scheduler::PromisedNodes;
 using core::scheduler::SharingBooks;
 using nlohmann::json;
 
-/// What has promises is of version 2: a reader that knows none would give their nodes away.
+/// Images with reserved nodes have version 2: a reader of version 1 would give these nodes to other
+/// jobs.
 constexpr uint64_t kVersion = 2;
 
-// The members of each struct, by name: reading and writing follow the same list.
+// The members of each struct by name: reading and writing use the same list.
 
 template <typename Struct, typename T>
 struct Member {
@@ -156,7 +157,7 @@ constexpr auto members_of(const Tenants::Image*) {
                     Member{"changed", &Image::changed}, Member{"recapped", &Image::recapped});
 }
 constexpr auto members_of(const core::knowledge::MeasuredSet*) {
-  using Set = core::knowledge::MeasuredSet;  // its source is the scheduler itself
+  using Set = core::knowledge::MeasuredSet;  // the source is not stored: it is the scheduler itself
   return std::tuple(Member{"gpu_type", &Set::gpu_type}, Member{"size", &Set::size},
                     Member{"never", &Set::never}, Member{"apps", &Set::apps},
                     Member{"slowdown", &Set::slowdown}, Member{"samples", &Set::samples},
@@ -241,7 +242,7 @@ json written_list(const T& values) {
   return out;
 }
 
-/// `value` is what a fresh struct has there.
+/// Whether `value` equals the default `normal`, so that it can be omitted. Structs never do.
 template <typename T>
 bool is_normal(const T& value, const T& normal) {
   if constexpr (Struct<T>) {
@@ -285,17 +286,17 @@ json written(const T& value) {
   }
 }
 
-/// Reads values; the first problem is kept with the path to it.
+/// Reads values; keeps the first problem with its path.
 class Reader {
  public:
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
   void read(const json& from, bool& out) {
-    if (!from.is_boolean()) return fail("is not true or false");
+    if (!from.is_boolean()) return fail("must be a boolean");
     out = from.get<bool>();
   }
   void read(const json& from, std::string& out) {
-    if (!from.is_string()) return fail("is no text");
+    if (!from.is_string()) return fail("must be a string");
     out = from.get<std::string>();
   }
   void read(const json& from, double& out) {
@@ -306,7 +307,7 @@ class Reader {
     } else if (from == "nan") {
       out = std::numeric_limits<double>::quiet_NaN();
     } else {
-      fail("is no number");
+      fail("must be a number");
     }
   }
   void read(const json& from, float& out) {
@@ -322,10 +323,10 @@ class Reader {
       out = static_cast<T>(value);
     } else if (from.is_number_integer() && std::is_signed_v<T>) {
       const auto value = from.get<int64_t>();
-      if (value < static_cast<int64_t>(std::numeric_limits<T>::min())) return fail("is too low");
+      if (value < static_cast<int64_t>(std::numeric_limits<T>::min())) return fail("is too small");
       out = static_cast<T>(value);
     } else {
-      fail("is no such whole number");
+      fail("must be an integer in range");
     }
   }
   template <typename T>
@@ -333,7 +334,7 @@ class Reader {
   void read(const json& from, T& out) {
     std::underlying_type_t<T> value{};
     read(from, value);
-    if (value > static_cast<std::underlying_type_t<T>>(last_of(T{}))) return fail("is not known");
+    if (value > static_cast<std::underlying_type_t<T>>(last_of(T{}))) return fail("is unknown");
     out = static_cast<T>(value);
   }
   template <IdLike T>
@@ -346,24 +347,25 @@ class Reader {
   }
   template <typename A, typename B>
   void read(const json& from, std::pair<A, B>& out) {
-    if (!from.is_array() || from.size() != 2) return fail("is no pair");
+    if (!from.is_array() || from.size() != 2) return fail("must be an array of two elements");
     read(from[0], out.first);
     read(from[1], out.second);
   }
   template <typename T>
   void read(const json& from, std::vector<T>& out) {
-    if (!from.is_array()) return fail("is no list");
+    if (!from.is_array()) return fail("must be an array");
     out.resize(from.size());
     for (size_t i = 0; i < out.size(); ++i) within(fmt::format("[{}]", i), from[i], out[i]);
   }
   template <typename T, size_t N>
   void read(const json& from, std::array<T, N>& out) {
-    if (!from.is_array() || from.size() != N) return fail("is no list of that length");
+    if (!from.is_array() || from.size() != N)
+      return fail("must be an array of the expected length");
     for (size_t i = 0; i < N; ++i) within(fmt::format("[{}]", i), from[i], out[i]);
   }
   template <Struct T>
   void read(const json& from, T& out) {
-    if (!from.is_object()) return fail("is no object");
+    if (!from.is_object()) return fail("must be an object");
     const auto take = [&](const auto& member) {
       const auto found = from.find(member.name);
       if (found != from.end()) within(fmt::format(".{}", member.name), *found, out.*member.at);
@@ -404,10 +406,10 @@ base::Result<CoreImage> parse_core_image(const json& from) {
   }
   if (version->get<uint64_t>() > kVersion) {
     return base::bad_data({},
-                          fmt::format("the state of the core has version {}, this goban reads "
-                                      "up to {}",
+                          fmt::format("the state of the core has version {}; this release "
+                                      "reads versions up to {}",
                                       version->get<uint64_t>(), kVersion),
-                          "use the goban that wrote it or a newer one");
+                          "use the release that wrote it or a newer one");
   }
   CoreImage image;
   Reader reader;

@@ -8,11 +8,10 @@
 
 namespace goban::live::controller {
 
-/// Exact: what is read back is equal to the bit. Members that have their default are left out.
+/// Exact: the image read back is equal bit for bit. Members with their default value are omitted.
 [[nodiscard]] nlohmann::json to_json(const core::scheduler::CoreImage& image);
-/// Errors: BadData naming the member that is no value of its type, or if the version is newer.
-/// Members that are not known are passed over. Whether ids fit the cluster is checked by
-/// Core::restore().
+/// Errors: BadData naming the member that has the wrong type, or if the version is newer. Unknown
+/// members are ignored. Core::restore() checks whether ids exist in the cluster.
 [[nodiscard]] base::Result<core::scheduler::CoreImage> parse_core_image(const nlohmann::json& from);
 
 }  // namespace goban::live::controller

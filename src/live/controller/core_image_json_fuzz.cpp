@@ -1,4 +1,4 @@
-// Any JSON is an image of a core, or refused; an image that was read is written and read alike.
+// Reads any JSON as a core image; a valid image is identical after writing and reading.
 #include "live/controller/core_image_json.hpp"
 
 #include <cstdint>
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto image = goban::live::controller::parse_core_image(json);
   if (!image) return 0;
   const auto written = goban::live::controller::to_json(*image);
-  // As it comes back from a file: whole numbers have no sign then.
+  // As read from a file: non-negative integers are unsigned then.
   const auto again =
       goban::live::controller::parse_core_image(nlohmann::json::parse(written.dump()));
   GOBAN_CHECK(again && goban::live::controller::to_json(*again) == written);

@@ -39,7 +39,7 @@ void submit(Core& core, uint32_t job, int32_t gpus, base::TimeNs at_ns) {
                     .request = &request});
 }
 
-/// Jobs 0 and 1 run, 2 waits, node 1 is to be left at 500 s.
+/// Jobs 0 and 1 run, job 2 waits, node 1 is to be left by 500 s.
 std::unique_ptr<Core> busy(const Site& site, const std::string& policy) {
   auto core = site.core(policy);
   submit(*core, 0, 2, 0);

@@ -1,5 +1,5 @@
-// A core that is put into an image and made again from it, at random moments, beside one that lives
-// on: random events, every kind of policy; they decide alike and hold the same to the bit.
+// A core that is rebuilt from its image at random times is compared with one that is not, under
+// random events and every kind of policy: their decisions and states must be identical.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -43,7 +43,7 @@ const std::vector<std::string>& policies() {
   return names;
 }
 
-/// What jobs say of themselves: some of them nothing.
+/// Declared facts of jobs; some declare none.
 class Words final : public core::model::ReportedProgress {
  public:
   explicit Words(const core::model::JobHistory& history) : history_(history) {}
@@ -123,7 +123,7 @@ class Twins {
     RC_ASSERT(wake == made_anew_->wake_ns());
     now_ += base::from_seconds(static_cast<double>(random_.below(120)));
     if (wake > now_ && wake != base::kNever && random_.below(3) == 0) now_ = wake;
-    // Nobody outlives the walltime limit.
+    // No job runs longer than its walltime limit.
     std::vector<JobId> late;
     for (const auto& running : lives_on_->state().running()) {
       const core::model::JobState& job = lives_on_->state().job(running.slot);
@@ -217,7 +217,7 @@ class Twins {
     for (const auto& running : state.running()) {
       const core::model::ReservationId own = state.job(running.slot).request.reservation;
       const auto* promise = state.resources().promised().find(own);
-      if (promise == nullptr || now_ >= promise->end_ns) continue;  // it is to be stopped
+      if (promise == nullptr || now_ >= promise->end_ns) continue;  // it must be stopped
       ++in_reservations;
       for (const auto gpu : running.allocation.gpus) {
         RC_ASSERT(state.resources().promised().holder(run_.cluster->node_of(gpu), now_) == own);
@@ -225,7 +225,7 @@ class Twins {
     }
   }
 
-  /// What the core asked for.
+  /// Requests of the core.
   void answer() {
     if (!waking_.empty() && random_.below(2) == 0) {
       const core::model::NodeId node = *waking_.begin();
@@ -274,7 +274,7 @@ class Twins {
     for (const Action& action : decision.actions) {
       if (action.kind != ActionKind::Start) continue;
       const core::model::Allocation& whole = lives_on_->allocation(action.job);
-      // As the journal keeps it: without the reason.
+      // As in the journal: without the reason.
       allocations.push_back({.gpus = whole.gpus, .hosts = whole.hosts, .reason = {}});
     }
     const auto redone = follows_->redo(now_, decision.actions, allocations);
@@ -282,7 +282,7 @@ class Twins {
     expect_same(holders(*lives_on_), holders(*follows_));
   }
 
-  /// Who holds what, who waits, which nodes sleep, and what limits there are.
+  /// Allocations, waiting jobs, sleeping nodes, and power limits.
   std::string holders(const Core& core) const {
     std::string out;
     const auto& state = core.state();
@@ -345,7 +345,7 @@ class Twins {
   core::policy::SpeedModel speed_;
   std::unique_ptr<Core> lives_on_;
   std::unique_ptr<Core> made_anew_;
-  std::unique_ptr<Core> follows_;  ///< carries out what the others decide
+  std::unique_ptr<Core> follows_;  ///< carries out the decisions of the other cores
   TimeNs now_ = 0;
   size_t submitted_ = 0;
   uint32_t reservations_ = 0;
@@ -368,7 +368,7 @@ TEST(CoreImageProperty, CoreMadeAnewDecidesLikeTheOneThatLivesOn) {
     slept += twins.slept;
     in_reservations += twins.in_reservations;
   }));
-  EXPECT_GT(replaced, 500);  // else nothing was tested
+  EXPECT_GT(replaced, 500);  // otherwise the test is void
   EXPECT_GT(shared, 0);
   EXPECT_GT(observed, 0);
   EXPECT_GT(slept, 0);

@@ -26,7 +26,7 @@ json names_json(const base::NameTable& names) {
   return out;
 }
 
-/// Adds the snapshot's names to those of the configuration. Returns their numbers now.
+/// Adds the snapshot's names to those of the configuration. Returns their current ids.
 template <typename Id>
 std::vector<Id> adopt_names(base::FieldReader& in, const char* name, base::NameTable& names) {
   std::vector<std::string> of_snapshot;
@@ -93,7 +93,7 @@ DecisionCore::Actions DecisionCore::submit(const LiveJob& job, TimeNs at) {
   request.app_class = job::class_of(spec);
   request.reservation = job.reservation;
   request.app = applications_.of(spec);
-  // A deadline counts from the submission, however often the job came back to the queue since.
+  // A deadline is relative to the submission, however often the job was requeued since.
   core::model::TrainingFacts training = spec.training;
   if (training.deadline_ns >= 0) {
     training.deadline_ns = std::max<TimeNs>(training.deadline_ns - (at - job.submit_ns), 0);
@@ -176,7 +176,7 @@ void DecisionCore::take(const ScoresMeasured& scores) {
   if (scores.instead_of != configured_scores_) return;
   auto read = core::knowledge::parse_scores(scores.table, "scores", site_.cluster.num_gpus());
   if (!read) return;
-  // The core and its policies hold what they derived from the old ones.
+  // The core and its policies hold values derived from the old scores, so they are rebuilt.
   const core::scheduler::CoreImage image = core_->image();
   site_.scores = std::move(*read);
   measured_scores_ = scores.table;
@@ -229,7 +229,7 @@ Status DecisionCore::restore(base::FieldReader& snapshot, const Names& names) {
     if (auto status = check_scores(scores, site_); !status) return status;
     take(scores);
   }
-  if (core == nullptr) return base::bad_data({}, "the snapshot has no core");
+  if (core == nullptr) return base::bad_data({}, "the snapshot contains no core state");
   auto image = parse_core_image(*core);
   if (!image) return base::failure(image.error());
   if (names.applications.is_needed()) {

@@ -1,5 +1,5 @@
-// The decision core of a live site: events in, decisions out. Owns the core and all that is
-// configured, measured or named for it.
+// The decision core of a live site: takes events, returns decisions. Owns the core, its
+// configuration, its measured scores and its names.
 #pragma once
 
 #include <memory>
@@ -25,22 +25,22 @@ class DecisionCore {
   /// `progress` outlives this.
   DecisionCore(Site site, const core::model::ReportedProgress& progress);
 
-  /// Takes an event. Returns what the event itself forces.
+  /// Applies an event. Returns the actions that the event itself forces.
   Actions apply(const core::model::Event& event);
-  /// The job waits from now on.
+  /// Adds the job to the core's queue.
   Actions submit(const LiveJob& job, TimeNs at);
-  /// Decides. Returns the line of the journal.
+  /// Makes a decision. Returns its line for the journal.
   std::string decide(TimeNs at);
-  /// Carries out a recorded decision. `compare`: decides first, to see whether that gives the line
-  /// `decided`; costs an image of the core. Returns false if it was compared and differs. Errors:
-  /// BadData if the decision cannot be carried out; the core is of no use then.
+  /// Carries out a recorded decision. `compare`: decides first and compares the result with the
+  /// line `decided`; costs an image of the core. Returns false if it was compared and differs.
+  /// Errors: BadData if the decision cannot be carried out; the core must not be used afterwards.
   [[nodiscard]] base::Result<bool> redo(RecordedDecision recorded, std::string_view decided,
                                         TimeNs at, bool compare);
-  /// Of decide() or redo(), whichever was last.
+  /// The actions of the last decide() or redo().
   [[nodiscard]] Actions last_actions() const { return core_->last_decision().actions; }
   /// Jobs whose neighbours or power limits changed since the last call.
   [[nodiscard]] std::vector<JobId> take_disturbed();
-  /// Breakages are of interest to the simulator alone.
+  /// Discards breakages, which only the simulator uses.
   void drop_broken() { (void)core_->take_broken(); }
 
   [[nodiscard]] bool knows(JobId job) const { return core_->state().is_active(job); }
@@ -48,10 +48,10 @@ class DecisionCore {
   [[nodiscard]] bool has_waiting(JobId job) const;
   /// Another running job holds some of the GPUs of this one.
   [[nodiscard]] bool has_neighbours(JobId job) const;
-  /// The power limit of a GPU now: a number of the power model's, -1 = none.
+  /// The current power limit of a GPU: index into the power model's caps, -1 = none.
   [[nodiscard]] int8_t cap_of(GpuId gpu) const;
   [[nodiscard]] bool caps_power() const { return caps_power_; }
-  /// Of a job that the core knows: what observed progress is compared with.
+  /// The reference that observed progress is compared with. The core must know the job.
   [[nodiscard]] Standing standing_of(const LiveJob& job) const;
   [[nodiscard]] const core::model::JobRequest& request_of(JobId job) const;
 
@@ -59,15 +59,15 @@ class DecisionCore {
   [[nodiscard]] const core::scheduler::State& state() const { return core_->state(); }
   [[nodiscard]] const Site& site() const { return site_; }
   [[nodiscard]] const Applications& applications() const { return applications_; }
-  /// SHA-256 of the score table that the site was configured with.
+  /// SHA-256 of the configured score table.
   [[nodiscard]] const std::string& configured_scores() const { return configured_scores_; }
 
-  /// Measured scores count from now on, unless they were measured for another configuration.
+  /// Uses measured scores from now on, unless they were measured under another configuration.
   void take(const ScoresMeasured& scores);
 
   /// Adds the fields `names`, `scores` and `core` to a snapshot.
   void write(nlohmann::json& snapshot) const;
-  /// Numbers of here for those of a snapshot.
+  /// Current ids by those of a snapshot.
   struct Names {
     Applications::Renumbering applications{};
     core::scheduler::PeopleNumbers people{};
@@ -84,7 +84,7 @@ class DecisionCore {
   const core::model::ReportedProgress& progress_;
   Site site_;
   std::string configured_scores_;
-  std::string measured_scores_;  ///< the table that counts instead; empty = none
+  std::string measured_scores_;  ///< the table used instead; empty = none
   base::NameTable models_;
   Applications applications_;
   std::unique_ptr<core::scheduler::Core> core_;

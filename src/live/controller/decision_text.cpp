@@ -58,7 +58,8 @@ void read_action(base::FieldReader& in, RecordedDecision& decision) {
   std::string name;
   in.field("do", name);
   const auto found = std::ranges::find(kActionNames, name);
-  if (found == kActionNames.end()) return in.fail("do", "is no action that this release knows");
+  if (found == kActionNames.end())
+    return in.fail("do", "unknown action; this journal was written by a newer release");
   core::model::Action& action = decision.actions.emplace_back();
   action.kind = static_cast<ActionKind>(found - kActionNames.begin());
   switch (action.kind) {
@@ -97,7 +98,8 @@ void read_action(base::FieldReader& in, RecordedDecision& decision) {
 
 base::Result<RecordedDecision> parse_decision(std::string_view text) {
   const json document = json::parse(text, nullptr, false);
-  if (document.is_discarded()) return base::bad_data({}, "a decision of the journal is no JSON");
+  if (document.is_discarded())
+    return base::bad_data({}, "a decision of the journal is not valid JSON");
   base::FieldReader in(document, "");
   RecordedDecision decision;
   in.object("decided", [&](base::FieldReader& part) {

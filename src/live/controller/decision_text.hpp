@@ -11,11 +11,11 @@ namespace goban::live::controller {
 
 using base::TimeNs;
 
-/// The line of a decision that `core` just made.
+/// The line of the decision that `core` made last.
 [[nodiscard]] std::string decision_text(const core::scheduler::Decision& decision,
                                         const core::scheduler::Core& core);
 
-/// What such a line says. The journal does not keep the reasons of placements.
+/// A parsed line. The journal does not store the reasons of placements.
 struct RecordedDecision {
   TimeNs at_ns = 0;
   std::vector<core::model::Action> actions{};

@@ -10,13 +10,13 @@ DependencyVerdict judge_dependencies(const LiveJob& job, const JobBook& book) {
   DependencyVerdict verdict;
   for (const job::Dependency& each : job.spec.dependencies) {
     const LiveJob* other = book.find(each.job);
-    // Forgotten while this job waited: had it not ended as required, the wait would be over.
+    // Removed while this job waited: had it not ended as required, the wait would have ended.
     if (other == nullptr && job.stage == JobStage::Depends) continue;
     const bool needs_result =
         each.kind == DependencyKind::AfterOk || each.kind == DependencyKind::AfterNotOk;
     if (other == nullptr && needs_result) {
       return {DependencyState::Never,
-              fmt::format("nobody knows any more how job {} ended", job::job_number(each.job))};
+              fmt::format("the outcome of job {} is no longer known", job::job_number(each.job))};
     }
     const bool over = other == nullptr || other->stage == JobStage::Done;
     const bool met = each.kind == DependencyKind::After ? over || other->first_start_ns >= 0 : over;

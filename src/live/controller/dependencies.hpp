@@ -1,4 +1,4 @@
-// Dependencies between jobs: whether a job may go, and who waits for whom.
+// Dependencies between jobs: whether a job is eligible, and which jobs depend on which.
 #pragma once
 
 #include <map>
@@ -21,19 +21,20 @@ struct DependencyVerdict {
   std::string detail{};  ///< Never: why
 };
 
-/// Looks at all dependencies of a job. What the book has forgotten is over.
+/// Evaluates all dependencies of a job. Jobs that are no longer in the job table are finished.
 [[nodiscard]] DependencyVerdict judge_dependencies(const LiveJob& job, const JobBook& book);
 
-/// Finds the jobs that wait for a job.
+/// Index of the jobs that depend on a job.
 class Dependents {
  public:
-  /// A job that waits for others is found by them.
+  /// Adds a job under each unfinished job that it depends on.
   void add(const LiveJob& job, const JobBook& book);
-  /// Who may wait for this job, descending. They are forgotten if it is `over`.
+  /// Jobs that may depend on this one, descending. Their entry is removed if it is `over`
+  /// (finished).
   [[nodiscard]] std::vector<JobId> of(JobId job, bool over);
 
  private:
-  std::map<JobId, std::set<JobId>> waiting_;  ///< by what they wait for; may name too many
+  std::map<JobId, std::set<JobId>> waiting_;  ///< by the job they depend on; may contain too many
 };
 
 }  // namespace goban::live::controller

@@ -8,7 +8,7 @@ using core::model::EventKind;
 
 namespace {
 
-/// Shorter runs say nothing about their application.
+/// Shorter runs are not used to characterise their application.
 constexpr double kInformativeRun_s = 5;
 
 void add_progress(ProgressReport& known, const ProgressReport& latest) {
@@ -23,7 +23,7 @@ void add_progress(ProgressReport& known, const ProgressReport& latest) {
   known.checkpointed = known.checkpointed || latest.checkpointed;
 }
 
-/// What a run that is over says of its application, if it was long enough and never had neighbours.
+/// What an ended run shows about its application, if it was long enough and never had neighbours.
 core::model::AloneUse use_alone(const LiveJob& job, const LiveRun& run, const RunUsage& usage,
                                 TimeNs at) {
   const double held_s = run.started_ns < 0 ? 0 : base::to_seconds(at - run.started_ns);
@@ -33,7 +33,7 @@ core::model::AloneUse use_alone(const LiveJob& job, const LiveRun& run, const Ru
   if (usage.energy_j > 0) {
     out.gpu_power_w = usage.energy_j / held_s / static_cast<double>(run.gpus.size());
   }
-  // A run that began again may not have come to its peak.
+  // A restarted run may not have reached its peak.
   if (job.runs == 1) out.gpu_mem_bytes = usage.gpu_mem_bytes_max;
   return out;
 }
@@ -102,7 +102,7 @@ void EngineReports::ended(const Report& report, TimeNs at) {
                     .alone = use_alone(job, run, report.usage, at)});
     return jobs.finish(job, JobResult::Completed, at);
   }
-  // Out of memory beside others: it may well run alone.
+  // Out of memory next to neighbours: it may succeed alone.
   if (report.out_of_memory && parts_.core.has_neighbours(job.job) && Jobs::may_try_again(job)) {
     ++job.breakages;
     jobs.tell_core(
@@ -120,7 +120,7 @@ void EngineReports::ended(const Report& report, TimeNs at) {
 void EngineReports::ended_after_stop(LiveJob& job, StopReason reason, const Report& report,
                                      TimeNs at) {
   Jobs& jobs = parts_.jobs;
-  // It was done before it could be stopped, unless it says that it only saved a checkpoint.
+  // It finished before it could be stopped, unless it acknowledged the stop with a checkpoint.
   const bool done =
       report.kind == ReportKind::Ended && report.exit_code == 0 && !report.acknowledged;
   const bool gives_up = reason == StopReason::Broken && !Jobs::may_try_again(job);

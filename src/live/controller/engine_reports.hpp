@@ -1,4 +1,4 @@
-// What the engine reports of runs and nodes, and what follows from it for their jobs.
+// Applies engine reports about runs and nodes to the jobs.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ class EngineReports {
   /// The parts outlive this.
   explicit EngineReports(const Parts& parts) : parts_(parts) {}
 
-  /// A report of a run that is not in the book is passed over.
+  /// A report about an unknown run is ignored.
   void take(const Report& report, TimeNs at);
 
  private:
@@ -28,9 +28,9 @@ class EngineReports {
   void progressed(const Report& report, TimeNs at);
   void ended(const Report& report, TimeNs at);
   void ended_after_stop(LiveJob& job, StopReason reason, const Report& report, TimeNs at);
-  /// The run is over, and nobody knows how it ended.
+  /// The run ended with an unknown outcome.
   void lost(const Report& report, TimeNs at);
-  /// A run that the engine was told of; null: there is none.
+  /// A run that was ordered from the engine; null if there is none.
   [[nodiscard]] const LiveRun* find_launched(RunId run) const;
 
   Parts parts_;

@@ -7,14 +7,14 @@
 
 namespace goban::live::controller {
 
-/// An id that must be there.
+/// Reads a required id.
 template <typename Id>
 void read_id(base::FieldReader& in, const char* name, Id& id) {
   in.field(name, id.value, uint32_t{0}, UINT32_MAX);
   if (!id.valid() && in.good()) in.fail(name, "is missing");
 }
 
-/// The numbers of ids, as JSON has them.
+/// The numbers of ids, for JSON.
 template <typename Ids>
 std::vector<uint32_t> numbers_of(const Ids& ids) {
   std::vector<uint32_t> numbers;
@@ -22,7 +22,7 @@ std::vector<uint32_t> numbers_of(const Ids& ids) {
   return numbers;
 }
 
-/// Appends a list of ids that are below `below`. A list that is absent is empty.
+/// Appends a list of ids less than `below`. A missing list is empty.
 template <typename Ids>
 void read_ids(base::FieldReader& in, const char* name, Ids& ids, uint32_t below = UINT32_MAX) {
   std::vector<int64_t> numbers;

@@ -1,5 +1,5 @@
-// Everything that can change the live scheduler's state: what people ask for, what the engine
-// reports, and time. The journal keeps these; the state is their fold.
+// Inputs: everything that can change the live scheduler's state, which is requests of users, engine
+// reports, and time. The journal records them; the state is their fold.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace goban::live::controller {
 
-/// Who asks. Operators may do everything; others only with their own jobs.
+/// The user who makes a request. Operators may change everything, other users only their own jobs.
 struct Caller {
   uint32_t uid = 0;
   std::string user{};
@@ -21,8 +21,8 @@ struct Caller {
   friend bool operator==(const Caller&, const Caller&) = default;
 };
 
-/// New jobs; several are one array and get numbers that follow each other. The payload lies in the
-/// folder of the first already.
+/// New jobs; several jobs form one array and get consecutive numbers. Their payload is already
+/// stored (JobSpec::payload).
 struct Submit {
   std::vector<job::JobSpec> jobs{};
 };
@@ -43,8 +43,8 @@ struct Requeue {
   JobId job{};
   Caller by{};
 };
-/// Nothing may start on the node from `from_ns` on; until it is resumed. Running jobs go on to
-/// their limit, or are stopped if `now` is set.
+/// No job may start on the node from `from_ns` until it is resumed. Running jobs continue to their
+/// limit, or are stopped if `now` is set.
 struct Drain {
   NodeId node{};
   TimeNs from_ns = 0;
@@ -57,26 +57,26 @@ struct Resume {
 struct EngineReport {
   Report report{};
 };
-/// The history store has this job: the book may forget it in time.
+/// The history store has this job: it may be removed from the job table later.
 struct Accounted {
   JobId job{};
 };
 
-/// The GPUs were measured: a scores table as core::knowledge::parse_scores reads it, for all of
-/// them. It counts from now on, until the configured scores are others.
+/// The GPUs were measured: a scores table for all of them, as read by
+/// core::knowledge::parse_scores. It is used until the configured scores change.
 struct ScoresMeasured {
   std::string table{};
-  std::string instead_of{};  ///< Controller::configured_scores() then; CommitCycle fills it in
+  std::string instead_of{};  ///< Controller::configured_scores() at that time; set by CommitCycle
 };
 
 /// Makes the next reservation.
 struct Reserve {
   ReservationPlan plan{};  ///< without nodes: CommitCycle chooses them
-  int32_t num_nodes = 0;   ///< so many of them
-  std::string kind{};      ///< of this GPU model, or on which this resource type fits; empty: any
+  int32_t num_nodes = 0;   ///< number of nodes
+  std::string kind{};      ///< GPU model, or a resource type that fits on the nodes; empty: any
   Caller by{};
 };
-/// Ends a reservation before its time, and all jobs in it.
+/// Ends a reservation early, with all jobs in it.
 struct CancelReservation {
   ReservationId reservation{};
   Caller by{};
@@ -85,16 +85,16 @@ struct CancelReservation {
 using Input = std::variant<Submit, Cancel, Hold, Release, Requeue, Drain, Resume, EngineReport,
                            Accounted, ScoresMeasured, Reserve, CancelReservation>;
 
-/// An input and when it was taken, on the scheduler's clock, which never goes back.
+/// An input and when it was taken, on the scheduler's monotonic clock.
 struct TimedInput {
   TimeNs at_ns = 0;
   Input input{};
 };
 
-/// One line of JSON without a line break; exact for every double.
+/// One line of JSON without a line break. Doubles are exact.
 [[nodiscard]] std::string to_text(const TimedInput& input);
-/// Errors: BadData naming what is missing or wrong. Unknown fields are ignored, for an older
-/// release may read what a newer one wrote.
+/// Errors: BadData naming what is missing or wrong. Unknown fields are ignored, as an older release
+/// may read the journal of a newer one.
 [[nodiscard]] base::Result<TimedInput> parse_input(std::string_view text);
 
 }  // namespace goban::live::controller

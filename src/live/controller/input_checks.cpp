@@ -22,13 +22,14 @@ Status refuse(const char* field, std::string message, std::string remedy = {}) {
 Status check_size(const job::JobSpec& spec, const Site& site) {
   const auto all = static_cast<int32_t>(site.cluster.num_gpus());
   if (spec.num_gpus > all) {
-    return refuse("num_gpus", fmt::format("asks for {} GPUs, and there are {}", spec.num_gpus, all),
-                  "ask for fewer");
+    return refuse("num_gpus",
+                  fmt::format("requests {} GPUs; the cluster has {}", spec.num_gpus, all),
+                  "request fewer");
   }
   if (spec.resource_type.empty() && spec.num_gpus > 0) return {};
   if (spec.resource_type.empty()) {
-    return refuse("num_gpus", "asks for no GPU, and for no resource type either",
-                  "ask for at least one GPU");
+    return refuse("num_gpus", "requests neither GPUs nor a resource type",
+                  "request at least one GPU");
   }
   const auto id = site.cluster.find_resource_type(spec.resource_type);
   if (!id.valid()) {
@@ -36,13 +37,14 @@ Status check_size(const job::JobSpec& spec, const Site& site) {
     for (const auto& type : site.cluster.resource_types()) {
       known += (known.empty() ? "" : ", ") + type.name;
     }
-    return refuse("resource_type", fmt::format("there is no resource type {}", spec.resource_type),
-                  known.empty() ? "this cluster has none" : "there are " + known);
+    return refuse("resource_type", fmt::format("unknown resource type {}", spec.resource_type),
+                  known.empty() ? "this cluster has none" : "known types: " + known);
   }
   const auto& type = site.cluster.resource_type(id);
   if (spec.instances > type.max_instances) {
-    return refuse("instances", fmt::format("asks for {} instances of {}, and {} are the most",
-                                           spec.instances, type.name, type.max_instances));
+    return refuse("instances",
+                  fmt::format("requests {} instances of {}; at most {} can be requested",
+                              spec.instances, type.name, type.max_instances));
   }
   if (spec.num_gpus != type.gpus * spec.instances) {
     return refuse("num_gpus", fmt::format("{} instances of {} have {} GPUs, not {}", spec.instances,
@@ -61,13 +63,14 @@ Status check_texts(const job::JobSpec& spec) {
                                                               {"stdout_path", &spec.stdout_path},
                                                               {"stderr_path", &spec.stderr_path}};
   for (const auto& [field, text] : texts) {
-    if (text->size() > kTextMax) return refuse(field, fmt::format("is over {} bytes", kTextMax));
+    if (text->size() > kTextMax)
+      return refuse(field, fmt::format("is longer than {} bytes", kTextMax));
     const bool has_control =
         std::ranges::any_of(*text, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
-    if (has_control) return refuse(field, "holds a control character");
+    if (has_control) return refuse(field, "contains a control character");
   }
   if (spec.payload.find('/') != std::string::npos || spec.payload.starts_with('.')) {
-    return refuse("payload", "is no name of a folder");
+    return refuse("payload", "is not a valid folder name");
   }
   return {};
 }
@@ -75,18 +78,17 @@ Status check_texts(const job::JobSpec& spec) {
 Status check_dependencies(const job::JobSpec& spec, const JobBook& book) {
   for (const job::Dependency& each : spec.dependencies) {
     if (book.find(each.job) != nullptr) continue;
-    return refuse(
-        "dependencies",
-        fmt::format("job {} is not known, or is over for long", job::job_number(each.job)),
-        "name jobs that goban queue or goban show lists");
+    return refuse("dependencies",
+                  fmt::format("job {} is unknown or finished long ago", job::job_number(each.job)),
+                  "name jobs that goban queue or goban show lists");
   }
   return {};
 }
 
 Status check_submit(const Submit& submit, const Site& site, const JobBook& book) {
-  if (submit.jobs.empty()) return refuse("jobs", "there is no job in it");
+  if (submit.jobs.empty()) return refuse("jobs", "must contain a job");
   if (submit.jobs.size() > kJobsMax) {
-    return refuse("array", fmt::format("has over {} tasks", kJobsMax), "submit it in parts");
+    return refuse("array", fmt::format("has more than {} tasks", kJobsMax), "submit it in parts");
   }
   for (const job::JobSpec& spec : submit.jobs) {
     for (const Status& status :
@@ -98,7 +100,7 @@ Status check_submit(const Submit& submit, const Site& site, const JobBook& book)
   return {};
 }
 
-/// `unfinished`: jobs by the user id of their owner; nobody may have more than `most` (0: any).
+/// `unfinished`: number of jobs by user id; `most`: maximum per user, 0 = no limit.
 Status check_unfinished(const Submit& submit, const std::map<uint32_t, size_t>& unfinished,
                         size_t most) {
   if (most == 0) return {};
@@ -109,9 +111,9 @@ Status check_unfinished(const Submit& submit, const std::map<uint32_t, size_t>& 
     const size_t known = found == unfinished.end() ? 0 : found->second;
     if (known + count <= most) continue;
     return base::failed(
-        fmt::format("{} jobs of this user are not over; with {} more they would be above {}", known,
-                    count, most),
-        "wait until some are done, or ask an operator for a higher jobs_per_user");
+        fmt::format("this user has {} unfinished jobs; {} more would exceed the maximum of {}",
+                    known, count, most),
+        "wait until some finish, or ask an operator to raise jobs_per_user");
   }
   return {};
 }
@@ -120,7 +122,7 @@ Status check_job(const JobBook& book, JobId id, const Caller& by) {
   const LiveJob* job = book.find(id);
   if (job == nullptr) {
     return refuse("job",
-                  fmt::format("job {} is not known, or is over for long", job::job_number(id)));
+                  fmt::format("job {} is unknown or finished long ago", job::job_number(id)));
   }
   if (!by.is_operator && by.uid != job->spec.owner.uid) {
     return base::failed(
@@ -128,7 +130,7 @@ Status check_job(const JobBook& book, JobId id, const Caller& by) {
         "ask its owner or an operator");
   }
   if (job->stage == JobStage::Done) {
-    return base::failed(fmt::format("job {} is over", job::job_number(id)));
+    return base::failed(fmt::format("job {} is finished", job::job_number(id)));
   }
   return {};
 }
@@ -152,15 +154,16 @@ struct Checker {
     if (stage == JobStage::Waiting || stage == JobStage::Depends || stage == JobStage::Held) {
       return {};
     }
-    return base::failed(fmt::format("job {} runs, and cannot be held", job::job_number(each.job)),
-                        "requeue or cancel it");
+    return base::failed(
+        fmt::format("job {} is running and cannot be held", job::job_number(each.job)),
+        "requeue or cancel it");
   }
   Status operator()(const Release& each) const { return check_job(facts.book, each.job, each.by); }
   Status operator()(const Requeue& each) const {
     if (auto status = check_job(facts.book, each.job, each.by); !status) return status;
     const JobStage stage = facts.book.find(each.job)->stage;
     if (stage == JobStage::Running || stage == JobStage::Starting) return {};
-    return base::failed(fmt::format("job {} does not run", job::job_number(each.job)));
+    return base::failed(fmt::format("job {} is not running", job::job_number(each.job)));
   }
   Status operator()(const Drain& each) const { return check_node(each.node, facts.site); }
   Status operator()(const Resume& each) const { return check_node(each.node, facts.site); }

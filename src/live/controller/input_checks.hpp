@@ -1,4 +1,4 @@
-// Why an input cannot be taken: asked before it is written to the journal. Pure.
+// Checks of inputs before they are written to the journal. Pure.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace goban::live::controller {
 
-/// What of a controller the checks look at.
+/// The parts of a controller's state that the checks read.
 struct CheckFacts {
   const Site& site;
   const JobBook& book;
@@ -24,17 +24,17 @@ struct CheckFacts {
   TimeNs now_ns = 0;
 };
 
-/// Errors: BadData if what is asked for is wrong in itself; Failed if it cannot be now.
+/// Errors: BadData if the request is invalid; Failed if it is not possible at present.
 [[nodiscard]] base::Status check_input(const Input& input, const CheckFacts& facts);
 
 [[nodiscard]] base::Status check_scores(const ScoresMeasured& scores, const Site& site);
 
 // Reservations (reservation_checks.cpp).
-/// The nodes that a reservation would get: those it names, or the first ones that can be promised.
-/// Errors: why it cannot have them.
+/// The nodes that a reservation would get: the named ones, or the first ones that can be reserved.
+/// Errors: the reason why it cannot have them.
 [[nodiscard]] base::Result<std::vector<NodeId>> choose_nodes(const Reserve& reserve,
                                                              const CheckFacts& facts);
-/// A job may use the reservation that it names.
+/// Checks that a job may use the reservation it names.
 [[nodiscard]] base::Status check_reservation_use(const job::JobSpec& spec, const Site& site,
                                                  const JobBook& book);
 [[nodiscard]] base::Status check_cancel(const JobBook& book, const CancelReservation& cancel);

@@ -1,5 +1,5 @@
 // Inputs as lines of JSON: `{"at":NS,"take":"cancel","job":7,...}`. Job and GPU numbers are ids,
-// from 0; times are whole nanoseconds; doubles come back to the bit.
+// from 0. Times are integer nanoseconds. Doubles are exact.
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -66,7 +66,8 @@ void read_report(base::FieldReader& in, Report& report) {
   std::string kind;
   in.field("kind", kind);
   const auto found = std::ranges::find(kReportNames, kind);
-  if (found == kReportNames.end()) return in.fail("kind", "is no report");
+  if (found == kReportNames.end())
+    return in.fail("kind", "unknown report; this journal was written by a newer release");
   report.kind = static_cast<ReportKind>(found - kReportNames.begin());
   const bool of_node = report.kind == ReportKind::NodeDown || report.kind == ReportKind::NodeUp;
   if (of_node) {
@@ -127,7 +128,7 @@ struct Reader {
   base::FieldReader& in;
   void operator()(Submit& each) const {
     const json* jobs = in.find("jobs");
-    if (jobs == nullptr || !jobs->is_array()) return in.fail("jobs", "is no list");
+    if (jobs == nullptr || !jobs->is_array()) return in.fail("jobs", "must be an array");
     for (const json& one : *jobs) {
       auto spec = job::job_spec_from_json(one);
       if (!spec) {
@@ -180,20 +181,22 @@ Input input_of(size_t index) {
 std::string to_text(const TimedInput& input) {
   json out{{"at", input.at_ns}, {"take", kInputNames[input.input.index()]}};
   std::visit(Writer{out}, input.input);
-  // Names of files may be any bytes; what is no UTF-8 is replaced, not fatal.
+  // File names may be any bytes; invalid UTF-8 is replaced.
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 Result<TimedInput> parse_input(std::string_view text) {
   const json document = json::parse(text, nullptr, false);
-  if (document.is_discarded()) return base::bad_data({}, "an input of the journal is no JSON");
+  if (document.is_discarded())
+    return base::bad_data({}, "an input of the journal is not valid JSON");
   base::FieldReader in(document, "");
   TimedInput input;
   in.field("at", input.at_ns, TimeNs{0}, kTimeMax);
   std::string name;
   in.field("take", name);
   const auto found = std::ranges::find(kInputNames, name);
-  if (found == kInputNames.end()) in.fail("take", "is no input that this release knows");
+  if (found == kInputNames.end())
+    in.fail("take", "unknown input; this journal was written by a newer release");
   if (in.good()) {
     input.input = input_of(static_cast<size_t>(found - kInputNames.begin()));
     std::visit(Reader{in}, input.input);

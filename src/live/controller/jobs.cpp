@@ -64,7 +64,7 @@ void Jobs::requeue(JobId id, TimeNs at) {
   const bool pending = run->stage == LiveRun::Stage::Pending;
   stop(job, StopReason::Preempted);
   tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = id});
-  if (pending) enter_core(job, at);  // else when the run ended
+  if (pending) enter_core(job, at);  // otherwise when the run has ended
   refresh(job);
 }
 
@@ -77,7 +77,7 @@ void Jobs::enter_core(LiveJob& job, TimeNs at) {
 
 void Jobs::tell_core(const core::model::Event& event) {
   const DecisionCore::Actions forced = parts_.core.apply(event);
-  // Progress reported later in the same commit cycle is made under other neighbours already.
+  // Progress reported later in the same commit cycle already belongs to the new neighbours.
   restart_disturbed(event.at_ns);
   carry_out(forced, event.at_ns);
 }
@@ -148,7 +148,7 @@ void Jobs::stop(LiveJob& job, StopReason reason) {
 }
 
 void Jobs::withdraw(LiveJob& job, StopReason reason, JobResult result, TimeNs at) {
-  // Without the launch that was to come, the run before it is the current one; it may be leaving.
+  // Without the pending launch, the previous run is the current one; it may be stopping.
   const bool was_pending = parts_.runs.drop_pending(job);
   stop(job, reason);
   const bool leaves = parts_.runs.current(job) != nullptr;
@@ -172,13 +172,14 @@ void Jobs::finish(LiveJob& job, JobResult result, TimeNs at) {
   settle_dependents(job.job, at);
 }
 
-// A dependent that never runs settles its own at once: by a stack, for chains can be long.
+// A dependent that never runs settles its own dependents in turn. Uses a stack instead of
+// recursion, as chains can be long.
 void Jobs::settle_dependents(JobId id, TimeNs at) {
   const bool over = parts_.book.jobs.at(id).stage == JobStage::Done;
   std::vector<JobId> waiting = dependents_.of(id, over);
   if (waiting.empty()) return;
   to_settle_.push_back(std::move(waiting));
-  if (to_settle_.size() > 1) return;  // whoever settles already comes to these
+  if (to_settle_.size() > 1) return;  // the active loop handles these
   while (!to_settle_.empty()) {
     if (to_settle_.back().empty()) {
       to_settle_.pop_back();

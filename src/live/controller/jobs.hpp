@@ -1,5 +1,5 @@
-// The life of a job: from its submission through the core's queue and its runs to its end. Carries
-// out what the core decides.
+// The life cycle of jobs: from submission through the core's queue and runs to the end. Carries out
+// the core's actions.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace goban::live::controller {
 
-/// A job whose runs were lost so often through no fault of its own is not started again.
+/// Number of runs lost through no fault of the job after which it is not requeued.
 inline constexpr uint32_t kBreakagesMax = 5;
 
 class Jobs {
@@ -29,57 +29,58 @@ class Jobs {
   /// The parts outlive this.
   explicit Jobs(const Parts& parts) : parts_(parts) {}
 
-  // What people ask for. Jobs that are unknown or over are passed over.
+  // Requests. Unknown and finished jobs are ignored.
   void submit(const Submit& submit, TimeNs at);
   void cancel(const Cancel& cancel, TimeNs at);
   void hold(JobId id, TimeNs at);
   void release(JobId id, TimeNs at);
   void requeue(JobId id, TimeNs at);
 
-  /// The core hears of an event; what it decides at once is carried out.
+  /// Applies an event to the core and carries out the actions that it forces.
   void tell_core(const core::model::Event& event);
   void carry_out(const DecisionCore::Actions& actions, TimeNs at);
-  /// Jobs that have other neighbours or power limits now are observed from here on.
+  /// Restarts the observation of jobs whose neighbours or power limits changed.
   void restart_disturbed(TimeNs at);
-  /// Launches what waits for its GPUs, where they are free of those who leave.
+  /// Launches pending runs whose GPUs have been left by stopping runs.
   void launch_pending(TimeNs at);
-  /// Stops jobs that have used up their walltime.
+  /// Stops jobs that have reached their walltime limit.
   void stop_at_limits(TimeNs at);
-  /// Tells the core how fast a running job goes, if it asked and enough is known.
+  /// Reports the observed slowdown of a running job to the core, if it is watched and known.
   void report_speed(JobId id, TimeNs at);
 
-  // Steps that reports and reservations have in common with the above.
-  /// The job waits in the core's queue from now on.
+  // Steps shared with engine reports and reservations.
+  /// Adds the job to the core's queue.
   void enter_core(LiveJob& job, TimeNs at);
   /// Stops the current run.
   void stop(LiveJob& job, StopReason reason);
-  /// The job ends wherever it stands: at once with `result`, or when its run has stopped.
+  /// Ends the job in any stage: at once with `result`, or when its run has stopped.
   void withdraw(LiveJob& job, StopReason reason, JobResult result, TimeNs at);
   void finish(LiveJob& job, JobResult result, TimeNs at);
-  /// Jobs that depend on this one may go, or never will.
+  /// Re-evaluates the jobs that depend on this one.
   void settle_dependents(JobId id, TimeNs at);
-  /// The job's stage follows from its runs.
+  /// Updates the job's stage from its runs.
   void refresh(LiveJob& job) const;
   [[nodiscard]] static bool may_try_again(const LiveJob& job) {
     return job.spec.requeue && job.breakages < kBreakagesMax;
   }
 
-  /// Removes jobs from the book that ended so long ago and are accounted.
+  /// Removes accounted jobs that ended at least `keep_ns` ago.
   void forget_old(TimeNs at, TimeNs keep_ns);
-  /// Makes the indexes anew from the book, after a snapshot was read.
+  /// Rebuilds the indexes from the job table, after a snapshot was read.
   void index_book();
-  /// Jobs that are not over, by the user id of their owner.
+  /// Number of unfinished jobs by the user id of their owner.
   [[nodiscard]] const std::map<uint32_t, size_t>& unfinished() const { return unfinished_; }
 
  private:
-  /// Null if the job is unknown or over.
+  /// Null if the job is unknown or finished.
   [[nodiscard]] LiveJob* find_unfinished(JobId id);
   void settle_dependencies(LiveJob& job, TimeNs at);
 
   Parts parts_;
   std::map<uint32_t, size_t> unfinished_;
   Dependents dependents_;
-  std::vector<std::vector<JobId>> to_settle_;  ///< dependents to be looked at, descending; a stack
+  std::vector<std::vector<JobId>>
+      to_settle_;  ///< stack of dependents to evaluate, each list descending
 };
 
 }  // namespace goban::live::controller

@@ -12,7 +12,8 @@ using core::model::EventKind;
 void Nodes::drain(const Drain& drain, TimeNs at) {
   drained_[drain.node] = drain.reason;
   if (down_.contains(drain.node)) return;
-  // A sleeping node that is drained at once is to be worked on; and resumed, it has to be there.
+  // A sleeping node that is drained at once is woken: for the maintenance, and to be available when
+  // resumed.
   if (drain.now && core_.state().node_power().is_resting(drain.node)) {
     orders_.emplace_back(WakeNode{drain.node});
   }
@@ -29,8 +30,7 @@ void Nodes::resume(NodeId node, TimeNs at) {
 
 void Nodes::lost(NodeId node, TimeNs at) {
   if (!down_.insert(node).second) return;
-  // What ran there may still run: its jobs start elsewhere only when the engine says that their
-  // runs are over.
+  // Its runs may continue: their jobs start elsewhere only after the engine has reported their end.
   jobs_.tell_core({.kind = EventKind::NodeLost, .at_ns = at, .node = node});
 }
 

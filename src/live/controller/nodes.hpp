@@ -1,4 +1,4 @@
-// Nodes that may not be used: drained by an operator, or down.
+// Nodes out of service: drained by an operator, or down.
 #pragma once
 
 #include <map>
@@ -19,15 +19,15 @@ class Nodes {
 
   void drain(const Drain& drain, TimeNs at);
   void resume(NodeId node, TimeNs at);
-  /// The engine says that the node is gone.
+  /// The engine reports that the node is down.
   void lost(NodeId node, TimeNs at);
-  /// The node is there: it came back, or was woken.
+  /// The node is available: it was repaired or woken.
   void found(NodeId node, TimeNs at);
 
-  /// With the reasons.
+  /// Drained nodes with their reasons.
   [[nodiscard]] const std::map<NodeId, std::string>& drained() const { return drained_; }
   [[nodiscard]] const std::set<NodeId>& down() const { return down_; }
-  /// Nodes that were told to wake up and are not there yet.
+  /// Nodes that were ordered to wake and are not available yet.
   [[nodiscard]] std::vector<NodeId> waking() const;
 
   /// The fields `drained` and `down` of snapshots.

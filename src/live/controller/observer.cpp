@@ -5,13 +5,13 @@
 namespace goban::live::controller {
 namespace {
 
-/// Less of an epoch says nothing of its time.
+/// Minimum part of an epoch from which its time is extrapolated.
 constexpr double kEpochShareMin = 0.02;
-/// The same of busy minutes, which come in whole samples of the meter.
+/// The same for busy minutes, which come in steps of the meter's samples.
 constexpr double kBusyMinutesMin = 0.05;
 constexpr double kMinute_s = 60;
 
-/// Seconds of an epoch in this stretch; negative = not enough is known.
+/// Seconds per epoch since restarted(); negative = not enough is known.
 double stretch_epoch_s(const ProgressObserver::Track& track) {
   const double epochs = track.epochs - track.base_epochs;
   const double least = track.unit == PaceUnit::Epochs ? kEpochShareMin : kBusyMinutesMin;

@@ -1,5 +1,5 @@
-// How fast jobs go, from what they say of their progress, or else from how busy they keep their
-// GPUs: seconds of an epoch alone, and how much neighbours slow them.
+// Speed of jobs, from their progress reports, or otherwise from how busy they keep their GPUs:
+// seconds per epoch alone, and slowdown by neighbours.
 #pragma once
 
 #include <compare>
@@ -10,11 +10,11 @@
 
 namespace goban::live::controller {
 
-/// What a job's work is counted in. Who says no epochs is measured by what he gets of his GPUs:
-/// his minutes of a GPU that he keeps busy all the time stand for epochs.
+/// Unit of a job's work. For a job that reports no epochs, a minute of GPU busy time stands for an
+/// epoch.
 enum class PaceUnit : uint8_t { Epochs, BusyMinutes };
 
-/// Jobs of the same application on as many GPUs are as fast alone as each other.
+/// Jobs of the same application on the same number of GPUs have the same speed alone.
 struct PaceKey {
   core::model::AppId app{};
   int32_t num_gpus = 0;
@@ -22,43 +22,43 @@ struct PaceKey {
   friend auto operator<=>(const PaceKey&, const PaceKey&) = default;
 };
 
-/// Where a running job stands.
+/// The conditions under which a running job runs.
 struct Standing {
-  core::model::AppId app{};  ///< invalid: nobody knows it
+  core::model::AppId app{};  ///< invalid: unknown
   int32_t num_gpus = 0;
-  double slowdown = 1;  ///< of its GPUs without neighbours, by their scores and places
-  bool alone = true;    ///< it has no neighbours now, and its GPUs no power limit
+  double slowdown = 1;  ///< of its GPUs without neighbours: PM score x locality penalty
+  bool alone = true;    ///< it has no neighbours now, and its GPUs have no power limit
 };
 
 /// All epochs are fractions: 3.25 = a quarter of the fourth is done. Deterministic.
 class ProgressObserver {
  public:
-  /// A run begins, or has other neighbours from now on: what it said before counts no more.
+  /// A run starts, or its neighbours changed: earlier progress is no longer used.
   void restarted(JobId job, TimeNs now);
-  /// The progress of a job. Once it has said epochs, how busy it is says nothing.
+  /// Takes the progress of a job. Once it has reported epochs, its busy time is ignored.
   void progressed(JobId job, const ProgressReport& progress, const Standing& standing, TimeNs now);
   void ended(JobId job) { jobs_.erase(job); }
 
-  /// Seconds of an epoch at PM score 1, penalty 1, without neighbours; negative = not known.
+  /// Seconds per epoch at PM score 1, penalty 1, without neighbours; negative = unknown.
   [[nodiscard]] double epoch_s(JobId job) const;
   [[nodiscard]] double epochs_done(JobId job) const;
 
-  /// Watch the job until it has done an epoch from here, or `until`.
+  /// Watches the job until it has done an epoch from now on, or until `until`.
   void observe(JobId job, TimeNs until);
-  /// The watch of a job that does not run ends without a word when its time is over.
+  /// Ends the watch of a job that does not run, without a result, if its time has passed.
   void give_up(JobId job, TimeNs now);
-  /// If the watch is over and enough is known: time of an epoch / the same without neighbours. A
-  /// job that never ran alone is compared with others of its application.
+  /// Time per epoch / the same without neighbours, if the watch has ended and enough is known. A
+  /// job that never ran alone is compared with other jobs of its application.
   [[nodiscard]] std::optional<double> observed(JobId job, const Standing& standing, TimeNs now);
-  /// When the first watch ends; kNever = none is on.
+  /// When the first watch ends; kNever = no watch.
   [[nodiscard]] TimeNs next_ns() const;
   [[nodiscard]] std::vector<JobId> watched() const;
 
   struct Track {
     PaceUnit unit = PaceUnit::Epochs;
-    double epochs = -1;       ///< last said
-    TimeNs at_ns = 0;         ///< when
-    double base_epochs = -1;  ///< first said of this stretch; negative = nothing yet
+    double epochs = -1;       ///< last reported
+    TimeNs at_ns = 0;         ///< time of that report
+    double base_epochs = -1;  ///< first reported since restarted(); negative = none yet
     TimeNs base_ns = 0;
     double alone_epoch_s = -1;
     TimeNs until_ns = -1;  ///< of the watch; -1 = none
@@ -66,7 +66,7 @@ class ProgressObserver {
   };
   [[nodiscard]] const std::map<JobId, Track>& tracks() const { return jobs_; }
   void put(JobId job, const Track& track) { jobs_[job] = track; }
-  /// Seconds of an epoch alone, of the job of each kind that was seen last.
+  /// Seconds per epoch alone, by the latest job of each key.
   [[nodiscard]] const std::map<PaceKey, double>& paces() const { return paces_; }
   void put(const PaceKey& key, double epoch_s) { paces_[key] = epoch_s; }
 

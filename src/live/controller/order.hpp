@@ -1,4 +1,4 @@
-// What follows from decisions: orders to the engine, and to the accounting.
+// Orders that follow from decisions, to the engine and to accounting.
 #pragma once
 
 #include <variant>
@@ -25,7 +25,7 @@ struct RestNode {
 struct WakeNode {
   NodeId node{};
 };
-/// The job is over: its record goes to the history store, then Accounted comes back.
+/// The job is finished: its record goes to the history store, then the input Accounted follows.
 struct AccountFor {
   JobId job{};
 };

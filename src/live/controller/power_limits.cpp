@@ -28,7 +28,7 @@ std::vector<Order> PowerLimits::all() const {
 }
 
 void PowerLimits::write(nlohmann::json& snapshot) const {
-  // A policy without power limits has lifted those of the one before by now.
+  // A policy without power limits has already lifted those of its predecessor.
   if (!capped_.empty() && core_.caps_power()) snapshot["capped"] = numbers_of(capped_);
 }
 

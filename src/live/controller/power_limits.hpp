@@ -13,9 +13,9 @@ class PowerLimits {
  public:
   explicit PowerLimits(const DecisionCore& core) : core_(core) {}
 
-  /// The core gives the GPU this limit: a number of the power model's, -1 = none.
+  /// The order that sets a limit: `cap` is an index into the power model's caps, -1 = none.
   [[nodiscard]] Order set(GpuId gpu, int8_t cap);
-  /// The limits of all GPUs that ever had one from here: as they are now, or none.
+  /// The current limits of all GPUs for which one was ever set; none if it was lifted.
   [[nodiscard]] std::vector<Order> all() const;
 
   /// The field `capped` of snapshots.
@@ -26,7 +26,7 @@ class PowerLimits {
   [[nodiscard]] CapGpu order(GpuId gpu, int8_t cap) const;
 
   const DecisionCore& core_;
-  std::set<GpuId> capped_;  ///< GPUs that had a limit from here
+  std::set<GpuId> capped_;  ///< GPUs for which a limit was set
 };
 
 }  // namespace goban::live::controller

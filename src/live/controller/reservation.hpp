@@ -1,5 +1,5 @@
-// Reservations: whole nodes that some people have to themselves, from a time to another. ABCI sells
-// them by the day: in units of 24 h, up to 30 days.
+// Reservations: whole nodes set aside for some users or accounts from one time to another. The
+// defaults follow ABCI, which sells them in units of 24 h, up to 30 days.
 #pragma once
 
 #include <algorithm>
@@ -18,30 +18,28 @@ using base::TimeNs;
 using core::model::NodeId;
 using core::model::ReservationId;
 
-/// What a site lets people reserve. It binds new reservations only.
+/// A site's rules for reservations. They apply to new reservations only.
 struct ReservationRules {
-  bool by_users = false;  ///< everybody for oneself; else operators only
-  TimeNs unit_ns =
-      int64_t{24} * 3600 * base::kSecond;  ///< a reservation is a whole number of these
+  bool by_users = false;  ///< users may reserve for themselves; otherwise only operators may
+  TimeNs unit_ns = int64_t{24} * 3600 * base::kSecond;  ///< the length is a multiple of this
   TimeNs longest_ns = int64_t{30} * 24 * 3600 * base::kSecond;
-  TimeNs ahead_ns =
-      int64_t{24} * 3600 * base::kSecond;  ///< it is made at least so long before its start
-  int32_t nodes_max = 0;                   ///< of one reservation; 0 = all there are
+  TimeNs ahead_ns = int64_t{24} * 3600 * base::kSecond;  ///< minimum time between request and start
+  int32_t nodes_max = 0;  ///< maximum of one reservation; 0 = no limit
   friend bool operator==(const ReservationRules&, const ReservationRules&) = default;
 };
 
 enum class ReservationState : uint8_t {
-  Requested,  ///< its nodes are promised; it has not begun
+  Requested,  ///< its nodes are set aside; it has not begun
   Active,
   Ended,
-  Cancelled,  ///< before its end
+  Cancelled,  ///< ended early by a request
 };
 
-/// Who has what, and when. Times are in ns since 1970.
+/// Users, nodes and period of a reservation. Times are in ns since 1970.
 struct ReservationPlan {
   job::Owner owner{};
-  std::vector<std::string> users{};     ///< who may use it, beside its owner
-  std::vector<std::string> accounts{};  ///< likewise, jobs of these accounts
+  std::vector<std::string> users{};     ///< users who may use it, in addition to its owner
+  std::vector<std::string> accounts{};  ///< accounts whose jobs may use it
   std::vector<NodeId> nodes{};
   TimeNs start_ns = 0;
   TimeNs end_ns = 0;
@@ -53,25 +51,25 @@ struct ReservationPlan {
   }
 };
 
-/// A reservation in the book.
+/// A reservation of the job table.
 struct LiveReservation {
   ReservationId id{};
   ReservationPlan plan{};
   ReservationState state = ReservationState::Requested;
   TimeNs made_ns = 0;
   TimeNs closed_ns = -1;  ///< when it ended or was cancelled; -1 = not yet
-  std::string detail{};   ///< of its end, for a person
+  std::string detail{};   ///< reason of its end, for users
 
   [[nodiscard]] bool is_open() const {
     return state == ReservationState::Requested || state == ReservationState::Active;
   }
 };
 
-/// For people they are R1, R2, ...
+/// The displayed name: R1, R2, ...
 [[nodiscard]] inline std::string reservation_name(ReservationId id) {
   return "R" + std::to_string(uint64_t{id.value} + 1);
 }
-/// `R7`, `r7` or, as batch systems number them, `7`. Nothing: that is no name of one.
+/// Parses `R7`, `r7` or `7`; nothing if the name is invalid.
 [[nodiscard]] std::optional<ReservationId> parse_reservation_name(std::string_view name);
 /// "requested", "active", "ended", "cancelled".
 [[nodiscard]] std::string_view reservation_state_name(ReservationState state);

@@ -1,4 +1,4 @@
-// Whether nodes can be promised, which ones, and who may use a reservation.
+// Checks of reservations: whether nodes can be set aside, which ones, and which jobs may use them.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -26,12 +26,13 @@ std::string utc(TimeNs at) { return base::date_time_text(at) + " UTC"; }
 Status check_people(const ReservationPlan& plan) {
   for (const auto& [field, names] :
        {std::pair{"users", &plan.users}, {"accounts", &plan.accounts}}) {
-    if (names->size() > kPeopleMax) return refuse(field, fmt::format("over {} names", kPeopleMax));
+    if (names->size() > kPeopleMax)
+      return refuse(field, fmt::format("has more than {} names", kPeopleMax));
     const bool odd = std::ranges::any_of(*names, [](const std::string& name) {
       return name.empty() || name.size() > kNameBytesMax ||
              std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
     });
-    if (odd) return refuse(field, "holds something that is no name");
+    if (odd) return refuse(field, "contains an invalid name");
   }
   return {};
 }
@@ -40,35 +41,35 @@ Status check_rules(const Reserve& reserve, const ReservationRules& rules, TimeNs
   const ReservationPlan& plan = reserve.plan;
   if (!reserve.by.is_operator) {
     if (!rules.by_users) {
-      return base::failed("only operators make reservations here", "ask an operator");
+      return base::failed("only operators may make reservations at this site", "ask an operator");
     }
     if (plan.owner.uid != reserve.by.uid) {
-      return base::failed("only operators reserve for somebody else", "leave the user out");
+      return base::failed("only operators may reserve for another user", "omit the user");
     }
   }
-  if (plan.start_ns >= plan.end_ns) return refuse("end_s", "is not after the start");
+  if (plan.start_ns >= plan.end_ns) return refuse("end_s", "must be after the start");
   const TimeNs length = plan.end_ns - plan.start_ns;
   if (length % rules.unit_ns != 0) {
     return refuse("end_s",
-                  fmt::format("a reservation of {} is no multiple of {}",
-                              base::duration_text(length), base::duration_text(rules.unit_ns)));
+                  fmt::format("the length {} is not a multiple of {}", base::duration_text(length),
+                              base::duration_text(rules.unit_ns)));
   }
   if (length > rules.longest_ns) {
     return refuse("end_s",
-                  fmt::format("{} is over the longest reservation, {}", base::duration_text(length),
+                  fmt::format("the length {} exceeds the maximum, {}", base::duration_text(length),
                               base::duration_text(rules.longest_ns)));
   }
   if (plan.start_ns < base::add_saturating(now, rules.ahead_ns)) {
     return refuse("start_s",
                   rules.ahead_ns == 0
-                      ? "it would begin in the past"
-                      : fmt::format("reservations are made at least {} before they begin",
+                      ? "must not be in the past"
+                      : fmt::format("reservations must be made at least {} before they begin",
                                     base::duration_text(rules.ahead_ns)));
   }
   return check_people(plan);
 }
 
-/// What keeps nodes from being promised for a time.
+/// Obstacles that keep nodes from being reserved for a period.
 class Obstacles {
  public:
   Obstacles(const CheckFacts& facts, const ReservationPlan& plan)
@@ -86,7 +87,7 @@ class Obstacles {
     }
   }
 
-  /// For a person; empty: nothing does.
+  /// The obstacle as text for users; empty: none.
   [[nodiscard]] std::string on(NodeId node) const {
     const auto& resources = facts_.core.resources();
     if (facts_.down.contains(node)) return "is down";
@@ -94,7 +95,7 @@ class Obstacles {
     if (closed || resources.usable_until_ns(node) < plan_.end_ns) return "is drained";
     const auto* other = resources.promised().overlapping(node, {plan_.start_ns, plan_.end_ns});
     if (other != nullptr) {
-      return fmt::format("is promised to reservation {} from {} to {}",
+      return fmt::format("belongs to reservation {} from {} to {}",
                          reservation_name(other->reservation), utc(other->start_ns),
                          utc(other->end_ns));
     }
@@ -103,7 +104,7 @@ class Obstacles {
     if (busy.until_ns == base::kNever) {
       return fmt::format("runs job {}, which has no time limit", job::job_number(busy.job));
     }
-    return fmt::format("runs job {}, which may last until {}", job::job_number(busy.job),
+    return fmt::format("runs job {}, which may run until {}", job::job_number(busy.job),
                        utc(busy.until_ns));
   }
 
@@ -118,7 +119,7 @@ class Obstacles {
     const TimeNs limit = job.spec.walltime_limit_ns;
     TimeNs end = own == nullptr ? base::kNever : own->plan.end_ns;
     if (limit > 0) {
-      // What has not started yet begins to count when it does.
+      // The limit of a run that has not started counts from its start.
       const TimeNs start = job.run_start_ns >= 0 ? job.run_start_ns : facts_.now_ns;
       end = std::min(end, base::add_saturating(start, std::max<TimeNs>(limit - job.held_ns, 0)));
     }
@@ -127,10 +128,10 @@ class Obstacles {
 
   const CheckFacts& facts_;
   const ReservationPlan& plan_;
-  std::vector<Busy> busy_;  ///< by node: the job there that may last longest
+  std::vector<Busy> busy_;  ///< by node: the job there that may run longest
 };
 
-/// Tells which nodes are of a kind. Errors: BadData if there is no such kind.
+/// The nodes of a kind. Errors: BadData if the kind is unknown.
 Result<std::vector<NodeId>> nodes_of_kind(const core::model::Cluster& cluster,
                                           const std::string& kind) {
   std::vector<NodeId> nodes;
@@ -139,9 +140,8 @@ Result<std::vector<NodeId>> nodes_of_kind(const core::model::Cluster& cluster,
   const bool is_model =
       std::ranges::find(models, kind, &core::model::GpuModel::name) != models.end();
   if (!kind.empty() && !type.valid() && !is_model) {
-    return base::failure(refuse("kind",
-                                fmt::format("there is no GPU model or resource type {}", kind),
-                                "goban nodes shows the models")
+    return base::failure(refuse("kind", fmt::format("unknown GPU model or resource type {}", kind),
+                                "goban nodes lists the models")
                              .error());
   }
   for (uint32_t i = 0; i < cluster.nodes().size(); ++i) {
@@ -160,7 +160,7 @@ Result<std::vector<NodeId>> named_nodes(const CheckFacts& facts, const Reserve& 
   std::vector<NodeId> wanted = reserve.plan.nodes;
   std::ranges::sort(wanted);
   if (std::ranges::adjacent_find(wanted) != wanted.end()) {
-    return base::failure(refuse("nodes", "names a node twice").error());
+    return base::failure(refuse("nodes", "contains a node twice").error());
   }
   for (const NodeId node : wanted) {
     if (node.index() >= nodes.size()) {
@@ -169,7 +169,7 @@ Result<std::vector<NodeId>> named_nodes(const CheckFacts& facts, const Reserve& 
     const std::string obstacle = obstacles.on(node);
     if (!obstacle.empty()) {
       return base::failed(fmt::format("node {} {}", nodes[node.index()].name, obstacle),
-                          "take other nodes or another time, or a number of nodes");
+                          "choose other nodes or another time, or give a number of nodes");
     }
   }
   return wanted;
@@ -191,9 +191,10 @@ Result<std::vector<NodeId>> first_nodes(const CheckFacts& facts, const Reserve& 
     }
   }
   if (chosen.size() == wanted) return chosen;
-  return base::failed(fmt::format("{} of {} nodes can be promised then, and {} are asked for{}",
-                                  chosen.size(), fitting->size(), wanted, first_obstacle),
-                      "take fewer nodes or another time");
+  return base::failed(
+      fmt::format("{} of {} nodes can be reserved at that time; {} were requested{}", chosen.size(),
+                  fitting->size(), wanted, first_obstacle),
+      "request fewer nodes or choose another time");
 }
 
 int64_t instances_on(const core::model::Node& node, const core::model::ResourceType& type) {
@@ -217,11 +218,12 @@ Result<std::vector<NodeId>> choose_nodes(const Reserve& reserve, const CheckFact
   }
   const size_t named = reserve.plan.nodes.size();
   const size_t asked = named > 0 ? named : static_cast<size_t>(std::max(reserve.num_nodes, 0));
-  if (asked == 0) return base::failure(refuse("num_nodes", "asks for no node").error());
+  if (asked == 0) return base::failure(refuse("num_nodes", "must be at least 1").error());
   const auto most = static_cast<size_t>(rules.nodes_max);
   if (most > 0 && asked > most) {
     return base::failure(
-        refuse("num_nodes", fmt::format("asks for {} nodes, and {} are the most", asked, most))
+        refuse("num_nodes",
+               fmt::format("requests {} nodes; at most {} can be requested", asked, most))
             .error());
   }
   const Obstacles obstacles(facts, reserve.plan);
@@ -245,7 +247,7 @@ Status check_reservation_use(const job::JobSpec& spec, const Site& site, const J
     return refuse(
         "reservation",
         fmt::format("reservation {} belongs to {}", reservation_name(*id), found->plan.owner.user),
-        "its owner names who else may use it when making it");
+        "only its owner and the users and accounts named when it was made may use it");
   }
   const auto type = site.cluster.find_resource_type(spec.resource_type);
   int64_t gpus = 0;
@@ -257,7 +259,7 @@ Status check_reservation_use(const job::JobSpec& spec, const Site& site, const J
   }
   if (spec.num_gpus > gpus || (type.valid() && spec.instances > instances)) {
     return refuse("reservation",
-                  fmt::format("reservation {} has {} nodes with {} GPUs, too few",
+                  fmt::format("reservation {} is too small: it has {} nodes with {} GPUs",
                               reservation_name(*id), found->plan.nodes.size(), gpus));
   }
   return {};

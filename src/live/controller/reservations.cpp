@@ -10,7 +10,7 @@ using core::model::EventKind;
 void Reservations::reserve(const Reserve& reserve, TimeNs at) {
   const ReservationId id(book_.next_reservation++);
   LiveReservation made{.id = id, .plan = reserve.plan, .made_ns = at};
-  // A journal may be of another cluster.
+  // The journal may be from another cluster.
   const std::string wrong = core_.state().resources().promised().problem(
       {id, made.plan.start_ns, made.plan.end_ns, made.plan.nodes});
   if (wrong.empty()) {
@@ -23,7 +23,7 @@ void Reservations::reserve(const Reserve& reserve, TimeNs at) {
   } else {
     made.state = ReservationState::Cancelled;
     made.closed_ns = at;
-    made.detail = "it cannot be: " + wrong;
+    made.detail = "is impossible: " + wrong;
   }
   book_.reservations.emplace(id, std::move(made));
 }
@@ -36,10 +36,10 @@ void Reservations::cancel(const CancelReservation& cancel, TimeNs at) {
 }
 
 void Reservations::follow(TimeNs at) {
-  // Ends first: another may begin on the same nodes.
+  // Ends come first: another reservation may begin on the same nodes.
   for (auto& [id, each] : book_.reservations) {
     if (each.is_open() && at >= each.plan.end_ns) {
-      close(each, ReservationState::Ended, "is over", at);
+      close(each, ReservationState::Ended, "has ended", at);
     }
   }
   for (auto& [id, each] : book_.reservations) {
@@ -49,8 +49,8 @@ void Reservations::follow(TimeNs at) {
 
 void Reservations::begin(LiveReservation& reservation, TimeNs at) {
   reservation.state = ReservationState::Active;
-  // Jobs with a limit were to be over by now, and took longer to start than the core assumed. The
-  // others go back into the queue when the core decides.
+  // Jobs with a limit should have ended by now; they took longer to start than the core assumed.
+  // The others return to the queue at the next decision.
   for (const core::scheduler::Slot slot : core_.state().strangers(at)) {
     LiveJob& job = book_.jobs.at(core_.state().job(slot).job);
     if (job.stage != JobStage::Running || job.spec.walltime_limit_ns == 0) continue;

@@ -1,4 +1,4 @@
-// Reservations in the book: made, begun, ended.
+// The life cycle of reservations: made, begun, ended.
 #pragma once
 
 #include <string>
@@ -15,16 +15,16 @@ class Reservations {
 
   void reserve(const Reserve& reserve, TimeNs at);
   void cancel(const CancelReservation& cancel, TimeNs at);
-  /// Begins those whose time has come, and ends those whose time is over.
+  /// Begins the reservations whose start has come, and ends those whose end has come.
   void follow(TimeNs at);
-  /// When the next one begins or ends; kNever = there is none.
+  /// When the next one begins or ends; kNever = none.
   [[nodiscard]] TimeNs next_ns() const;
-  /// Removes those from the book that were closed so long ago.
+  /// Removes reservations that were closed at least `keep_ns` ago.
   void forget_old(TimeNs at, TimeNs keep_ns);
 
  private:
   void begin(LiveReservation& reservation, TimeNs at);
-  /// Ends all its jobs; its nodes are everybody's again.
+  /// Ends all its jobs and returns its nodes to general use.
   void close(LiveReservation& reservation, ReservationState state, const std::string& detail,
              TimeNs at);
 

@@ -1,5 +1,5 @@
-// Runs: the launches of the book that are not over. Decides when a run may be handed to the engine
-// and when it has to stop, and gives the orders.
+// Runs: launches that have not ended. Decides when a run may be ordered from the engine and when it
+// has to stop, and issues the orders.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -19,34 +19,34 @@ class Runs {
   Runs(JobBook& book, const core::model::Cluster& cluster, std::vector<Order>& orders)
       : book_(book), cluster_(cluster), orders_(orders) {}
 
-  /// The current run of a job: the latest, unless it is over. Null: there is none.
+  /// The latest run of a job; null if it has ended.
   [[nodiscard]] LiveRun* current(const LiveJob& job);
   [[nodiscard]] LiveRun* find(RunId run);
-  /// What the runs of a job say of its stage. `waits`: the core has it in its queue or on GPUs.
+  /// The stage of a job according to its runs. `waits`: the core has it in its queue or on GPUs.
   [[nodiscard]] JobStage stage_of(const LiveJob& job, bool waits) const;
 
-  /// The next run of the job, on these GPUs; launch_pending() launches it. `shares`: whether the
-  /// policy lets jobs share GPUs.
+  /// Creates the next run of the job, on these GPUs; launch_pending() launches it. `shares`:
+  /// whether the policy lets jobs share GPUs.
   void begin(LiveJob& job, const core::model::Allocation& allocation, bool shares, TimeNs at);
-  /// Launches the runs whose GPUs are free of those who leave. Returns their jobs.
+  /// Launches the runs whose GPUs have been left by stopping runs. Returns their jobs.
   std::vector<JobId> launch_pending(TimeNs at);
-  /// Forgets the launch that was to come, of which the engine never heard. False: there was none.
+  /// Drops the pending launch, which was never ordered. False: there was none.
   bool drop_pending(LiveJob& job);
-  /// Orders the current run to stop, or drops it if the engine knows nothing of it. A stop for good
-  /// overrides a preemption that is under way.
+  /// Orders the current run to stop, or drops it if it was never ordered. A final stop overrides a
+  /// preemption in progress.
   void stop(LiveJob& job, StopReason reason);
-  /// The engine says that the run started. Its walltime counts from here.
+  /// The engine reported the start. The walltime limit counts from here.
   void started(LiveJob& job, LiveRun& run, TimeNs at);
-  /// A run of the book is over: it moves to the job's past. Returns it as it was.
+  /// Moves an ended run to the job's past. Returns it as it was.
   LiveRun end(LiveJob& job, RunId id, const Report& report, TimeNs at);
 
-  /// Running jobs that have used up their walltime.
+  /// Running jobs that have reached their walltime limit.
   [[nodiscard]] std::vector<JobId> over_limit(TimeNs at) const;
-  /// When the first running job has used up its walltime; kNever = none has a limit.
+  /// When the first running job reaches its walltime limit; kNever = none has one.
   [[nodiscard]] TimeNs next_limit_ns() const;
   void forget_limit(JobId job) { limited_.erase(job); }
 
-  /// Runs that the engine was told to launch and that are not over.
+  /// Launched runs that have not ended.
   [[nodiscard]] std::vector<LaunchOrder> launched() const;
   /// Orders that the engine has not answered yet.
   [[nodiscard]] std::vector<Order> unanswered() const;
@@ -57,9 +57,9 @@ class Runs {
 
  private:
   [[nodiscard]] LaunchOrder launch_order(const LiveRun& run) const;
-  /// No other run of the job is left, and no run on its GPUs is about to stop.
+  /// No other launched run of the job is left, and no run on its GPUs is stopping.
   [[nodiscard]] bool gpus_are_left(const LiveRun& run) const;
-  /// Marks the run, and those on whose GPUs it will run beside them.
+  /// Marks the run and its co-runners as shared.
   void mark_neighbours(LiveRun& run);
 
   JobBook& book_;
@@ -68,7 +68,7 @@ class Runs {
   std::set<JobId> limited_;  ///< jobs with a walltime limit whose current run started
 };
 
-/// When the current run has used up the job's walltime; kNever = it has no limit.
+/// When the current run reaches the job's walltime limit; kNever = no limit.
 [[nodiscard]] TimeNs walltime_end_ns(const LiveJob& job);
 
 }  // namespace goban::live::controller

@@ -14,7 +14,7 @@ struct RunsTest : testing::Test {
     allocation.gpus = std::move(gpus);
     runs.begin(job, allocation, shares, 10);
   }
-  /// Begins, launches and starts a run.
+  /// Creates, launches and starts a run.
   LiveRun& start(LiveJob& job, std::vector<GpuId> gpus, TimeNs at = 10) {
     begin(job, std::move(gpus));
     (void)runs.launch_pending(at);

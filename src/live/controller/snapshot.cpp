@@ -14,16 +14,16 @@ using nlohmann::json;
 
 namespace {
 
-/// Raise it when a reader of the version before would misunderstand; read the one before for ever.
-/// What has open reservations is of version 2: a reader that knows none would give their nodes
-/// away.
+/// Increase it when a reader of the previous version would misread the snapshot; older versions
+/// stay readable. Snapshots with open reservations have version 2: a reader of version 1 would give
+/// their nodes to other jobs.
 constexpr int32_t kVersion = 2;
 
 void check_nodes(base::FieldReader& in, const JobBook& book, uint32_t num_nodes) {
   for (const auto& [id, each] : book.reservations) {
     const bool fit =
         std::ranges::all_of(each.plan.nodes, [&](NodeId node) { return node.value < num_nodes; });
-    if (!fit) return in.fail("reservations", "name nodes that the cluster does not have");
+    if (!fit) return in.fail("reservations", "contains nodes that the cluster does not have");
   }
 }
 
@@ -34,10 +34,10 @@ void check_gpus(base::FieldReader& in, const JobBook& book, uint32_t num_gpus) {
   for (const auto& [id, job] : book.jobs) {
     bool good = fit(job.gpus);
     for (const PastRun& run : job.past) good = good && fit(run.gpus);
-    if (!good) return in.fail("jobs", "names GPUs that the cluster does not have");
+    if (!good) return in.fail("jobs", "contains GPUs that the cluster does not have");
   }
   for (const auto& [id, run] : book.runs) {
-    if (!fit(run.gpus)) return in.fail("runs", "names GPUs that the cluster does not have");
+    if (!fit(run.gpus)) return in.fail("runs", "contains GPUs that the cluster does not have");
   }
 }
 
@@ -46,7 +46,7 @@ void check_cluster(base::FieldReader& in, uint32_t num_gpus) {
     uint32_t gpus = 0;
     part.field("gpus", gpus, uint32_t{0}, UINT32_MAX);
     if (gpus == num_gpus) return;
-    part.fail("gpus", fmt::format("was {}, and now there are {} GPUs", gpus, num_gpus));
+    part.fail("gpus", fmt::format("was {}; the cluster now has {} GPUs", gpus, num_gpus));
   });
 }
 
@@ -73,14 +73,16 @@ std::string write_snapshot(const SnapshotParts& parts) {
 
 Status read_snapshot(std::string_view text, const SnapshotParts& parts) {
   const json document = json::parse(text, nullptr, false);
-  if (document.is_discarded()) return base::bad_data({}, "the snapshot is no JSON");
+  if (document.is_discarded()) return base::bad_data({}, "the snapshot is not valid JSON");
   base::FieldReader in(document, "snapshot");
   int32_t version = 0;
   in.field("version", version, 0, INT32_MAX);
   if (in.good() && (version < 1 || version > kVersion)) {
     return base::bad_data(
-        {}, fmt::format("the snapshot has version {}, this goban reads 1 to {}", version, kVersion),
-        "start the goban that wrote it; nothing was changed");
+        {},
+        fmt::format("the snapshot has version {}; this release reads versions 1 to {}", version,
+                    kVersion),
+        "start the release that wrote it; nothing was changed");
   }
   const core::model::Cluster& cluster = parts.core.site().cluster;
   check_cluster(in, cluster.num_gpus());

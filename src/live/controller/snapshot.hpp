@@ -1,4 +1,4 @@
-// Snapshots: the whole state of a controller as one line of JSON, and back.
+// Snapshots: the complete state of a controller as one line of JSON, and back.
 #pragma once
 
 #include <string>
@@ -22,8 +22,8 @@ struct SnapshotParts {
 };
 
 [[nodiscard]] std::string write_snapshot(const SnapshotParts& parts);
-/// Into parts that are new. Errors: BadData if the snapshot is of another cluster or a newer
-/// version, or does not fit the policies.
+/// Reads into newly constructed parts. Errors: BadData if the snapshot is of another cluster or a
+/// newer version, or does not fit the policies.
 [[nodiscard]] base::Status read_snapshot(std::string_view text, const SnapshotParts& parts);
 
 }  // namespace goban::live::controller

@@ -21,7 +21,7 @@ base::Result<EngineParts> make_engine(std::string_view name, const EngineSetup& 
     if (kind.name == name) return kind.make(setup);
     known += (known.empty() ? "" : ", ") + std::string(kind.name);
   }
-  return base::usage_error(fmt::format("there is no engine {}", name), "the engines are " + known);
+  return base::usage_error(fmt::format("unknown engine {}", name), "known engines: " + known);
 }
 
 }  // namespace goban::live::engine

@@ -1,4 +1,4 @@
-// The engines that a daemon can run jobs with: a table row each.
+// The table of engines that a daemon can use.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@ namespace goban::live::engine {
 
 [[nodiscard]] std::span<const EngineKind> engine_kinds();
 
-/// Errors: Usage naming the engines, if there is none of this name; those of making it.
+/// Errors: Usage listing the engines if the name is unknown; those of the engine's factory.
 [[nodiscard]] base::Result<EngineParts> make_engine(std::string_view name,
                                                     const EngineSetup& setup);
 

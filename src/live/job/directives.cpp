@@ -16,8 +16,8 @@ using base::Status;
 
 constexpr std::string_view kBlanks = " \t\r\f\v";
 
-/// Words of a directive: quotes keep blanks, a backslash keeps what follows, `#` ends the line.
-/// Nothing of it is expanded. Errors: BadData, if a quote is not closed.
+/// Words of a directive: quotes preserve blanks, a backslash preserves the next character, `#` ends
+/// the line. Nothing is expanded. Errors: BadData if a quote is not closed.
 Result<std::vector<std::string>> split_words(std::string_view text) {
   std::vector<std::string> words;
   std::string word;
@@ -54,7 +54,7 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
   return words;
 }
 
-/// The options of one line, taken one after the other.
+/// Reads the options of one line, one after the other.
 class OptionLine {
  public:
   OptionLine(const Dialect* dialect, int line, Directives& out)
@@ -97,7 +97,7 @@ class OptionLine {
 
   [[nodiscard]] tl::unexpected<base::Error> missing() const {
     return base::bad_data({.file = {}, .line = 0, .column = 0, .field = option_},
-                          "the option has no value", "write one behind it");
+                          "the option has no value", "add one after it");
   }
 
   Status read_own() {
@@ -110,7 +110,7 @@ class OptionLine {
     if (option->value.empty()) {
       if (sign == std::string::npos) return apply(option->set, {});
       return base::bad_data({.file = {}, .line = 0, .column = 0, .field = option_},
-                            "the option takes no value", "leave it out");
+                            "the option takes no value", "remove the value");
     }
     if (sign != std::string::npos) return apply(option->set, word.substr(sign + 1));
     if (at_ == words_.size()) return missing();
@@ -124,12 +124,12 @@ class OptionLine {
       for (const std::string_view name : split_list(each.names)) known.push_back(name);
     }
     const std::string_view near = base::nearest_name(option_, known);
-    return base::bad_data({}, fmt::format("no option of goban submit is called '{}'", word),
+    return base::bad_data({}, fmt::format("unknown option '{}'", word),
                           near.empty() ? std::string("see goban submit --help")
                                        : fmt::format("did you mean {}?", near));
   }
 
-  /// What an option of another system is called, and its value if it is in the same word.
+  /// The name of a foreign option, and its value if it is in the same word.
   struct Split {
     std::string_view name;
     std::string_view value;
@@ -156,7 +156,7 @@ class OptionLine {
   Status read_foreign() {
     const std::string word = words_[at_++];
     if (word.size() < 2 || word[0] != '-') {
-      unread(word, "is no option");
+      unread(word, "it is not an option");
       return {};
     }
     const Split parts = split(word);
@@ -165,12 +165,12 @@ class OptionLine {
                   ? word.substr(0, word.size() - parts.value.size() - (word[1] == '-' ? 1 : 0))
                   : word;
     if (option == nullptr) {
-      unread(take_rest(word), "is not known");
+      unread(take_rest(word), "unknown option");
       return {};
     }
     std::string value(parts.value);
     if (option->values == 0 && parts.has_value) {
-      unread(word, "is not known");
+      unread(word, "unknown option");
       return {};
     }
     for (int i = parts.has_value ? 1 : 0; i < option->values; ++i) {
@@ -185,7 +185,7 @@ class OptionLine {
     return apply(option->set, value);
   }
 
-  const Dialect* dialect_;  ///< null: Goban's own
+  const Dialect* dialect_;  ///< null: #GOBAN
   int line_;
   Directives* out_;
   std::vector<std::string> words_;
@@ -216,7 +216,7 @@ Found directive_in(std::string_view line) {
   return {};
 }
 
-/// The conventions are those of the first directive of another system.
+/// Conventions follow the first directive of another system.
 void take_conventions(const Dialect* dialect, JobWish& wish) {
   if (dialect == nullptr || !wish.dialect.empty()) return;
   wish.dialect = dialect->name;
@@ -236,7 +236,7 @@ Result<Directives> read_directives(std::string_view script, const std::string& n
     script.remove_prefix(std::min(end + 1, script.size()));
     if (number == 1 && line.starts_with("#!") && line.ends_with('\r')) {
       return base::bad_data({.file = name, .line = 1, .column = 0, .field = {}},
-                            "the lines of the script end as on Windows, no shell can run it",
+                            "the script has Windows line endings; no shell can run it",
                             "convert it with dos2unix");
     }
     const Found found = directive_in(line);
@@ -249,7 +249,7 @@ Result<Directives> read_directives(std::string_view script, const std::string& n
         return base::failure(status.error());
       }
     } else if (found.directive) {
-      out.unread.push_back({number, std::string(line), "stands behind the first command"});
+      out.unread.push_back({number, std::string(line), "it follows the first command"});
     }
     const size_t first = line.find_first_not_of(kBlanks);
     if (first != std::string_view::npos && line[first] != '#') head = false;

@@ -1,5 +1,5 @@
 // The directives in the head of a job script: `#GOBAN`, and those of Slurm (`#SBATCH`), Grid Engine
-// (`#$`) and PBS (`#PBS`), so that the scripts people have run as they are.
+// (`#$`) and PBS (`#PBS`), so that existing scripts run unchanged.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace goban::live::job {
 
-/// A directive, or a part of one, that has no effect.
+/// A directive, or a part of one, that is ignored.
 struct UnreadDirective {
   int line = 0;
   std::string text{};
@@ -22,10 +22,10 @@ struct Directives {
   std::vector<UnreadDirective> unread{};  ///< by line
 };
 
-/// Reads the lines up to the first that is neither empty nor a comment. Later lines win. `name` is
-/// how errors call the script. Errors: BadData with the line, if a known option has a value that
-/// cannot be, for unknown options of #GOBAN, and for what would be another job without it
-/// (heterogeneous jobs, dependencies that cannot be kept).
+/// Reads the lines up to the first one that is neither empty nor a comment. Later lines override
+/// earlier ones. `name`: name of the script in errors. Errors: BadData with the line, for an
+/// invalid value of a known option, for unknown options of #GOBAN, and for options whose omission
+/// would change the job (heterogeneous jobs, unsupported dependencies).
 [[nodiscard]] base::Result<Directives> read_directives(std::string_view script,
                                                        const std::string& name);
 

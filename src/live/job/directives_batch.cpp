@@ -12,8 +12,8 @@ namespace {
 using base::Status;
 
 constexpr std::string_view kNoMail = "no mail is sent";
-constexpr std::string_view kShebang = "the first line of the script says its shell";
-constexpr std::string_view kOfSubmit = "is for the terminal, not for the job";
+constexpr std::string_view kShebang = "the first line of the script selects its shell";
+constexpr std::string_view kOfSubmit = "it applies to the submit command, not to the job";
 
 struct Pair {
   std::string_view name;
@@ -28,7 +28,7 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// -v NAME,NAME=value: beside those of -V.
+/// -v NAME,NAME=value: in addition to those of -V.
 Status add_variables(JobWish& wish, std::string_view value) {
   JobWish read;
   if (const auto status = apply_export(read, value); !status) return status;
@@ -58,7 +58,7 @@ Status add_sge_resource(JobWish& wish, std::string_view item) {
     return set_sharing<core::model::SharingWish::No>(wish, {});
   }
   if (name.starts_with("rt_")) return set_resource_type(wish, name, value);
-  wish.notes.push_back(fmt::format("the resource '{}' is not known", name));
+  wish.notes.push_back(fmt::format("unknown resource '{}'", name));
   return {};
 }
 
@@ -69,12 +69,12 @@ Status add_sge_resources(JobWish& wish, std::string_view value) {
   return {};
 }
 
-/// "smp 8": the environment's name says nothing of where the slots are.
+/// "smp 8": the name of the parallel environment is ignored.
 Status set_slots(JobWish& wish, std::string_view value) {
   const size_t space = std::min(value.find(' '), value.size());
   std::string_view count = value.substr(std::min(space + 1, value.size()));
   if (const size_t dash = count.find('-'); dash != std::string_view::npos) {
-    wish.notes.push_back(fmt::format("of {} slots the least are taken", count));
+    wish.notes.push_back(fmt::format("of {} slots the minimum is used", count));
     count = count.substr(0, dash);
   }
   return set_count<&JobWish::slots>(wish, count);
@@ -90,8 +90,8 @@ Status hold_for_jobs(JobWish& wish, std::string_view value) {
   for (const std::string_view job : split_list(value)) {
     const auto one = parse_dependencies(job);
     if (!one || job.find(':') != std::string_view::npos) {
-      return base::bad_data({}, fmt::format("'{}' is no job number", job),
-                            "wait for numbers of jobs, as submit printed them");
+      return base::bad_data({}, fmt::format("'{}' is not a valid job number", job),
+                            "write job numbers, as printed by goban submit");
     }
     wish.spec.dependencies.push_back(one->front());
   }
@@ -107,7 +107,7 @@ Status set_task_limit(JobWish& wish, std::string_view value) {
 
 Status notify(JobWish& wish, std::string_view) { return apply_signal(wish, "USR2@60"); }
 
-/// A limit that was set apart (-tc) stays.
+/// A limit that was set separately (-tc) is kept.
 Status set_sge_array(JobWish& wish, std::string_view value) {
   const int32_t limit = wish.spec.array_limit;
   const auto status = set_array(wish, value);
@@ -143,21 +143,21 @@ constexpr auto kGridEngine = std::to_array<DirectiveOption>({
     {"m", 1, nullptr, kNoMail},
     {"M", 1, nullptr, kNoMail},
     {"S", 1, nullptr, kShebang},
-    {"b", 1, nullptr, "a script is submitted, not a program"},
+    {"b", 1, nullptr, "only scripts can be submitted"},
     {"shell", 1, nullptr, kShebang},
-    {"R", 1, nullptr, "the policy decides on reservations"},
+    {"R", 1, nullptr, "the policy decides on backfill reservations"},
     {"sync", 1, nullptr, kOfSubmit},
     {"now", 1, nullptr, kOfSubmit},
     {"terse", 0, nullptr, kOfSubmit},
-    {"a", 1, nullptr, "it may start at once: use -h"},
+    {"a", 1, nullptr, "the job may start at once; use -h to hold it"},
     {"i", 1, nullptr, "standard input is empty"},
 });
 
 /// "2:ncpus=8:ngpus=4:mem=64gb:mpiprocs=4" of select, or Torque's nodes ("ppn", "gpus").
 Status set_chunks(JobWish& wish, std::string_view value) {
   if (value.find('+') != std::string_view::npos) {
-    return base::bad_data({}, fmt::format("'{}' asks for unlike nodes", value),
-                          "submit the parts as jobs of their own");
+    return base::bad_data({}, fmt::format("'{}' requests different kinds of nodes", value),
+                          "submit the parts as separate jobs");
   }
   const auto parts = split_list(value, ':');
   const bool counted = !parts.empty() && base::parse_int(parts[0]).has_value();
@@ -174,7 +174,7 @@ Status set_chunks(JobWish& wish, std::string_view value) {
     } else if (name == "mem") {
       status = set_memory<1>(wish, count);
     } else if (!is_one_of(name, {"mpiprocs", "ompthreads"})) {
-      wish.notes.push_back(fmt::format("'{}' of a node is not known", parts[i]));
+      wish.notes.push_back(fmt::format("unknown node resource '{}'", parts[i]));
     }
     if (!status) return status;
   }
@@ -195,7 +195,7 @@ Status add_pbs_resource(JobWish& wish, std::string_view item) {
     return {};
   }
   if (name == "mem") return set_memory<1>(wish, value);
-  wish.notes.push_back(fmt::format("the resource '{}' is not known", name));
+  wish.notes.push_back(fmt::format("unknown resource '{}'", name));
   return {};
 }
 
@@ -206,7 +206,7 @@ Status add_pbs_resources(JobWish& wish, std::string_view value) {
   return {};
 }
 
-/// ABCI 3.0 names its resource types as queues.
+/// In ABCI 3.0, resource types are queue names.
 Status set_pbs_queue(JobWish& wish, std::string_view value) {
   if (!value.starts_with("rt_")) return set_text<&JobSpec::partition>(wish, value);
   const int32_t nodes = wish.nodes;
@@ -219,7 +219,7 @@ Status add_pbs_attribute(JobWish& wish, std::string_view item) {
   const auto [name, value] = pair_of(item);
   if (name == "group_list") return set_text<&JobSpec::account>(wish, value);
   if (name == "depend") return set_dependencies(wish, value);
-  wish.notes.push_back(fmt::format("the attribute '{}' is not known", name));
+  wish.notes.push_back(fmt::format("unknown attribute '{}'", name));
   return {};
 }
 
@@ -245,9 +245,9 @@ constexpr auto kPbs = std::to_array<DirectiveOption>({
     {"m", 1, nullptr, kNoMail},
     {"M", 1, nullptr, kNoMail},
     {"S", 1, nullptr, kShebang},
-    {"k", 1, nullptr, "output is written where it belongs from the start"},
+    {"k", 1, nullptr, "output is written directly to its final file"},
     {"c", 1, nullptr, "jobs write their checkpoints themselves"},
-    {"a", 1, nullptr, "it may start at once: use -h"},
+    {"a", 1, nullptr, "the job may start at once; use -h to hold it"},
 });
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Any bytes are a job script: refused with a line, or a job whose numbers make sense.
+// Reads any bytes as a job script: an error with a line, or a job with valid numbers.
 #include "live/job/directives.hpp"
 
 #include <cstdint>

@@ -13,12 +13,12 @@ constexpr int64_t kMebibyte = int64_t{1} << 20;
 constexpr std::string_view kNoMail = "no mail is sent";
 constexpr std::string_view kNoNodeChoice = "nodes are chosen by the policy";
 constexpr std::string_view kNoBinding = "processes are not bound to cores";
-constexpr std::string_view kOfSubmit = "is for the terminal, not for the job";
+constexpr std::string_view kOfSubmit = "it applies to the submit command, not to the job";
 
 Status set_gres(JobWish& wish, std::string_view value) {
   for (const std::string_view each : split_list(value)) {
     if (each != "gpu" && !each.starts_with("gpu:")) {
-      wish.notes.push_back(fmt::format("the resource '{}' is not known", each));
+      wish.notes.push_back(fmt::format("unknown resource '{}'", each));
     } else if (const auto set = set_gpus<&JobWish::gpus_per_node>(wish, each); !set) {
       return set;
     }
@@ -34,7 +34,7 @@ Status set_gpu_list(JobWish& wish, std::string_view value) {
     const auto count = parse_gpus(wish, each);
     if (!count) return base::failure(count.error());
     sum += *count;
-    if (sum > 1'000'000) return base::bad_data({}, "too many GPUs", "ask for fewer");
+    if (sum > 1'000'000) return base::bad_data({}, "too many GPUs", "request fewer");
   }
   return set_gpus<Field>(wish, fmt::format("{}", sum));
 }
@@ -42,7 +42,7 @@ Status set_gpu_list(JobWish& wish, std::string_view value) {
 Status set_partition(JobWish& wish, std::string_view value) {
   const auto parts = split_list(value);
   if (parts.size() > 1) {
-    wish.notes.push_back(fmt::format("of the partitions {} the first is taken", value));
+    wish.notes.push_back(fmt::format("of the partitions {} the first is used", value));
   }
   return set_text<&JobSpec::partition>(wish, parts.empty() ? value : parts.front());
 }
@@ -55,8 +55,8 @@ Status set_nice(JobWish& wish, std::string_view value) {
 }
 
 Status refuse_hetjob(JobWish&, std::string_view) {
-  return base::bad_data({}, "heterogeneous jobs are not known",
-                        "submit the parts as jobs of their own");
+  return base::bad_data({}, "heterogeneous jobs are not supported",
+                        "submit the parts as separate jobs");
 }
 
 constexpr auto kOptions = std::to_array<DirectiveOption>({
@@ -92,7 +92,7 @@ constexpr auto kOptions = std::to_array<DirectiveOption>({
     {"priority", 1, set_priority, {}},
     {"nice", kOptional, set_nice, {}},
     {"hetjob packjob", 0, refuse_hetjob, {}},
-    {"comment", 1, nullptr, "comments are not kept"},
+    {"comment", 1, nullptr, "comments are not stored"},
     {"w nodelist", 1, nullptr, kNoNodeChoice},
     {"x exclude", 1, nullptr, kNoNodeChoice},
     {"C constraint", 1, nullptr, kNoNodeChoice},
@@ -101,13 +101,13 @@ constexpr auto kOptions = std::to_array<DirectiveOption>({
     {"contiguous", 0, nullptr, kNoNodeChoice},
     {"mail-type", 1, nullptr, kNoMail},
     {"mail-user", 1, nullptr, kNoMail},
-    {"b begin", 1, nullptr, "it may start at once: use --hold"},
-    {"deadline", 1, nullptr, "deadlines are spans: #GOBAN --deadline 12h"},
-    {"time-min", 1, nullptr, "the time limit stands as it is"},
+    {"b begin", 1, nullptr, "the job may start at once; use --hold to hold it"},
+    {"deadline", 1, nullptr, "deadlines are durations; use #GOBAN --deadline 12h"},
+    {"time-min", 1, nullptr, "the time limit is not shortened"},
     {"i input", 1, nullptr, "standard input is empty"},
-    {"open-mode", 1, nullptr, "files are written anew by the first run, continued by later ones"},
-    {"cpus-per-gpu", 1, nullptr, "say -c"},
-    {"ntasks-per-gpu", 1, nullptr, "say --ntasks-per-node"},
+    {"open-mode", 1, nullptr, "the first run overwrites output files, later runs append"},
+    {"cpus-per-gpu", 1, nullptr, "use -c"},
+    {"ntasks-per-gpu", 1, nullptr, "use --ntasks-per-node"},
     {"ntasks-per-socket", 1, nullptr, kNoBinding},
     {"ntasks-per-core", 1, nullptr, kNoBinding},
     {"threads-per-core", 1, nullptr, kNoBinding},
@@ -118,11 +118,11 @@ constexpr auto kOptions = std::to_array<DirectiveOption>({
     {"mem-bind", 1, nullptr, kNoBinding},
     {"m distribution", 1, nullptr, kNoBinding},
     {"O overcommit", 0, nullptr, kNoBinding},
-    {"L licenses", 1, nullptr, "licences are not counted"},
+    {"L licenses", 1, nullptr, "licences are not managed"},
     {"M clusters", 1, nullptr, "there is one cluster"},
-    {"tmp", 1, nullptr, "local disk is not counted"},
-    {"get-user-env", kOptional, nullptr, "the variables are those of the submitter"},
-    {"propagate", kOptional, nullptr, "limits are those of the scheduler's node"},
+    {"tmp", 1, nullptr, "local disk is not managed"},
+    {"get-user-env", kOptional, nullptr, "the job gets the environment of its submission"},
+    {"propagate", kOptional, nullptr, "resource limits are those of the supervisor"},
     {"parsable", kOptional, nullptr, kOfSubmit},
     {"Q quiet", 0, nullptr, kOfSubmit},
     {"v verbose", 0, nullptr, kOfSubmit},

@@ -175,35 +175,36 @@ TEST(Directives, WhatHasNoEffectIsNamedWithItsLine) {
   for (const UnreadDirective& each : found.unread) {
     said.push_back(std::to_string(each.line) + " " + each.text + ": " + each.why);
   }
-  EXPECT_THAT(said, ElementsAre("2 -w node1: nodes are chosen by the policy",
-                                "2 --frobnicate 3: is not known",
-                                "3 --gres: the GPU model 'a100' is not chosen: any GPU is taken",
-                                "3 --gres: the resource 'shard:1' is not known",
-                                "4 -M me@example.org: no mail is sent", "4 -soft: is not known",
-                                "6 #SBATCH -N 2: stands behind the first command"));
+  EXPECT_THAT(
+      said,
+      ElementsAre("2 -w node1: nodes are chosen by the policy", "2 --frobnicate 3: unknown option",
+                  "3 --gres: the GPU model 'a100' is not considered: any GPU is used",
+                  "3 --gres: unknown resource 'shard:1'", "4 -M me@example.org: no mail is sent",
+                  "4 -soft: unknown option", "6 #SBATCH -N 2: it follows the first command"));
   EXPECT_EQ(found.wish.spec.name, "x");
   EXPECT_EQ(finish(found.wish)->spec.num_gpus, 2);
 }
 
 TEST(Directives, RefusalsNameLineOptionAndRemedy) {
-  EXPECT_EQ(refused("#SBATCH -t soon"),
-            "job.sh:2: -t: 'soon' is no time (times are minutes, MM:SS, H:MM:SS, D-HH, D-HH:MM, "
-            "D-HH:MM:SS or UNLIMITED)");
+  EXPECT_EQ(
+      refused("#SBATCH -t soon"),
+      "job.sh:2: -t: 'soon' is not a valid time (write minutes, MM:SS, H:MM:SS, D-HH, D-HH:MM, "
+      "D-HH:MM:SS or UNLIMITED)");
   EXPECT_EQ(refused("\n#GOBAN --gpsu 4"),
-            "job.sh:3: no option of goban submit is called '--gpsu' (did you mean --gpus?)");
+            "job.sh:3: unknown option '--gpsu' (did you mean --gpus?)");
   EXPECT_THAT(refused("#GOBAN --time 90"), HasSubstr("--time: '90' is a time without a unit"));
   EXPECT_THAT(refused("#GOBAN --hold=1"), HasSubstr("--hold: the option takes no value"));
   EXPECT_THAT(refused("#SBATCH --time"), HasSubstr("--time: the option has no value"));
   EXPECT_THAT(refused("#SBATCH -J 'open"), HasSubstr("a quote is not closed"));
   EXPECT_THAT(refused("#SBATCH hetjob\n#SBATCH --hetjob"), HasSubstr("heterogeneous"));
-  EXPECT_THAT(refused("#SBATCH -a 9-1"), HasSubstr("'9-1' is no array"));
+  EXPECT_THAT(refused("#SBATCH -a 9-1"), HasSubstr("'9-1' is not a valid array"));
   EXPECT_THAT(refused("#SBATCH -a 0-999999"), HasSubstr("at most 10000 tasks"));
-  EXPECT_THAT(refused("#SBATCH -d singleton"), HasSubstr("'singleton' is no dependency"));
-  EXPECT_THAT(refused("#$ -hold_jid prepare"), HasSubstr("'prepare' is no job number"));
-  EXPECT_THAT(refused("#PBS -l select=1:ngpus=1+2:ngpus=4"), HasSubstr("unlike nodes"));
-  EXPECT_THAT(refused("#SBATCH --gpus=many:x"), HasSubstr("is no count"));
-  EXPECT_THAT(refused("#SBATCH --mem=lots"), HasSubstr("'lots' is no size"));
-  EXPECT_THAT(refused("#SBATCH --signal=KILL"), HasSubstr("'KILL' is no signal"));
+  EXPECT_THAT(refused("#SBATCH -d singleton"), HasSubstr("'singleton' is not a valid dependency"));
+  EXPECT_THAT(refused("#$ -hold_jid prepare"), HasSubstr("'prepare' is not a valid job number"));
+  EXPECT_THAT(refused("#PBS -l select=1:ngpus=1+2:ngpus=4"), HasSubstr("different kinds of nodes"));
+  EXPECT_THAT(refused("#SBATCH --gpus=many:x"), HasSubstr("is not a valid number"));
+  EXPECT_THAT(refused("#SBATCH --mem=lots"), HasSubstr("'lots' is not a valid size"));
+  EXPECT_THAT(refused("#SBATCH --signal=KILL"), HasSubstr("'KILL' is not a valid signal"));
 }
 
 TEST(Directives, WindowsLineEndsAreRefused) {

@@ -17,8 +17,8 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 Result<int32_t> count_of(const char* what, int64_t count) {
   if (count >= 0 && count <= kCountMax) return static_cast<int32_t>(count);
-  return base::usage_error(fmt::format("the job asks for {} {}", count, what),
-                           fmt::format("at most {} can be asked for", kCountMax));
+  return base::usage_error(fmt::format("the job requests {} {}", count, what),
+                           fmt::format("at most {} can be requested", kCountMax));
 }
 
 Status put_gpus(const JobWish& wish, int64_t nodes, int64_t tasks, JobSpec& spec) {
@@ -39,7 +39,7 @@ Status put_cores(const JobWish& wish, int64_t nodes, int64_t tasks, JobSpec& spe
   if (wish.cores_per_task >= 0 || tasks_said) {
     cores = ceil_div(tasks, nodes) * std::max(wish.cores_per_task, 1);
   }
-  const auto count = count_of("cores a node", cores);
+  const auto count = count_of("cores per node", cores);
   if (!count) return base::failure(count.error());
   spec.cores = *count;
   return {};
@@ -56,8 +56,8 @@ Status put_memory(const JobWish& wish, int64_t nodes, JobSpec& spec) {
     each = wish.mem_per_gpu_bytes;
   }
   if (each > kBytesMax / units) {
-    return base::usage_error("the job asks for more memory than any node has",
-                             "at most 1 PiB can be asked for");
+    return base::usage_error("the job requests more memory than any node has",
+                             "at most 1 PiB can be requested");
   }
   spec.mem_bytes = each * units;
   return {};

@@ -1,5 +1,5 @@
-// What somebody asks for when submitting a job. Plain values; the script, its arguments and its
-// environment are not here: they are the payload, kept in the job's folder until the job is over.
+// The specification of a submitted job, as plain values. The script, its arguments and its
+// environment are the payload, which is stored separately until the job is finished.
 #pragma once
 
 #include <algorithm>
@@ -26,10 +26,10 @@ struct Owner {
 };
 
 enum class DependencyKind : uint8_t {
-  After,       ///< the other has started
-  AfterAny,    ///< the other is over, however it ended
-  AfterOk,     ///< the other completed; else this job never runs
-  AfterNotOk,  ///< the other is over and did not complete; else this job never runs
+  After,       ///< the other job has started
+  AfterAny,    ///< the other job is finished, with any result
+  AfterOk,     ///< the other job completed; otherwise this job never runs
+  AfterNotOk,  ///< the other job is finished and did not complete; otherwise this job never runs
 };
 
 /// "after", "afterany", "afterok", "afternotok".
@@ -42,22 +42,22 @@ struct Dependency {
   friend bool operator==(const Dependency&, const Dependency&) = default;
 };
 
-/// How a job wants to be told that it is to stop.
+/// How a job is to be stopped.
 struct StopWish {
   int32_t signal = 0;  ///< sent first, so that the job writes a checkpoint; 0 = none
-  TimeNs lead_ns = 0;  ///< so long before SIGTERM
+  TimeNs lead_ns = 0;  ///< time between the signal and SIGTERM
   TimeNs grace_ns = 30 * base::kSecond;  ///< between SIGTERM and SIGKILL
   friend bool operator==(const StopWish&, const StopWish&) = default;
 };
 
-/// Who said of what class a job is.
+/// Source of a job's application class.
 enum class ClassSource : uint8_t {
   Submission,
-  Model,     ///< its model is one of those that are known by name
-  Measured,  ///< by what earlier runs of its application did with their GPUs
+  Model,     ///< derived from a known model name
+  Measured,  ///< inferred from earlier runs of its application
 };
 
-/// One job, or one task of an array. Unknown texts are empty.
+/// One job, or one task of an array. Unknown strings are empty.
 struct JobSpec {
   std::string name{};
   Owner owner{};
@@ -65,12 +65,12 @@ struct JobSpec {
   std::string partition{};
   std::string qos{};
   std::string model{};          ///< the application in the co-location history, such as resnet50
-  std::string application{};    ///< what its program was recognised as, if it names no model
-  std::string resource_type{};  ///< a slice that the site sells; empty = GPUs only
+  std::string application{};    ///< the recognised program, if no model is given
+  std::string resource_type{};  ///< resource type of the site; empty = GPUs only
   std::string reservation{};
-  int8_t app_class = -1;  ///< sensitivity to slow GPUs: 0 = A, ...; -1 = not known
+  int8_t app_class = -1;  ///< sensitivity to slow GPUs: 0 = A, ...; -1 = unknown
   ClassSource class_from = ClassSource::Submission;
-  int32_t num_gpus = 1;  ///< all instances together; 0 = CPU only
+  int32_t num_gpus = 1;  ///< total of all instances; 0 = CPU only
   int32_t instances = 1;
   int32_t cores = 0;      ///< CPU cores of each instance; 0 = its share of the node
   int64_t mem_bytes = 0;  ///< host memory of each instance; 0 = no limit
@@ -78,29 +78,30 @@ struct JobSpec {
   TimeNs walltime_limit_ns = 0;  ///< 0 = none
   core::model::TrainingFacts training{};
   std::vector<Dependency> dependencies{};
-  JobId array_first{};      ///< of a task of an array: the array's first task; else invalid
-  int32_t array_task = -1;  ///< its index; -1 = no task of an array
-  int32_t array_limit = 0;  ///< tasks running at once; 0 = no bound
-  bool held = false;        ///< waits until it is released
-  bool requeue = true;      ///< may be started again after its node or its supervisor failed
-  /// May be stopped for others and started again; so may a job that wants a signal before (`stop`).
+  JobId array_first{};      ///< the first task of its array; invalid if it is not an array task
+  int32_t array_task = -1;  ///< its index; -1 = not an array task
+  int32_t array_limit = 0;  ///< maximum number of tasks running at once; 0 = no limit
+  bool held = false;        ///< not eligible until it is released
+  bool requeue = true;      ///< may be requeued after its node or supervisor failed
+  /// May be preempted and restarted. A job with a stop signal (`stop`) is preemptible, too.
   bool preemptible = false;
-  bool interactive = false;  ///< has a terminal that a client attaches to
-  /// Name of the folder with script, arguments and environment; all tasks of an array have one.
+  bool interactive = false;  ///< has a terminal that a client can attach to
+  /// Name of the folder with script, arguments and environment; all tasks of an array share it.
   std::string payload{};
   std::string work_folder{};
-  std::string stdout_path{};  ///< patterns %j job number, %x name, %u user, %a task are filled in
-  std::string stderr_path{};  ///< empty = as stdout
+  std::string
+      stdout_path{};  ///< patterns, see output_path.hpp: %j job number, %x name, %u user, %a task
+  std::string stderr_path{};  ///< empty = the same file as stdout
   StopWish stop{};
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 
-/// A, the most sensitive one, if it is not known.
+/// A, the most sensitive class, if it is unknown.
 [[nodiscard]] inline core::model::AppClass class_of(const JobSpec& spec) {
   return {static_cast<uint8_t>(std::max<int8_t>(0, spec.app_class))};
 }
 
-/// Jobs are numbered from 1 for people, arrays as `7_2`.
+/// Displayed job numbers start from 1; array tasks are written `7_2`.
 [[nodiscard]] inline uint64_t job_number(JobId job) { return uint64_t{job.value} + 1; }
 [[nodiscard]] std::string job_name_of(JobId job, const JobSpec& spec);
 

@@ -56,7 +56,7 @@ void read_training(base::FieldReader& in, core::model::TrainingFacts& facts) {
   in.seconds("max_wait_s", facts.max_wait_ns);
   std::string share = kShareNames[0];
   in.field("share", share);
-  if (!find_name(kShareNames, share, facts.sharing)) in.fail("share", "is neither yes nor no");
+  if (!find_name(kShareNames, share, facts.sharing)) in.fail("share", "must be yes or no");
 }
 
 void read_owner(base::FieldReader& in, Owner& owner) {
@@ -78,7 +78,7 @@ void read_dependency(base::FieldReader& in, Dependency& dependency) {
   if (const auto known = parse_dependency_kind(kind)) {
     dependency.kind = *known;
   } else {
-    in.fail("kind", "is none of after, afterany, afterok, afternotok");
+    in.fail("kind", "must be after, afterany, afterok or afternotok");
   }
   read_job_number(in, "job", dependency.job);
   if (!dependency.job.valid()) in.fail("job", "is missing");
@@ -90,13 +90,13 @@ void read_class(base::FieldReader& in, JobSpec& spec) {
     if (letter.size() == 1 && letter[0] >= 'A' && letter[0] <= 'Z') {
       spec.app_class = static_cast<int8_t>(letter[0] - 'A');
     } else {
-      in.fail("app_class", "is no letter from A to Z");
+      in.fail("app_class", "must be a letter from A to Z");
     }
   }
   std::string from;
   in.field("class_from", from);
   if (!from.empty() && !find_name(kClassSources, from, spec.class_from)) {
-    in.fail("class_from", "is none of submission, model, measured");
+    in.fail("class_from", "must be submission, model or measured");
   }
 }
 

@@ -1,5 +1,5 @@
-// JobSpec as JSON: in the journal, in the API and in files. Fields that have their default are left
-// out; times are seconds, sizes bytes.
+// JobSpec as JSON: in the journal, in the API and in files. Fields with their default value are
+// omitted. Times are in seconds, sizes in bytes.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,8 +10,8 @@
 namespace goban::live::job {
 
 [[nodiscard]] nlohmann::json to_json(const JobSpec& spec);
-/// Errors: BadData naming the field, if one has the wrong type or a value that no job can have.
-/// Fields it does not know go to `unknown`, if given.
+/// Errors: BadData naming the field, if it has the wrong type or an invalid value. Names of unknown
+/// fields are added to `unknown`, if given.
 [[nodiscard]] base::Result<JobSpec> job_spec_from_json(const nlohmann::json& document,
                                                        std::vector<std::string>* unknown = nullptr);
 

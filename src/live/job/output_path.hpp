@@ -1,5 +1,5 @@
-// Where the output of a job goes: the patterns of its specification, filled in. One place, for the
-// engine that writes and the API that reads.
+// Output files of a job: expands the patterns of its specification. Shared by the engine, which
+// writes the files, and the API, which reads them.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace goban::live::job {
 
 enum class OutputStream : uint8_t { Stdout, Stderr };
 
-/// The file of a stream, under the work folder unless the pattern is absolute. %j number (of the
-/// first task, with _TASK, for a task of an array), %A number of the array's first task or the job,
-/// %a task, %x name, %u user, %% a percent sign; other letters stay as they are. Slashes in names
-/// become underscores. Without a pattern: stdout as `goban-%j.out`, stderr as stdout.
+/// The file of a stream, relative to the work folder unless the pattern is absolute. %j job number
+/// (for an array task FIRST_TASK, such as 7_2), %A number of the array's first task or of the job,
+/// %a task index, %x name, %u user, %% a percent sign. Other letters are kept unchanged. Slashes in
+/// names become underscores. Defaults: `goban-%j.out` for stdout, the same file for stderr.
 [[nodiscard]] std::string output_path(JobId job, const JobSpec& spec, OutputStream stream);
 
 }  // namespace goban::live::job

@@ -12,7 +12,7 @@ struct Variable {
   std::string_view name;
   std::string_view pattern;
 };
-/// Longer names before those they begin with.
+/// Longer names precede their own prefixes.
 constexpr auto kVariables = std::to_array<Variable>({{"$PBS_JOBNAME", "%x"},
                                                      {"$PBS_JOBID", "%j"},
                                                      {"$PBS_ARRAY_INDEX", "%a"},
@@ -38,7 +38,7 @@ std::string slurm_output(JobWish& wish, std::string_view path) {
     } else if (std::string_view("%jxuaA").find(kind) != std::string_view::npos) {
       out += fmt::format("%{}", kind);
     } else {
-      wish.notes.push_back(fmt::format("'%{}' in the file name '{}' is left out", kind, path));
+      wish.notes.push_back(fmt::format("'%{}' in the file name '{}' is removed", kind, path));
     }
   }
   return out;
@@ -59,8 +59,7 @@ std::string batch_output(JobWish& wish, std::string_view path) {
     }
     if (path.front() == '%') out += '%';
     if (path.front() == '$') {
-      wish.notes.push_back(
-          fmt::format("the variable in the file name '{}' is not filled in", path));
+      wish.notes.push_back(fmt::format("the variable in the file name '{}' is not replaced", path));
     }
     out += path.front();
     path.remove_prefix(1);

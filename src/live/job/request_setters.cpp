@@ -12,8 +12,8 @@ Status set_priority(JobWish& wish, std::string_view value) {
   constexpr int64_t kMost = 1'000'000'000;
   const auto number = base::parse_int(value);
   if (!number || *number < -kMost || *number > kMost) {
-    return base::bad_data({}, fmt::format("'{}' is no priority", value),
-                          "write a whole number; larger goes first");
+    return base::bad_data({}, fmt::format("'{}' is not a valid priority", value),
+                          "write an integer; jobs with larger values go first");
   }
   wish.spec.priority = static_cast<int32_t>(*number);
   return {};
@@ -26,7 +26,7 @@ Status set_nodes(JobWish& wish, std::string_view value) {
   if (dash != std::string_view::npos) {
     const auto most = parse_count(value.substr(dash + 1), *least);
     if (!most) return base::failure(most.error());
-    wish.notes.push_back(fmt::format("of {} nodes the least are taken: jobs do not grow", value));
+    wish.notes.push_back(fmt::format("of {} nodes the minimum is used: jobs do not grow", value));
   }
   wish.nodes = *least;
   return {};
@@ -50,7 +50,7 @@ Status set_dependencies(JobWish& wish, std::string_view value) {
 Status set_rerunnable(JobWish& wish, std::string_view value) {
   const bool yes = value == "y" || value == "yes";
   if (!yes && value != "n" && value != "no") {
-    return base::bad_data({}, fmt::format("'{}' is neither y nor n", value), "write y or n");
+    return base::bad_data({}, fmt::format("'{}' is not a valid choice", value), "write y or n");
   }
   wish.spec.requeue = yes;
   return {};

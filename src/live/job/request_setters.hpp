@@ -1,4 +1,4 @@
-// What single options do to a wish; shared by the command line and every kind of directive.
+// Setters of single options of a JobWish, shared by the command line and all directive dialects.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace goban::live::job {
 
-/// Takes the value of an option; empty for flags. Errors: BadData without a place.
+/// Applies the value of an option; empty for flags. Errors: BadData without a place.
 using Setter = base::Status (*)(JobWish& wish, std::string_view value);
 
 template <std::string JobSpec::* Field>
@@ -26,7 +26,7 @@ base::Status set_count(JobWish& wish, std::string_view value) {
   return {};
 }
 
-/// The latest of --gpus, --gpus-per-node and --gpus-per-task counts.
+/// The last one of --gpus, --gpus-per-node and --gpus-per-task takes effect.
 template <int32_t JobWish::* Field>
 base::Status set_gpus(JobWish& wish, std::string_view value) {
   const auto count = parse_gpus(wish, value);
@@ -64,7 +64,7 @@ base::Status set_output(JobWish& wish, std::string_view value) {
   return {};
 }
 
-/// A number without a unit counts `Unit` bytes.
+/// A number without a unit is multiplied by `Unit` bytes.
 template <int64_t Unit>
 base::Status set_memory(JobWish& wish, std::string_view value) {
   const auto bytes = parse_memory(value, Unit);
@@ -86,7 +86,7 @@ base::Status set_memory_per(JobWish& wish, std::string_view value) {
 [[nodiscard]] base::Status set_nodes(JobWish& wish, std::string_view value);
 [[nodiscard]] base::Status set_array(JobWish& wish, std::string_view value);
 [[nodiscard]] base::Status set_dependencies(JobWish& wish, std::string_view value);
-/// "y", "yes" or "n", "no": may the job be started again?
+/// "y", "yes" or "n", "no": whether the job may be requeued.
 [[nodiscard]] base::Status set_rerunnable(JobWish& wish, std::string_view value);
 /// "NAME=COUNT" of a resource type.
 [[nodiscard]] base::Status set_resource_type(JobWish& wish, std::string_view name,

@@ -21,7 +21,7 @@ tl::unexpected<base::Error> refuse(std::string_view text, const char* what, std:
   return base::bad_data({}, fmt::format("'{}' is {}", text, what), std::move(remedy));
 }
 
-/// Numbers between colons, one to three; nothing if that is not what it is.
+/// One to three non-negative numbers separated by colons; nothing if the text has another form.
 std::optional<std::vector<int64_t>> clock_parts(std::string_view text) {
   std::vector<int64_t> parts;
   for (size_t from = 0; from <= text.size();) {
@@ -39,7 +39,7 @@ std::optional<std::vector<int64_t>> clock_parts(std::string_view text) {
 
 Result<TimeNs> span_of(std::string_view text, int64_t seconds) {
   if (static_cast<double>(seconds) > base::kMaxSeconds) {
-    return refuse(text, "too long a time", "at most 53,000 days can be asked for");
+    return refuse(text, "too long", "at most 53,000 days can be requested");
   }
   return seconds * base::kSecond;
 }
@@ -50,7 +50,7 @@ Result<TimeNs> parse_days(std::string_view text, const char* forms) {
   const auto days = clock_parts(text.substr(0, dash));
   const auto clock = clock_parts(text.substr(dash + 1));
   if (!days || days->size() != 1 || days->front() > 100'000 || !clock) {
-    return refuse(text, "no time", forms);
+    return refuse(text, "not a valid time", forms);
   }
   int64_t seconds = days->front() * 86'400;
   int64_t unit = 3'600;
@@ -61,7 +61,7 @@ Result<TimeNs> parse_days(std::string_view text, const char* forms) {
   return span_of(text, seconds);
 }
 
-/// The last part counts seconds.
+/// The parts as H:M:S, M:S or S, in seconds.
 int64_t seconds_of(const std::vector<int64_t>& parts) {
   int64_t seconds = 0;
   for (const int64_t part : parts) seconds = seconds * 60 + part;
@@ -85,8 +85,7 @@ constexpr auto kSignals = std::to_array<SignalName>({{"HUP", SIGHUP},
 Result<JobId> parse_job(std::string_view text) {
   const auto number = base::parse_int(text);
   if (!number || *number < 1 || *number >= std::numeric_limits<uint32_t>::max()) {
-    return refuse(text, "no job number",
-                  "dependencies are numbers of jobs, as submit printed them");
+    return refuse(text, "not a valid job number", "write job numbers, as printed by goban submit");
   }
   return JobId(static_cast<uint32_t>(*number - 1));
 }
@@ -95,17 +94,17 @@ Result<JobId> parse_job(std::string_view text) {
 
 Result<TimeNs> parse_slurm_time(std::string_view text) {
   constexpr const char* kForms =
-      "times are minutes, MM:SS, H:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS or UNLIMITED";
+      "write minutes, MM:SS, H:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS or UNLIMITED";
   if (text == "UNLIMITED" || text == "INFINITE" || text == "unlimited") return 0;
   if (text.find('-') != std::string_view::npos) return parse_days(text, kForms);
   const auto parts = clock_parts(text);
-  if (!parts) return refuse(text, "no time", kForms);
+  if (!parts) return refuse(text, "not a valid time", kForms);
   return span_of(text, parts->size() == 1 ? parts->front() * 60 : seconds_of(*parts));
 }
 
 Result<TimeNs> parse_batch_time(std::string_view text) {
   const auto parts = clock_parts(text);
-  if (!parts) return refuse(text, "no time", "times are seconds, MM:SS or H:MM:SS");
+  if (!parts) return refuse(text, "not a valid time", "write seconds, MM:SS or H:MM:SS");
   return span_of(text, seconds_of(*parts));
 }
 
@@ -119,11 +118,11 @@ Result<TimeNs> parse_span(std::string_view text) {
   if (with_days) return parse_days(text, kForms);
   if (colons > 0) {
     const auto parts = clock_parts(text);
-    if (!parts || colons != 2) return refuse(text, "no time", kForms);
+    if (!parts || colons != 2) return refuse(text, "not a valid time", kForms);
     return span_of(text, seconds_of(*parts));
   }
   const auto span = base::parse_duration(text);
-  if (!span) return refuse(text, "no time", kForms);
+  if (!span) return refuse(text, "not a valid time", kForms);
   return *span;
 }
 
@@ -146,9 +145,9 @@ Result<int64_t> parse_memory(std::string_view text, int64_t unit) {
     }
   }
   const auto number = base::parse_double(digits);
-  if (!number || *number < 0) return refuse(text, "no size", kForms);
+  if (!number || *number < 0) return refuse(text, "not a valid size", kForms);
   const double bytes = *number * static_cast<double>(scale);
-  if (bytes > 0x1p50) return refuse(text, "too large a size", "at most 1P can be asked for");
+  if (bytes > 0x1p50) return refuse(text, "too large", "at most 1P can be requested");
   return static_cast<int64_t>(bytes);
 }
 
@@ -156,8 +155,8 @@ Result<int32_t> parse_count(std::string_view text, int32_t least) {
   constexpr int32_t kMost = 1'000'000;
   const auto number = base::parse_int(text);
   if (!number || *number < least || *number > kMost) {
-    return refuse(text, "no count",
-                  fmt::format("write a whole number from {} to {}", least, kMost));
+    return refuse(text, "not a valid number",
+                  fmt::format("write an integer from {} to {}", least, kMost));
   }
   return static_cast<int32_t>(*number);
 }
@@ -169,7 +168,7 @@ Result<ArrayWish> parse_array(std::string_view text) {
   const size_t percent = text.find('%');
   if (percent != std::string_view::npos) {
     const auto limit = parse_count(text.substr(percent + 1));
-    if (!limit) return refuse(text, "no array", kForms);
+    if (!limit) return refuse(text, "not a valid array", kForms);
     wish.limit = *limit;
   }
   const auto task = [](std::string_view part) -> int32_t {
@@ -185,16 +184,16 @@ Result<ArrayWish> parse_array(std::string_view text) {
     const size_t dash = range.find('-');
     const int32_t first = task(range.substr(0, dash));
     const int32_t last = dash == std::string_view::npos ? first : task(range.substr(dash + 1));
-    if (first < 0 || last < first || step < 1) return refuse(text, "no array", kForms);
+    if (first < 0 || last < first || step < 1) return refuse(text, "not a valid array", kForms);
     if ((last - first) / step >= kArrayTasksMax - static_cast<int32_t>(wish.tasks.size())) {
-      return refuse(text, "too large an array",
+      return refuse(text, "too large",
                     fmt::format("an array has at most {} tasks", kArrayTasksMax));
     }
     for (int32_t each = first; each <= last; each += step) wish.tasks.push_back(each);
   }
   std::sort(wish.tasks.begin(), wish.tasks.end());
   wish.tasks.erase(std::unique(wish.tasks.begin(), wish.tasks.end()), wish.tasks.end());
-  if (wish.tasks.empty()) return refuse(text, "no array", kForms);
+  if (wish.tasks.empty()) return refuse(text, "not a valid array", kForms);
   return wish;
 }
 
@@ -204,18 +203,19 @@ Result<std::vector<Dependency>> parse_dependencies(std::string_view text) {
   std::vector<Dependency> dependencies;
   for (const std::string_view each : split_list(text)) {
     const auto parts = split_list(each, ':');
-    if (parts.empty()) return refuse(text, "no dependency", kForms);
+    if (parts.empty()) return refuse(text, "not a valid dependency", kForms);
     const auto kind = parse_dependency_kind(parts[0]);
     const bool named = kind.has_value();
-    if (!named && parts.size() > 1) return refuse(text, "no dependency", kForms);
-    if (named && parts.size() == 1) return refuse(text, "a dependency on no job", kForms);
+    if (!named && parts.size() > 1) return refuse(text, "not a valid dependency", kForms);
+    if (named && parts.size() == 1)
+      return refuse(text, "a dependency without a job number", kForms);
     for (size_t i = named ? 1 : 0; i < parts.size(); ++i) {
       const auto job = parse_job(parts[i]);
-      if (!job) return refuse(text, "no dependency", kForms);
+      if (!job) return refuse(text, "not a valid dependency", kForms);
       dependencies.push_back({kind.value_or(DependencyKind::AfterAny), *job});
     }
   }
-  if (dependencies.empty()) return refuse(text, "no dependency", kForms);
+  if (dependencies.empty()) return refuse(text, "not a valid dependency", kForms);
   return dependencies;
 }
 
@@ -229,7 +229,7 @@ Result<int32_t> parse_signal(std::string_view text) {
   if (number && *number >= 1 && *number < SIGRTMAX && *number != SIGKILL && *number != SIGSTOP) {
     return static_cast<int32_t>(*number);
   }
-  return refuse(text, "no signal", "write USR1, SIGUSR1 or its number");
+  return refuse(text, "not a valid signal", "write USR1, SIGUSR1 or a signal number");
 }
 
 Status apply_signal(JobWish& wish, std::string_view text) {
@@ -261,9 +261,10 @@ Result<int32_t> parse_gpus(JobWish& wish, std::string_view text) {
   if (parts.size() == 1 && base::parse_int(parts[0])) return parse_count(parts[0]);
   if (parts.empty()) return 1;
   if (parts.size() > 2 || base::parse_int(parts[0])) {
-    return refuse(text, "no number of GPUs", "write 4, gpu:4 or gpu:MODEL:4");
+    return refuse(text, "not a valid number of GPUs", "write 4, gpu:4 or gpu:MODEL:4");
   }
-  wish.notes.push_back(fmt::format("the GPU model '{}' is not chosen: any GPU is taken", parts[0]));
+  wish.notes.push_back(
+      fmt::format("the GPU model '{}' is not considered: any GPU is used", parts[0]));
   return parts.size() == 1 ? Result<int32_t>(1) : parse_count(parts[1]);
 }
 
@@ -275,7 +276,8 @@ Status apply_export(JobWish& wish, std::string_view text) {
     } else if (each != "NONE" && each != "NIL") {
       const size_t sign = each.find('=');
       const auto name = checked_text(each.substr(0, sign));
-      if (!name) return refuse(text, "no list of variables", "write ALL, NONE or NAME,NAME=value");
+      if (!name)
+        return refuse(text, "not a valid list of variables", "write ALL, NONE or NAME,NAME=value");
       if (sign == std::string_view::npos) {
         environment.names.push_back(*name);
       } else {
@@ -302,10 +304,10 @@ Result<std::string> checked_text(std::string_view text) {
   const auto control = [](char c) {
     return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) == 0x7f;
   };
-  if (text.empty()) return base::bad_data({}, "an empty text", "leave the option out");
+  if (text.empty()) return base::bad_data({}, "the value is empty", "remove the option");
   if (text.size() > kBytesMax || std::any_of(text.begin(), text.end(), control)) {
-    return base::bad_data({}, "a text with control characters, or of over 4,096 bytes",
-                          "write plain text");
+    return base::bad_data({}, "the value contains control characters or is longer than 4,096 bytes",
+                          "use printable characters");
   }
   return std::string(text);
 }

@@ -14,10 +14,10 @@ using core::model::SharingWish;
 using core::model::TrainingFacts;
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
-constexpr std::string_view kWhat = "What it needs";
-constexpr std::string_view kWhen = "When it runs";
-constexpr std::string_view kTraining = "What is known of the training";
-constexpr std::string_view kHow = "How it runs";
+constexpr std::string_view kWhat = "Resources";
+constexpr std::string_view kWhen = "Scheduling";
+constexpr std::string_view kTraining = "Training";
+constexpr std::string_view kHow = "Execution";
 
 Status refuse(std::string_view value, const char* what, const char* remedy) {
   return base::bad_data({}, fmt::format("'{}' is {}", value, what), remedy);
@@ -42,7 +42,7 @@ Status set_fact(JobWish& wish, std::string_view value) {
 Status set_slowdown(JobWish& wish, std::string_view value) {
   const auto number = base::parse_double(value);
   if (!number || *number < 1 || *number > 1e6) {
-    return refuse(value, "no slowdown", "write a number of at least 1, such as 1.5");
+    return refuse(value, "not a valid slowdown", "write a number from 1 to 1000000, such as 1.5");
   }
   wish.spec.training.max_slowdown = static_cast<float>(*number);
   return {};
@@ -52,7 +52,7 @@ Status set_gpu_util(JobWish& wish, std::string_view value) {
   if (value.ends_with('%')) value.remove_suffix(1);
   const auto number = base::parse_double(value);
   if (!number || *number < 0 || *number > 100) {
-    return refuse(value, "no utilisation", "write percent from 0 to 100");
+    return refuse(value, "not a valid utilisation", "write a percentage from 0 to 100");
   }
   wish.spec.training.gpu_util_pct = static_cast<float>(*number);
   return {};
@@ -67,7 +67,8 @@ Status set_gpu_memory(JobWish& wish, std::string_view value) {
 
 Status set_class(JobWish& wish, std::string_view value) {
   if (value.size() != 1 || value[0] < 'A' || value[0] > 'Z') {
-    return refuse(value, "no class", "write a letter, A is the most sensitive to slow GPUs");
+    return refuse(value, "not a valid class",
+                  "write a letter from A to Z; A is the most sensitive to slow GPUs");
   }
   wish.spec.app_class = static_cast<int8_t>(value[0] - 'A');
   return {};
@@ -95,59 +96,61 @@ Status set_grace(JobWish& wish, std::string_view value) {
 }
 
 constexpr auto kOptions = std::to_array<SubmitOption>({
-    {"-g,--gpus", "N", kWhat, "GPUs of all nodes together (default 1)", set_gpus<&JobWish::gpus>},
-    {"--gpus-per-node", "N", kWhat, "GPUs of each node, instead of --gpus",
+    {"-g,--gpus", "N", kWhat, "Total number of GPUs (default 1)", set_gpus<&JobWish::gpus>},
+    {"--gpus-per-node", "N", kWhat, "GPUs per node, instead of --gpus",
      set_gpus<&JobWish::gpus_per_node>},
-    {"-N,--nodes", "N", kWhat, "Nodes", set_nodes},
-    {"--type", "TYPE[=N]", kWhat, "N instances (default 1) of a resource type of the site",
+    {"-N,--nodes", "N", kWhat, "Number of nodes (default 1)", set_nodes},
+    {"--type", "TYPE[=N]", kWhat, "Resource type of the site and number of instances (default 1)",
      set_type},
-    {"-c,--cores", "N", kWhat, "CPU cores of each node (default: the GPUs' share)", set_cores},
-    {"--mem", "SIZE", kWhat, "Host memory of each node, such as 32G; MiB without a unit",
+    {"-c,--cores", "N", kWhat, "CPU cores per node (default: the GPUs' share)", set_cores},
+    {"--mem", "SIZE", kWhat, "Host memory per node, such as 32G; without a unit in MiB",
      set_memory<kMebibyte>},
-    {"-t,--time", "TIME", kWhat,
-     "Limit after which it is stopped: 90m, 12h, 1:30:00, 1-12:00:00 (default: none)",
+    {"-t,--time", "TIME", kWhat, "Walltime limit: 90m, 12h, 1:30:00, 1-12:00:00 (default: none)",
      set_time<&JobSpec::walltime_limit_ns, parse_span>},
-    {"--exclusive", "", kWhat, "No neighbours on its GPUs", set_sharing<SharingWish::No>},
-    {"--share", "", kWhat, "Neighbours on its GPUs are welcome", set_sharing<SharingWish::Yes>},
-    {"-A,--account", "NAME", kWhen, "Account that pays for it", set_text<&JobSpec::account>},
+    {"--exclusive", "", kWhat, "Never co-locate with other jobs", set_sharing<SharingWish::No>},
+    {"--share", "", kWhat, "Allow co-location with other jobs", set_sharing<SharingWish::Yes>},
+    {"-A,--account", "NAME", kWhen, "Account to charge", set_text<&JobSpec::account>},
     {"-p,--partition", "NAME", kWhen, "Partition", set_text<&JobSpec::partition>},
     {"-q,--qos", "NAME", kWhen, "Quality of service", set_text<&JobSpec::qos>},
-    {"--reservation", "NAME", kWhen, "Reservation it runs in", set_text<&JobSpec::reservation>},
-    {"--priority", "N", kWhen, "Larger goes first, where the policy looks at it", set_priority},
-    {"-a,--array", "TASKS", kWhen, "Tasks of an array: 0-9, 0-9%2 (two at once), 1,4,7-9",
+    {"--reservation", "NAME", kWhen, "Reservation to run in", set_text<&JobSpec::reservation>},
+    {"--priority", "N", kWhen, "Priority; larger runs first, if the policy uses it", set_priority},
+    {"-a,--array", "TASKS", kWhen, "Indexes of array tasks: 0-9, 0-9%2 (two at once), 1,4,7-9",
      set_array},
-    {"-d,--dependency", "LIST", kWhen, "Other jobs it waits for: afterok:12:13,afterany:14",
+    {"-d,--dependency", "LIST", kWhen, "Jobs this one waits for: afterok:12:13,afterany:14",
      set_dependencies},
-    {"--hold", "", kWhen, "Wait until somebody releases it", set_flag<&JobSpec::held, true>},
-    {"--requeue", "", kWhen, "Start it again if its node fails (the default)",
+    {"--hold", "", kWhen, "Submit in the held state", set_flag<&JobSpec::held, true>},
+    {"--requeue", "", kWhen, "Requeue after a node failure (the default)",
      set_flag<&JobSpec::requeue, true>},
-    {"--no-requeue", "", kWhen, "Never start it twice", set_flag<&JobSpec::requeue, false>},
-    {"--deadline", "TIME", kTraining, "To be finished so long after submission",
+    {"--no-requeue", "", kWhen, "Do not requeue after a node failure",
+     set_flag<&JobSpec::requeue, false>},
+    {"--deadline", "TIME", kTraining, "Deadline, relative to submission, such as 12h",
      set_promise<&TrainingFacts::deadline_ns>},
-    {"--max-wait", "TIME", kTraining, "Longest time without GPUs",
+    {"--max-wait", "TIME", kTraining, "Maximum wait time, such as 30m",
      set_promise<&TrainingFacts::max_wait_ns>},
-    {"--max-slowdown", "X", kTraining, "Its time in the system / its time alone at most",
-     set_slowdown},
-    {"--model", "NAME", kTraining, "Application, as the co-location history names it",
+    {"--max-slowdown", "X", kTraining, "Maximum JCT / duration alone, such as 1.5", set_slowdown},
+    {"--model", "NAME", kTraining, "Application, as named in the co-location history",
      set_text<&JobSpec::model>},
-    {"--class", "LETTER", kTraining, "Sensitivity to slow GPUs, A the highest", set_class},
-    {"--epochs", "N", kTraining, "Epochs of all its work", set_fact<&TrainingFacts::epochs>},
+    {"--class", "LETTER", kTraining, "Sensitivity to slow GPUs: A (highest) to Z", set_class},
+    {"--epochs", "N", kTraining, "Total number of epochs", set_fact<&TrainingFacts::epochs>},
     {"--batch-size", "N", kTraining, "Batch size", set_fact<&TrainingFacts::batch_size>},
-    {"--gpu-mem", "SIZE", kTraining, "Peak memory of one GPU, such as 12G", set_gpu_memory},
-    {"--gpu-util", "PERCENT", kTraining, "Utilisation of one GPU", set_gpu_util},
-    {"-J,--name", "NAME", kHow, "Name (default: of the script)", set_text<&JobSpec::name>},
-    {"-D,--chdir", "DIR", kHow, "Folder it runs in (default: the current one)",
+    {"--gpu-mem", "SIZE", kTraining, "Expected peak memory per GPU, such as 12G", set_gpu_memory},
+    {"--gpu-util", "PERCENT", kTraining, "Expected utilisation per GPU in percent, 0 to 100",
+     set_gpu_util},
+    {"-J,--name", "NAME", kHow, "Job name (default: name of the script)", set_text<&JobSpec::name>},
+    {"-D,--chdir", "DIR", kHow, "Working folder (default: the current one)",
      set_text<&JobSpec::work_folder>},
     {"-o,--output", "FILE", kHow,
-     "Standard output; %j number, %x name, %u user, %A array, %a task (default %x-%j.out)",
+     "File for standard output; %j job number, %x name, %u user, %A array, %a task (default "
+     "%x-%j.out)",
      set_output<&JobSpec::stdout_path, slurm_output>},
-    {"-e,--error", "FILE", kHow, "Standard error (default: with the output)",
+    {"-e,--error", "FILE", kHow, "File for standard error (default: the file for standard output)",
      set_output<&JobSpec::stderr_path, slurm_output>},
-    {"--export", "LIST", kHow, "Variables it gets: ALL (default), NONE or NAME,NAME=value",
-     apply_export},
+    {"--export", "LIST", kHow,
+     "Environment variables to pass: ALL (default), NONE, or NAME,NAME=value", apply_export},
     {"--signal", "SIG[@TIME]", kHow,
-     "Sent TIME (default 60 s) before it is stopped, so that it writes a checkpoint", apply_signal},
-    {"--grace", "TIME", kHow, "Between SIGTERM and SIGKILL (default 30s)", set_grace},
+     "Signal to request a checkpoint, sent TIME (default 60s) before the job is stopped",
+     apply_signal},
+    {"--grace", "TIME", kHow, "Time between SIGTERM and SIGKILL (default 30s)", set_grace},
 });
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The options of `goban submit` and of `#GOBAN` lines: one table for both.
+// The table of options of `goban submit` and of `#GOBAN` directives.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 namespace goban::live::job {
 
 struct SubmitOption {
-  std::string_view names{};  ///< as a command line has them: "-J,--name"
-  std::string_view value{};  ///< what stands for the value in help; empty: a flag
+  std::string_view names{};  ///< as on the command line: "-J,--name"
+  std::string_view value{};  ///< placeholder of the value in help; empty: a flag
   std::string_view group{};
   std::string_view help{};
   Setter set = nullptr;

@@ -15,14 +15,14 @@ std::string_view remedy_for(int error) {
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
-      return "make room on this disk; it is tried again, and what was confirmed is safe";
+      return "free space on this disk; the write is retried, and confirmed records are safe";
     case EROFS:
-      return "mount this disk for writing; it is tried again, and what was confirmed is safe";
+      return "mount this disk for writing; the write is retried, and confirmed records are safe";
     case EACCES:
     case EPERM:
-      return "the folder has to belong to the user who runs goban";
+      return "the folder must belong to the user that runs goban";
     case EIO:
-      return "look at the disk's health; what was confirmed is safe";
+      return "check the disk's health; confirmed records are safe";
     default:
       return "";
   }

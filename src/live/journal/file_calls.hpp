@@ -1,5 +1,4 @@
-// The calls by which the live scheduler changes files that must not get lost. Tests put faults in
-// between.
+// The system calls by which the live scheduler changes durable files. Tests inject faults.
 #pragma once
 
 #include <string>
@@ -10,7 +9,7 @@
 
 namespace goban::live::journal {
 
-/// As the functions of POSIX: negative and errno on failure.
+/// Like the POSIX functions: negative and errno on failure.
 class FileCalls {
  public:
   virtual ~FileCalls() = default;
@@ -20,10 +19,10 @@ class FileCalls {
   virtual int rename(const std::string& from, const std::string& to);
   virtual int remove(const std::string& path);
 };
-/// Those of the system.
+/// The system's calls.
 [[nodiscard]] FileCalls& system_files();
 
-/// An open file or folder, closed at the end.
+/// An open file or folder; closed on destruction.
 class OpenFile {
  public:
   OpenFile() = default;
@@ -38,18 +37,18 @@ class OpenFile {
   int fd_ = -1;
 };
 
-/// Writes all bytes at that place. False and errno if not all could be written.
+/// Writes all bytes at offset `at`. False and errno if not all could be written.
 [[nodiscard]] bool write_all(FileCalls& calls, int fd, std::string_view bytes, int64_t at);
-/// Makes the names in a folder safe. Errors: Failed.
+/// Makes the names in a folder durable. Errors: Failed.
 [[nodiscard]] base::Status sync_folder(FileCalls& calls, const std::string& folder);
-/// The file appears under `path` whole, safe and readable by its owner only, or not at all; its
-/// name is safe after sync_folder(). Errors: Failed.
+/// Writes a file atomically: it is complete, synced and readable by its owner only, or does not
+/// exist. Its name is durable after sync_folder(). Errors: Failed.
 [[nodiscard]] base::Status write_safely(FileCalls& calls, const std::string& path,
                                         std::string_view bytes);
-/// Errors: Failed if it is not there or cannot be read.
+/// Errors: Failed if it does not exist or cannot be read.
 [[nodiscard]] base::Result<std::string> read_whole(const std::string& path);
 
-/// "cannot WHAT PATH: reason of errno", with what helps against it.
+/// The error "cannot WHAT PATH: reason of errno", with a remedy.
 [[nodiscard]] tl::unexpected<base::Error> file_failure(std::string_view what,
                                                        const std::string& path);
 

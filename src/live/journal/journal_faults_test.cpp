@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAreArray;
 using testing::HasSubstr;
 
-/// Calls fail while `broken` says so; a write that fails leaves half of its bytes behind.
+/// Calls fail from `first` to `last`; a failing write leaves half of its bytes in the file.
 class Faults final : public FileCalls {
  public:
   int64_t first = -1;  ///< calls from here on fail ...
@@ -29,7 +29,7 @@ class Faults final : public FileCalls {
     if (bytes.size() > 1) (void)FileCalls::write(fd, bytes.substr(0, bytes.size() / 2), at);
     return failed();
   }
-  /// Needs no disk: whoever reads looks into the same cache.
+  /// No sync: readers use the same page cache.
   int sync(int) override { return fails() ? failed() : 0; }
   int truncate(int fd, int64_t length) override {
     return fails() ? failed() : FileCalls::truncate(fd, length);
@@ -52,7 +52,7 @@ class Faults final : public FileCalls {
   }
 };
 
-/// What must be there after a start: the snapshot's and the other records, in order.
+/// The expected content after a start: records of the snapshot and the others, in order.
 std::vector<std::string> all_records(const Recovered& recovered) {
   std::vector<std::string> all;
   for (size_t begin = 0; begin < recovered.snapshot.size();) {
@@ -70,7 +70,7 @@ std::string as_snapshot(const std::vector<std::string>& records) {
   return snapshot;
 }
 
-/// A few commits and snapshots, each tried again until it succeeds.
+/// A few commits and snapshots, each retried until it succeeds.
 void work(RecordLog& log, Faults& faults, std::vector<std::string>& kept, const std::string& name,
           const std::string& folder) {
   for (int i = 0; i < 6; ++i) {
@@ -78,7 +78,7 @@ void work(RecordLog& log, Faults& faults, std::vector<std::string>& kept, const 
     for (const auto& record : batch) log.append(record);
     for (int tries = 0; !log.commit(); ++tries) {
       ASSERT_LT(tries, 20);
-      // Whoever starts now finds all that was confirmed; of the rest, the beginning at most.
+      // A start now finds all confirmed records, and at most a prefix of the others.
       const auto found = read_journal(folder);
       ASSERT_TRUE(found) << found.error().text();
       auto all = all_records(*found);
@@ -134,7 +134,7 @@ TEST(JournalFaults, StartThatFailsLeavesWhatWasThere) {
     faults.last = 1000;
     const auto failed = open_journal(folder, {.build = "test", .calls = &faults});
     if (!failed) {
-      EXPECT_THAT(failed.error().text(), HasSubstr("make room"));
+      EXPECT_THAT(failed.error().text(), HasSubstr("free space"));
     }
     faults.first = -1;
     const auto journal = open_journal(folder, {.build = "test", .calls = &faults});
@@ -143,7 +143,8 @@ TEST(JournalFaults, StartThatFailsLeavesWhatWasThere) {
   }
 }
 
-/// Writes records 0, 1, 2, ... in commits of a few, and says after each commit how many are safe.
+/// Writes records 0, 1, 2, ... in commits of a few, and reports after each commit how many are
+/// durable.
 [[noreturn]] void write_until_killed(const std::string& folder, int say, uint64_t seed) {
   Faults none;
   auto journal = open_journal(folder, {.build = "test", .calls = &none});
@@ -173,7 +174,7 @@ TEST(JournalFaults, KilledWritersLoseNothingAndInventNothing) {
     const pid_t child = ::fork();
     if (child == 0) write_until_killed(folder, say[1], round);
     ::close(say[1]);
-    // Killed some commits on, at any moment of the next one.
+    // Killed after some commits, at a random time of the next one.
     const auto begin = std::chrono::steady_clock::now();
     const uint64_t commits = random.below(8);
     uint32_t said = 0;
@@ -195,11 +196,11 @@ TEST(JournalFaults, KilledWritersLoseNothingAndInventNothing) {
     ::close(say[0]);
 
     const auto found = read_journal(folder);
-    if (!found && safe == 0) continue;  // killed before there was one
+    if (!found && safe == 0) continue;  // killed before a journal existed
     ASSERT_TRUE(found) << found.error().text();
     const std::vector<std::string> all = all_records(*found);
     ASSERT_GE(all.size(), safe);
-    ASSERT_LE(all.size(), safe + 3U);  // one commit, on its way
+    ASSERT_LE(all.size(), safe + 3U);  // one unconfirmed commit
     for (size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], fmt::format("record {}", i));
     safe = static_cast<uint32_t>(all.size());
   }

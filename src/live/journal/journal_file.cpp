@@ -17,7 +17,8 @@
 namespace goban::live::journal {
 namespace {
 
-/// Writes a journal's header and these records, a commit each; the file is whole or not there.
+/// Writes a journal's header and these records, one commit each. The file is complete or does not
+/// exist.
 base::Status write_journal(FileCalls& calls, const std::string& folder, const JournalHeader& header,
                            const std::vector<std::string>& records) {
   std::string text;
@@ -38,7 +39,7 @@ class JournalFile final : public RecordLog {
         epoch_(generation.epoch),
         generation_(generation) {}
 
-  /// Goes on behind the last record of the generation's file.
+  /// Opens the generation's file to continue after its last record.
   base::Status open(uint64_t last_commit) {
     const std::string path = journal_path(folder_, generation_);
     OpenFile file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -68,10 +69,10 @@ class JournalFile final : public RecordLog {
     if (!write_all(*calls_, file_.fd(), lines, good_bytes_) || calls_->sync(file_.fd()) != 0) {
       auto failure = file_failure("write", path);
       has_remains_ = true;
-      (void)clean_up();  // else before the next commit
+      (void)clean_up();  // if this fails: again before the next commit
       return failure;
     }
-    // Whoever took over meanwhile may not have seen these.
+    // A daemon that took over in the meantime may not have seen these records.
     if (auto mine = check_epoch(); !mine) {
       has_remains_ = true;
       return mine;
@@ -101,8 +102,8 @@ class JournalFile final : public RecordLog {
     return epoch && *epoch > epoch_;
   }
 
-  /// Starts a generation and goes on with it: its journal, then its snapshot, which makes it count
-  /// by itself. Then older ones are not needed.
+  /// Starts a generation and switches to it: writes its journal, then its snapshot, which makes it
+  /// independent of older ones. Then removes older ones.
   base::Status begin(Generation next, std::string_view snapshot,
                      const std::vector<std::string>& records, Generation before,
                      std::vector<MadeWith> made_with, bool repeats = false) {
@@ -123,7 +124,7 @@ class JournalFile final : public RecordLog {
     if (status) status = fresh.open(records.size());
     if (!status) {
       void_ = next;
-      (void)clean_up();  // else before the next commit
+      (void)clean_up();  // if this fails: again before the next commit
       return status;
     }
     generation_ = next;
@@ -143,18 +144,20 @@ class JournalFile final : public RecordLog {
     if (*epoch == generation_.epoch) return {};
     if (*epoch < generation_.epoch) {
       return base::failed(
-          fmt::format("the journal in {} was removed or set back while in use", folder_),
-          "start goban again");
+          fmt::format("the journal in {} was removed or replaced by an older one while in use",
+                      folder_),
+          "restart goban");
     }
     return base::failed(fmt::format("another daemon took over {}: its epoch is {}, ours was {}",
                                     folder_, *epoch, generation_.epoch),
-                        "stop this one; its jobs belong to the other");
+                        "stop this daemon; its jobs belong to the other");
   }
 
-  /// Removes what failed before: nothing may be confirmed while it is there, for it would count.
+  /// Removes the remains of failed writes: no commit may be confirmed before, as they would be read
+  /// as valid.
   base::Status clean_up() {
     if (has_remains_ && calls_->truncate(file_.fd(), good_bytes_) != 0) {
-      return file_failure("cut off an unfinished write in", journal_path(folder_, generation_));
+      return file_failure("truncate an unfinished write in", journal_path(folder_, generation_));
     }
     has_remains_ = false;
     if (!void_) return {};
@@ -172,7 +175,7 @@ class JournalFile final : public RecordLog {
     (void)calls_->remove(journal_path(folder_, generation));
   }
 
-  /// Keeps the generation before this one as a back-up. What cannot be removed does no harm.
+  /// Keeps the previous generation as a backup. Files that cannot be removed do no harm.
   void remove_older() const {
     const auto all = generations_in(folder_);
     if (!all) return;
@@ -188,11 +191,11 @@ class JournalFile final : public RecordLog {
   Generation generation_;
   OpenFile file_;
   std::vector<std::string> waiting_;
-  int64_t good_bytes_ = 0;    ///< of the file: all that was confirmed
+  int64_t good_bytes_ = 0;    ///< of the file: all confirmed lines
   int64_t record_bytes_ = 0;  ///< of these, since the last snapshot
   uint64_t last_commit_ = 0;
-  bool has_remains_ = false;        ///< of a write that failed, behind good_bytes_
-  std::optional<Generation> void_;  ///< one whose beginning failed
+  bool has_remains_ = false;        ///< remains of a failed write after good_bytes_
+  std::optional<Generation> void_;  ///< a generation whose start failed
 };
 
 std::string torn_path(const std::string& folder, Generation generation) {
@@ -200,14 +203,14 @@ std::string torn_path(const std::string& folder, Generation generation) {
   return path.replace_extension(".torn").string();
 }
 
-/// Keeps the bytes that were left out, for whoever wants to look at them.
+/// Stores the discarded bytes, for inspection.
 base::Status keep_tail(FileCalls& calls, const std::string& folder, Generation generation,
                        std::string_view tail) {
   if (tail.empty()) return {};
   return write_safely(calls, torn_path(folder, generation), tail);
 }
 
-/// What writers before this one did not finish.
+/// Removes unfinished files of earlier writers.
 void remove_parts(const std::string& folder) {
   std::error_code ignored;
   std::filesystem::directory_iterator each(folder, ignored);
@@ -218,7 +221,7 @@ void remove_parts(const std::string& folder) {
 
 base::Status make_folder(FileCalls& calls, const std::string& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0) {
-    return errno == EEXIST ? base::Status{} : file_failure("make", folder);
+    return errno == EEXIST ? base::Status{} : file_failure("create", folder);
   }
   const std::string above = std::filesystem::path(folder).parent_path().string();
   return sync_folder(calls, above.empty() ? "." : above);
@@ -235,7 +238,7 @@ base::Result<OpenJournal> open_journal(const std::string& folder, const JournalO
   const auto epoch = raise_epoch(calls, folder, least);
   if (!epoch) return tl::unexpected(epoch.error());
 
-  // Only now is nobody else writing.
+  // Earlier writers are fenced only now, so list again.
   found = generations_in(folder);
   if (!found) return tl::unexpected(std::move(found.error()));
   JournalContents contents;
@@ -251,7 +254,7 @@ base::Result<OpenJournal> open_journal(const std::string& folder, const JournalO
   }
   if (!contents.tail.empty()) {
     contents.recovered.notes.push_back(
-        fmt::format("they are kept in {}", torn_path(folder, before)));
+        fmt::format("the discarded bytes are stored in {}", torn_path(folder, before)));
   }
   const Generation mine{*epoch, before.number + 1};
   auto log = std::make_unique<JournalFile>(folder, options, mine);
@@ -300,7 +303,7 @@ base::Result<JournalContents> read_journal_contents(const std::string& path) {
     return contents;
   }
   return base::failed(fmt::format("there is no journal in {}", path),
-                      "name the folder `journal` of a state folder, or a file in it");
+                      "give the folder `journal` of a state folder, or a file in it");
 }
 
 }  // namespace goban::live::journal

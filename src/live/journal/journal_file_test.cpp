@@ -66,7 +66,7 @@ TEST(JournalFile, SnapshotReplacesWhatCameBefore) {
     EXPECT_EQ(journal.log->bytes_since_snapshot(), 0);
     keep(*journal.log, {"after"});
   }
-  // This generation and the one before it.
+  // This generation and the previous one.
   EXPECT_THAT(*generations_in(folder_of(test)), SizeIs(2));
 }
 
@@ -80,7 +80,7 @@ TEST(JournalFile, ReadingChangesNothing) {
   EXPECT_THAT(read->records, ElementsAre("a"));
   EXPECT_TRUE(read_journal(newest_journal(folder_of(test))));
   EXPECT_EQ(generations_in(folder_of(test)).value(), before);
-  keep(*journal.log, {"b"});  // it was not shut out
+  keep(*journal.log, {"b"});  // it was not fenced
   EXPECT_FALSE(read_journal(test / "nowhere"));
   EXPECT_FALSE(read_journal(test.path()));
 }
@@ -107,14 +107,14 @@ TEST(JournalFile, SaysWhatItsRecordsWereMadeWith) {
     EXPECT_EQ(journal.made_with, List{});
     keep(*journal.log, {"a", "b"});
   }
-  begin("one");  // the same again says nothing new
+  begin("one");  // the same facts add no entry
   {
     auto journal = begin("two");
     EXPECT_EQ(journal.made_with, List{made(1, "one")});
     EXPECT_EQ(found(folder_of(test)), (List{made(1, "one"), made(3, "two")}));
     keep(*journal.log, {"c"});
   }
-  // A start that wrote nothing made nothing.
+  // A start without writes created nothing.
   begin("three");
   std::ofstream(newest_journal(folder_of(test)), std::ios::app) << "0123abcd 99 9.0 half";
   auto journal = begin("four");
@@ -124,7 +124,7 @@ TEST(JournalFile, SaysWhatItsRecordsWereMadeWith) {
   ASSERT_TRUE(journal.log->compact("state"));
   keep(*journal.log, {"d"});
   EXPECT_EQ(found(folder_of(test)), List{made(0, "four")});
-  // Without its snapshot the generation before makes up for it.
+  // Without its snapshot the previous generation is used.
   const auto newest = generations_in(folder_of(test))->back();
   std::filesystem::remove(snapshot_path(folder_of(test), newest));
   EXPECT_EQ(found(folder_of(test)), (List{made(1, "one"), made(3, "two"), made(4, "four")}));
@@ -166,11 +166,11 @@ TEST(JournalFile, DamageInTheMiddleStopsTheStart) {
   ASSERT_FALSE(journal);
   EXPECT_EQ(journal.error().code, base::ErrorCode::BadData);
   EXPECT_THAT(journal.error().text(), HasSubstr(path));
-  EXPECT_THAT(journal.error().text(), HasSubstr("back-up"));
+  EXPECT_THAT(journal.error().text(), HasSubstr("backup"));
   EXPECT_EQ(read_whole(path).value(), text);
 }
 
-/// One snapshot with records before and behind it.
+/// One snapshot with records before and after it.
 std::string with_snapshot(const TestFolder& test) {
   auto journal = opened(folder_of(test));
   keep(*journal.log, {"one"});
@@ -187,7 +187,8 @@ TEST(JournalFile, DamagedSnapshotIsMadeUpForByTheGenerationBefore) {
   std::string text = read_whole(path).value();
   text[text.find("two")] ^= 1;
   std::ofstream(path) << text;
-  for (int start = 0; start < 3; ++start) {  // the second one finds what the first one made
+  for (int start = 0; start < 3;
+       ++start) {  // the second start finds the repaired journal of the first
     const auto journal = opened(folder_of(test));
     EXPECT_EQ(journal.recovered.snapshot, "state of one");
     EXPECT_THAT(journal.recovered.records, ElementsAre("two", "three"));
@@ -217,7 +218,7 @@ TEST(JournalFile, TwoDamagedSnapshotsAreAnError) {
   const auto journal = open_journal(folder_of(test), {});
   ASSERT_FALSE(journal);
   EXPECT_THAT(journal.error().text(), HasSubstr(path));
-  EXPECT_THAT(journal.error().text(), HasSubstr("back-up"));
+  EXPECT_THAT(journal.error().text(), HasSubstr("backup"));
 }
 
 TEST(JournalFile, WhoeverTakesOverShutsOutTheOther) {
@@ -275,7 +276,7 @@ TEST(JournalFile, FullDiskLosesNothing) {
   auto journal = opened(folder_of(test));
   keep(*journal.log, {"a"});
   const auto bytes = std::filesystem::file_size(newest_journal(folder_of(test)));
-  // The disk takes 100 bytes more: the write is a short one, then it fails.
+  // The disk has room for 100 bytes: a short write, then a failing one.
   const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -290,13 +291,13 @@ TEST(JournalFile, FullDiskLosesNothing) {
   std::signal(SIGXFSZ, ignored);
   ASSERT_FALSE(failed);
   EXPECT_FALSE(failed_again);
-  EXPECT_THAT(failed.error().text(), HasSubstr("make room"));
+  EXPECT_THAT(failed.error().text(), HasSubstr("free space"));
   EXPECT_EQ(left, bytes);
   EXPECT_TRUE(journal.log->commit());
   EXPECT_THAT(read_journal(folder_of(test))->records, ElementsAre("a", std::string(500, 'b')));
 }
 
-// Every sample of the format that a release wrote is read by all later ones.
+// Samples written by any release are read by all later ones.
 TEST(JournalFile, ReadsVersion1) {
   const TestFolder test;
   const std::string sample = std::string(GOBAN_SOURCE_DIR) + "/tests/journal/v1";

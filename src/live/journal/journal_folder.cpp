@@ -31,7 +31,7 @@ std::optional<Generation> generation_of(std::string_view name, std::string_view 
 base::Result<JournalContents> read_generation_below(const std::string& folder,
                                                     Generation generation, int depth);
 
-/// What came before the first record: the snapshot, or what makes up for it.
+/// The state before the first record: the snapshot, or the previous generation.
 base::Result<JournalContents> read_start(const std::string& folder, const JournalHeader& header,
                                          int depth) {
   JournalContents start;
@@ -43,15 +43,15 @@ base::Result<JournalContents> read_start(const std::string& folder, const Journa
     start.recovered.snapshot = std::move(*snapshot);
     return start;
   }
-  // Of what repeats the records before, only the start is missing.
+  // If this journal repeats the records of the previous one, only the start of that one is needed.
   constexpr int kMost = 64;
   auto before = depth < kMost ? read_generation_below(folder, header.before, depth + 1)
                               : base::failed("too many generations");
   if (!before) {
     base::Error error = std::move(snapshot.error());
-    error.message += fmt::format("; and the generation before does not make up for it: {}",
-                                 before.error().message);
-    error.remedy = "nothing was changed; restore the folder from a back-up";
+    error.message +=
+        fmt::format("; and the previous generation cannot replace it: {}", before.error().message);
+    error.remedy = "nothing was changed; restore the folder from a backup";
     return base::failure(std::move(error));
   }
   start = std::move(*before);
@@ -60,7 +60,7 @@ base::Result<JournalContents> read_start(const std::string& folder, const Journa
     start.made_with.clear();
   }
   start.recovered.notes.push_back(
-      fmt::format("{}: used what came before it instead", snapshot.error().text()));
+      fmt::format("{}: the previous generation was used instead", snapshot.error().text()));
   return start;
 }
 
@@ -73,7 +73,7 @@ base::Result<JournalContents> read_generation_below(const std::string& folder,
   if (!lines) return tl::unexpected(lines.error());
   if (lines->header.kind != "journal" || lines->header.generation != generation) {
     return base::bad_data({.file = path, .line = 1, .column = 0, .field = {}},
-                          "the first line is of another file", "give it back its name");
+                          "the first line belongs to another file", "restore the name of the file");
   }
   auto start = read_start(folder, lines->header, depth);
   if (!start) return tl::unexpected(std::move(start.error()));
@@ -86,10 +86,10 @@ base::Result<JournalContents> read_generation_below(const std::string& folder,
   }
   records.insert(records.end(), lines->records.begin(), lines->records.end());
   if (!contents.tail.empty()) {
-    contents.recovered.notes.push_back(
-        fmt::format("{}: the last {} bytes, from byte {} on, are remains of an unfinished write; "
-                    "they were left out",
-                    path, contents.tail.size(), lines->good_bytes));
+    contents.recovered.notes.push_back(fmt::format(
+        "{}: discarded the last {} bytes, from byte {} on: the remains of an unfinished "
+        "write",
+        path, contents.tail.size(), lines->good_bytes));
   }
   return contents;
 }

@@ -1,4 +1,4 @@
-// What lies in a journal's folder, and what it amounts to.
+// The files of a journal's folder, and their joint content.
 #pragma once
 
 #include <optional>
@@ -16,19 +16,19 @@ namespace goban::live::journal {
 /// Journals or snapshots of a folder, ascending. Errors: Failed if it cannot be read.
 [[nodiscard]] base::Result<std::vector<Generation>> generations_in(const std::string& folder);
 
-/// A generation as it was read.
+/// The content of a generation.
 struct JournalContents {
   Recovered recovered{};
-  std::string tail{};                 ///< bytes behind the last whole record
-  std::vector<MadeWith> made_with{};  ///< the records
+  std::string tail{};                 ///< bytes after the last intact record
+  std::vector<MadeWith> made_with{};  ///< the inputs of decisions, by record
 };
-/// The snapshot of a generation and its records. Where the snapshot is missing or damaged, it is
-/// made up for by the generation before. Errors: BadData if that is impossible or the journal is
+/// Reads the snapshot of a generation and its records. If the snapshot is missing or damaged, the
+/// previous generation is used instead. Errors: BadData if that is impossible or the journal is
 /// damaged; Failed if a file cannot be read.
 [[nodiscard]] base::Result<JournalContents> read_generation(const std::string& folder,
                                                             Generation generation);
 
-/// Adds what records from then on are made with, unless those before were made with the same.
+/// Adds the inputs of later records, unless they equal those of the records before.
 void add_made_with(std::vector<MadeWith>& all, MadeWith next);
 
 /// The text of a snapshot file.

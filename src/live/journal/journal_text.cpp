@@ -22,7 +22,7 @@ struct Line {
   size_t bytes = 0;  ///< with the line break
 };
 
-/// Takes a number in its shortest form and the character behind it.
+/// Removes a number in its shortest form and the character after it from the text.
 std::optional<uint64_t> take_number(std::string_view& text, char behind) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -33,7 +33,7 @@ std::optional<uint64_t> take_number(std::string_view& text, char behind) {
   return value;
 }
 
-/// The line that `text` begins with, if it is whole; `any_end`: but for its line break.
+/// The line at the beginning of `text`, if it is intact; `any_end`: its line break may be wrong.
 std::optional<Line> read_line(std::string_view text, bool any_end = false) {
   if (text.size() <= kCrcDigits || text[kCrcDigits] != ' ') return {};
   std::string_view rest = text.substr(kCrcDigits + 1);
@@ -49,7 +49,7 @@ std::optional<Line> read_line(std::string_view text, bool any_end = false) {
   return Line{.number = {*commit, *index}, .record = rest.substr(0, *length), .bytes = bytes};
 }
 
-/// The first whole line behind the broken one that `text` begins with, and where it is.
+/// The first intact line after the damaged one at the beginning of `text`, and its offset.
 std::optional<Line> next_whole(std::string_view text, size_t& at) {
   if (const auto unended = read_line(text, true)) {
     at = unended->bytes;
@@ -61,21 +61,21 @@ std::optional<Line> next_whole(std::string_view text, size_t& at) {
   return {};
 }
 
-/// The line may follow that one.
+/// Whether a line may directly follow the line `last`.
 bool follows(LineNumber number, LineNumber last) {
   if (number.commit == last.commit) return number.index == last.index + 1 && last.commit > 0;
   return number.commit == last.commit + 1 && number.index == 0;
 }
 
 tl::unexpected<base::Error> broken(const std::string& file, size_t at, std::string_view what) {
-  return base::bad_data(
-      {.file = file, .line = 0, .column = 0, .field = fmt::format("byte {}", at)},
-      std::string(what),
-      "nothing was changed; restore the folder from a back-up, or move it away to start anew");
+  return base::bad_data({.file = file, .line = 0, .column = 0, .field = fmt::format("byte {}", at)},
+                        std::string(what),
+                        "nothing was changed; restore the folder from a backup, or move it away to "
+                        "start without jobs");
 }
 
-/// Whether all that follows the broken line at `at` may be remains of one commit that a crash cut
-/// off: its lines need not reach the disk in order.
+/// Errors: BadData unless all that follows the damaged line at `at` can be the remains of one
+/// commit interrupted by a crash, whose lines need not reach the disk in order.
 base::Status check_tail(std::string_view text, size_t at, LineNumber last,
                         const std::string& file) {
   const size_t first_broken = at;
@@ -92,7 +92,7 @@ base::Status check_tail(std::string_view text, size_t at, LineNumber last,
       break;
     }
   }
-  return broken(file, first_broken, "a record is damaged, and whole ones follow it");
+  return broken(file, first_broken, "a record is damaged, and intact records follow it");
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ base::Result<JournalHeader> parse_header(std::string_view text, const std::strin
   };
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || name(json, "goban").empty() || number(json, "version") == 0) {
-    return base::bad_data(place, "this is no journal of goban");
+    return base::bad_data(place, "this is not a goban journal");
   }
   JournalHeader header;
   header.kind = name(json, "goban");
@@ -135,9 +135,9 @@ base::Result<JournalHeader> parse_header(std::string_view text, const std::strin
   if (version > JournalHeader::kVersion) {
     return base::bad_data(
         place,
-        fmt::format("the format has version {} (goban {}), this goban reads up to {}", version,
+        fmt::format("the format has version {} (goban {}); this release reads up to {}", version,
                     header.build, JournalHeader::kVersion),
-        "use that goban or a newer one");
+        "use that release or a newer one");
   }
   header.version = static_cast<int>(version);
   header.generation = {number(json, "epoch"), number(json, "generation")};
@@ -148,7 +148,7 @@ base::Result<JournalHeader> parse_header(std::string_view text, const std::strin
   }
   if (const auto list = json.find("made_with"); list != json.end() && list->is_array()) {
     for (const Json& each : *list) {
-      if (!each.is_object()) return base::bad_data(place, "made_with holds something that is none");
+      if (!each.is_object()) return base::bad_data(place, "made_with contains an invalid entry");
       MadeWith& made = header.made_with.emplace_back();
       made.from = number(each, "from");
       const auto facts = each.find("facts");

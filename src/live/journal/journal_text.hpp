@@ -1,5 +1,5 @@
-// The text of journals and snapshots (docs/journal.md): a line a record, each with its checksum and
-// its place, so that what a crash left behind and what a disk broke can be told apart.
+// The text of journals and snapshots (docs/journal.md): one line per record, each with its checksum
+// and its position, so that the remains of a crash are distinguished from damage by the disk.
 //
 //   <CRC-32 of the rest, 8 hex digits> <bytes of the record> <commit>.<index> <record>\n
 //
@@ -17,8 +17,8 @@
 
 namespace goban::live::journal {
 
-/// Which journal or snapshot: epochs grow with every start of a daemon, generations with every
-/// snapshot.
+/// Identifies a journal or snapshot: epochs grow with every start of a daemon, generations with
+/// every snapshot.
 struct Generation {
   uint64_t epoch = 0;
   uint64_t number = 0;
@@ -28,7 +28,7 @@ struct Generation {
 /// What decisions were made with, by name: policy, seed, digests of files (serve/daemon/made_with.hpp).
 using InputFacts = std::map<std::string, std::string>;
 
-/// The records of a journal from `from` on, counted from 0, were made with these.
+/// The records of a journal from index `from` on were made with these facts.
 struct MadeWith {
   uint64_t from = 0;
   InputFacts facts{};
@@ -40,16 +40,17 @@ struct JournalHeader {
   static constexpr int kVersion = 1;
   int version = kVersion;
   std::string kind{};       ///< "journal" or "snapshot"
-  std::string build{};      ///< goban's version that wrote it
+  std::string build{};      ///< version of goban that wrote it
   Generation generation{};  ///< its own
-  /// A journal: the generation before it; epoch 0 = there is none, and no snapshot.
+  /// Journals only: the previous generation; epoch 0 = none, and no snapshot.
   Generation before{};
-  /// It begins with the records of `before` again; else it goes on behind them.
+  /// Whether it repeats the records of `before` at its beginning; otherwise it continues after
+  /// them.
   bool repeats = false;
-  std::vector<MadeWith> made_with{};  ///< by record; of what is before the first nothing is known
+  std::vector<MadeWith> made_with{};  ///< by record; unknown for records before the first entry
 };
 [[nodiscard]] std::string to_text(const JournalHeader& header);
-/// Errors: BadData if it is none, or of a newer version.
+/// Errors: BadData if it is not a header, or of a newer version.
 [[nodiscard]] base::Result<JournalHeader> parse_header(std::string_view text,
                                                        const std::string& file);
 
@@ -58,21 +59,21 @@ struct LineNumber {
   uint64_t index = 0;
   friend auto operator<=>(const LineNumber&, const LineNumber&) = default;
 };
-/// Appends a line; the record has no line break.
+/// Appends a line; the record must not contain a line break.
 void append_line(std::string& out, LineNumber number, std::string_view record);
 
-/// What a file holds.
+/// The content of a file.
 struct JournalLines {
   JournalHeader header{};
   std::vector<std::string_view> records{};  ///< into the text
   uint64_t last_commit = 0;
   size_t header_bytes = 0;
-  /// Of whole lines; what follows are remains of the last commit, which was never confirmed.
+  /// Bytes of complete lines; the bytes after them are the remains of an unconfirmed commit.
   size_t good_bytes = 0;
 };
 
-/// Errors: BadData with the byte offset if the header is broken, if a broken line has whole ones of
-/// later commits behind it, or if lines are missing: the disk or somebody broke it.
+/// Errors: BadData with the byte offset if the header is damaged, if intact lines of later commits
+/// follow a damaged one, or if lines are missing.
 [[nodiscard]] base::Result<JournalLines> read_journal_text(std::string_view text,
                                                            const std::string& file);
 

@@ -1,4 +1,4 @@
-// Any bytes are a journal's text: what is read of it stays inside it, and reads back alike.
+// Reads any bytes as a journal: records stay within the text and read back identical.
 #include "live/journal/journal_text.hpp"
 
 #include <cstdint>
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     GOBAN_CHECK(again->good_bytes == lines->good_bytes);
   };
   check(text);
-  // With a header that is right, and the input as a record and as what follows it.
+  // A valid header, then the input as a record and as the bytes after it.
   std::string made;
   append_line(made, {}, to_text(JournalHeader{.kind = "journal", .generation = {1, 1}}));
   std::string record(text);

@@ -102,7 +102,7 @@ TEST(JournalText, LastCommitMayHaveReachedTheDiskOutOfOrder) {
   const std::string before = text_of({{"a"}});
   const std::string all = text_of({{"a"}, {"first", "second", "third"}});
   std::string text = all;
-  text[before.size() + 15] ^= 1;  // in "first"; "second" and "third" are whole
+  text[before.size() + 15] ^= 1;  // in "first"; "second" and "third" are intact
   const auto lines = read_journal_text(text, "j");
   ASSERT_TRUE(lines) << lines.error().text();
   EXPECT_THAT(lines->records, ElementsAre("a"));

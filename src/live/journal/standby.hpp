@@ -1,4 +1,4 @@
-// A stand-by's view of the daemon that works on a state folder: whether it lives.
+// A standby's view of the active daemon of a state folder: whether it is alive.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,23 @@
 namespace goban::live::journal {
 
 enum class HolderState : uint8_t {
-  Gone,    ///< nobody holds the lock
-  Lives,   ///< it is held, and its time has moved on within the patience
-  Silent,  ///< it is held, and its time stands still for longer: frozen, or its machine is
+  Gone,    ///< no process holds the lock
+  Lives,   ///< it is held, and its time was updated within the patience
+  Silent,  ///< it is held, but its time was not updated for longer: the process or its machine
+           ///< hangs
 };
 
 class HolderWatch {
  public:
-  /// `patience_ns`: several seconds, for a holder's lock moves on once a second.
+  /// `patience_ns`: several seconds, as the lock's time is updated once per second.
   HolderWatch(std::string folder, base::TimeNs patience_ns)
       : folder_(std::move(folder)), patience_ns_(patience_ns) {}
 
-  /// Looks at the lock of the folder. `now_ns`: of a clock that nobody sets; the holder's clock
-  /// does not matter. A folder that is not there yet is nobody's.
+  /// Checks the lock of the folder. `now_ns`: on a monotonic clock; the holder's clock does not
+  /// matter. A folder that does not exist yet has no holder.
   [[nodiscard]] HolderState look(base::TimeNs now_ns);
-  /// Who holds it, as it says; empty = unknown. As of the last look that found a holder.
+  /// Process and host of the holder, as written by it; empty = unknown. As of the last look() that
+  /// found a holder.
   [[nodiscard]] const std::string& holder() const { return holder_; }
   /// For StateLock::take_from_silent().
   [[nodiscard]] uint64_t inode() const { return inode_; }
@@ -33,8 +35,8 @@ class HolderWatch {
   base::TimeNs patience_ns_;
   std::string holder_;
   uint64_t inode_ = 0;
-  base::TimeNs beat_ns_ = -1;       ///< time of the file, by whatever clock
-  base::TimeNs beat_seen_ns_ = -1;  ///< when it last moved, by ours
+  base::TimeNs beat_ns_ = -1;       ///< modification time of the file, on any clock
+  base::TimeNs beat_seen_ns_ = -1;  ///< when it last changed, on our clock
 };
 
 }  // namespace goban::live::journal

@@ -43,8 +43,8 @@ base::Result<OpenFile> open_lock(const std::string& path) {
   return file;
 }
 
-/// The file at `path`, locked. A child that a killed daemon had just made holds the lock until it
-/// becomes another program, so this takes its time; and a stand-by may put another file there.
+/// The file at `path`, locked. Retries, as a child process that a killed daemon had just forked
+/// holds the lock until its exec, and as a standby may replace the file.
 base::Result<OpenFile> lock_patiently(const std::string& path) {
   constexpr int kTries = 200;
   for (int i = 0; i < kTries; ++i) {
@@ -61,11 +61,11 @@ base::Result<OpenFile> lock_patiently(const std::string& path) {
   while (holder.ends_with('\n')) holder.pop_back();
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return base::failed(fmt::format("{} is in use by another goban: {}", folder,
-                                  holder.empty() ? "it has not said which" : holder),
-                      "stop that one first, or use another state folder");
+                                  holder.empty() ? "unknown process" : holder),
+                      "stop that process first, or use another state folder");
 }
 
-/// Only for messages: without room for it the lock is held nevertheless.
+/// For messages only: the lock is held even if the write fails.
 void write_holder(int fd) {
   const std::string holder = fmt::format("process {} on {}\n", ::getpid(), host_name());
   FileCalls& calls = system_files();
@@ -74,7 +74,7 @@ void write_holder(int fd) {
 
 }  // namespace
 
-/// The open file, and the thread that shows that its process runs.
+/// The open file, and the thread that updates its modification time.
 struct StateLock::Held {
   explicit Held(OpenFile locked) : file(std::move(locked)), thread([this] { beat(); }) {}
   Held(const Held&) = delete;
@@ -98,7 +98,7 @@ struct StateLock::Held {
   std::mutex mutex;
   std::condition_variable wake;
   bool ends = false;
-  std::thread thread;  ///< last: it uses the others
+  std::thread thread;  ///< declared last: it uses the members above
 };
 
 StateLock::StateLock(OpenFile file) : held_(std::make_unique<Held>(std::move(file))) {}
@@ -112,7 +112,7 @@ base::Result<StateLock> StateLock::take(const std::string& folder) {
   std::error_code error;
   const std::filesystem::path parent = std::filesystem::path(folder).parent_path();
   if (!parent.empty()) std::filesystem::create_directories(parent, error);
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return file_failure("make", folder);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return file_failure("create", folder);
   auto file = lock_patiently(lock_path(folder));
   if (!file) return base::failure(std::move(file.error()));
   write_holder(file->fd());
@@ -120,13 +120,13 @@ base::Result<StateLock> StateLock::take(const std::string& folder) {
 }
 
 base::Result<StateLock> StateLock::take_from_silent(const std::string& folder, uint64_t inode) {
-  // Of several that take over at once, one gets it.
+  // Serialises concurrent takeovers; one of them succeeds.
   const OpenFile turn(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!turn.is_open()) return file_failure("open", folder);
   if (::flock(turn.fd(), LOCK_EX) != 0) return file_failure("lock", folder);
   const std::string path = lock_path(folder);
   if (inode_of(path) != inode) {
-    return base::failed(fmt::format("somebody else has taken over {}", folder));
+    return base::failed(fmt::format("another daemon has taken over {}", folder));
   }
   const std::string part = path + ".part";
   auto file = open_lock(part);
@@ -148,8 +148,8 @@ base::Result<uint64_t> read_epoch(const std::string& folder) {
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), epoch);
   if (error != std::errc{} || epoch == 0 ||
       std::string_view(end, static_cast<size_t>(text->data() + text->size() - end)) != "\n") {
-    return base::failed(fmt::format("{} holds no number", epoch_path(folder)),
-                        "remove it and start goban again");
+    return base::failed(fmt::format("{} does not contain a number", epoch_path(folder)),
+                        "remove the file and restart goban");
   }
   return epoch;
 }
@@ -161,7 +161,7 @@ bool is_shut_out(const std::string& state, uint64_t epoch) {
 }
 
 base::Result<uint64_t> raise_epoch(FileCalls& calls, const std::string& folder, uint64_t least) {
-  // Two that take over at once get epochs one after the other.
+  // Concurrent takeovers get successive epochs.
   const OpenFile turn(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!turn.is_open()) return file_failure("open", folder);
   if (::flock(turn.fd(), LOCK_EX) != 0 && errno != EBADF && errno != ENOLCK &&

@@ -104,7 +104,7 @@ TEST(HolderWatch, AFrozenHolderIsSilentAfterAWhile) {
   EXPECT_EQ(watch.look(kPatience - 1), HolderState::Lives);
   EXPECT_EQ(watch.look(kPatience), HolderState::Silent);
   holder.wake();
-  bool moved = false;  // it beats again
+  bool moved = false;  // its heartbeat continues
   for (int i = 0; i < 6'000 && !moved; ++i) {
     ::usleep(10'000);
     moved = watch.look(2 * kPatience) == HolderState::Lives;

@@ -1,4 +1,4 @@
-// A folder for one test, gone when the test is over.
+// A temporary folder, removed at the end of the test.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Who wants a job gone for good has the last word, whatever else stops it.
+// A cancellation takes precedence over every other stop.
 #include <gtest/gtest.h>
 
 #include "live/loop/test_site.hpp"
@@ -24,7 +24,7 @@ TEST(Cancelled, AJobDoesNotComeBackFromANodeThatFails) {
   const auto stage = [&] { return turns.controller().book().find(job)->stage; };
   for (int i = 0; i < 20; ++i) (void)step({});
   ASSERT_EQ(stage(), controller::JobStage::Running);
-  // Its other node is lost, its process on this one is told to stop, and then somebody cancels it.
+  // Its other node is lost, its process on this one is ordered to stop, and then it is cancelled.
   (void)step({controller::EngineReport{{.kind = ReportKind::NodeDown, .node = NodeId(1U)}}});
   ASSERT_EQ(stage(), controller::JobStage::Stopping);
   ASSERT_TRUE(step({controller::Cancel{.job = job, .by = {.is_operator = true}}})[0]);

@@ -12,12 +12,12 @@ using base::Status;
 namespace {
 
 constexpr std::string_view kDecided = R"({"decided":)";
-/// To compare a decision costs an image of the core, in the order of its jobs. This many are some
-/// seconds; then decisions are carried out without a look at what they would be now.
+/// Comparing a decision costs an image of the core, which is linear in its jobs. This many jobs
+/// take a few seconds; later decisions are carried out without comparison.
 constexpr size_t kComparedJobsMax = 2'000'000;
-constexpr size_t kCompareCost = 16;  ///< of an image, in jobs, if there is none
+constexpr size_t kCompareCost = 16;  ///< fixed cost of an image, in jobs
 
-/// The time in the line of a decision: its only number named "at".
+/// The time in the line of a decision: its last field "at".
 TimeNs decided_at(std::string_view line) {
   constexpr std::string_view kAt = R"("at":)";
   const size_t found = line.rfind(kAt);
@@ -42,8 +42,8 @@ bool is_used_by_other_tasks(const controller::JobBook& book, const controller::L
   return false;
 }
 
-/// A journal that cannot be read again ends the daemon for good: what is in doubt is what the job
-/// itself said, and how its run is measured.
+/// Removes values that come from the job or its measurement: a report that cannot be read back
+/// would make the journal unreadable.
 void leave_out_words(Report& report) {
   report.usage = {};
   report.ranks.clear();
@@ -76,9 +76,9 @@ Result<Turns::Fold> Turns::fold(const journal::Recovered& recovered) {
     }
   }
   controller_->set_forgets(true);
-  // All of these were given out before, or will be repeated.
+  // These orders were given out before, or will be repeated.
   (void)controller_->take_orders();
-  // What the configuration allows by now may start at once.
+  // The current configuration may allow jobs to start at once.
   changed_ = !recovered.snapshot.empty() || !recovered.records.empty();
   return fold;
 }
@@ -138,7 +138,7 @@ Turns::Answers Turns::turn(std::vector<controller::Input> inputs, TimeNs now) {
   if (stuck_ && !commit()) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       answers.emplace_back(base::failed("the journal cannot be written: " + problem_,
-                                        "make room on its disk; nothing is lost"));
+                                        "free space on its disk; nothing is lost"));
     }
     return answers;
   }
@@ -152,8 +152,8 @@ Turns::Answers Turns::turn(std::vector<controller::Input> inputs, TimeNs now) {
   for (auto& answer : answers) {
     if (!answer) continue;
     answer = base::failed("the journal cannot be written: " + problem_,
-                          "it is done as soon as there is room on the disk, unless the daemon "
-                          "ends before; look at goban queue");
+                          "the request takes effect as soon as the disk has space, unless the "
+                          "daemon ends first; check with goban queue");
   }
   return answers;
 }
@@ -232,7 +232,7 @@ void Turns::accounted(JobId id, TimeNs now) {
 Status Turns::compact() {
   if (stuck_) return base::failed("the journal cannot be written: " + problem_);
   const std::string snapshot = controller_->snapshot();
-  if (snapshot.empty()) return base::failed("no snapshot could be made");
+  if (snapshot.empty()) return base::failed("cannot make a snapshot");
   return log_.compact(snapshot);
 }
 

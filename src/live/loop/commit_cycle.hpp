@@ -1,5 +1,5 @@
-// Turns of the live scheduler: inputs in, journal, decision, and only then effects. No thread and
-// no clock: a daemon calls it, and so does a simulation with faults.
+// Commit cycles of the live scheduler: takes inputs, decides, writes the journal, and only then
+// applies effects. No thread and no clock: called by the daemon and by fault tests.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace goban::live::loop {
 
 using core::model::ReservationId;
 
-/// What became of an input.
+/// The result of an input that was taken.
 struct Answer {
   JobId first_job{};            ///< Submit
   ReservationId reservation{};  ///< Reserve
@@ -25,36 +25,37 @@ class Turns {
   /// `log` and `engine` outlive this.
   Turns(controller::Site site, journal::RecordLog& log, Engine& engine);
 
-  /// What became of the decisions that the log held.
+  /// Outcome of folding the decisions of a log.
   struct Fold {
     int64_t records = 0;
-    int64_t reproduced = 0;    ///< come out as recorded
-    int64_t other = 0;         ///< come out otherwise, and were carried out as recorded
-    int64_t uncompared = 0;    ///< likewise, without making them again: there were too many
+    int64_t reproduced = 0;  ///< same result as recorded
+    int64_t other = 0;       ///< different result; carried out as recorded
+    int64_t uncompared = 0;  ///< carried out as recorded without comparison, as there were too many
     int64_t first_other = -1;  ///< index of the record
   };
-  /// Folds what the log held. Decisions are made again; from the first that comes out otherwise on
-  /// (another release or configuration) they are carried out as recorded, for that is what
+  /// Folds the content of the log. Decisions are made again. From the first one with a different
+  /// result on (another release or configuration) they are carried out as recorded, as that is what
   /// happened. Errors: BadData if a record does not fit.
   [[nodiscard]] base::Result<Fold> fold(const journal::Recovered& recovered);
-  /// Asks the engine how the runs of the book stand, and repeats orders of which nobody knows
-  /// whether they arrived. After fold(), and every minute.
+  /// Queries the state of all launched runs from the engine, and repeats unanswered orders. Called
+  /// after fold() and every minute.
   void resume();
-  /// Sets the power limits again: how the last daemon left the GPUs, nobody knows. At the start.
+  /// Sets all power limits again at the start, as the state that the last daemon left is unknown.
   void repeat_limits();
 
-  /// Takes inputs and what the engine reports, decides if something happened or is due, and makes
-  /// all of it safe. Answers are by input. If the journal cannot be written, nothing takes effect,
-  /// answers are errors and is_stuck() is true; the next turn tries again.
+  /// Takes inputs and engine reports, decides if something changed or is due, and commits. Answers
+  /// are by input. If the journal cannot be written, nothing takes effect, answers are errors and
+  /// is_stuck() is true; the next cycle retries.
   using Answers = std::vector<base::Result<Answer>>;
   [[nodiscard]] Answers turn(std::vector<controller::Input> inputs, TimeNs now);
-  /// The journal cannot be written: nothing is taken until it can.
+  /// The journal cannot be written: no input is taken until it can.
   [[nodiscard]] bool is_stuck() const { return stuck_; }
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
-  /// Jobs whose records are to go to the history store, each once.
+  /// Jobs whose records are to be written to the history store, each once.
   [[nodiscard]] std::vector<JobId> take_accounts();
-  /// The store has the record of the job: its folders go, and the book may forget it.
+  /// The store has the record of the job: removes its folders and allows its removal from the job
+  /// table.
   void accounted(JobId id, TimeNs now);
 
   /// Replaces the journal by a snapshot.
@@ -65,9 +66,9 @@ class Turns {
 
  private:
   [[nodiscard]] base::Status restore(const journal::Recovered& recovered);
-  /// Makes the decisions again, until one comes out otherwise.
+  /// Makes the decisions again until one differs.
   [[nodiscard]] base::Result<Fold> fold_alike(const journal::Recovered& recovered);
-  /// Makes those before `fold.first_other` again and carries out the rest.
+  /// Makes the decisions before `fold.first_other` again and carries out the remaining ones.
   [[nodiscard]] base::Status fold_recorded(const journal::Recovered& recovered, Fold& fold);
   base::Result<Answer> take(controller::Input input, TimeNs now);
   void decide(TimeNs now);

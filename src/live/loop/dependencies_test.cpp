@@ -1,4 +1,4 @@
-// What becomes of jobs that depend on others which the book has forgotten.
+// Jobs that depend on jobs already removed from the job table.
 #include <gtest/gtest.h>
 
 #include "live/loop/test_site.hpp"
@@ -19,7 +19,7 @@ controller::Site site_that_keeps(TimeNs keep_ended_ns) {
 }
 
 struct Dependencies : testing::Test {
-  /// The next life of the daemon, from what the journal holds.
+  /// A new daemon, started from the journal.
   void start(TimeNs keep_ended_ns) {
     engine = std::make_unique<FaultyEngine>(cluster, 1);
     turns = std::make_unique<Turns>(site_that_keeps(keep_ended_ns), log, *engine);
@@ -36,7 +36,7 @@ struct Dependencies : testing::Test {
       for (const JobId job : turns->take_accounts()) turns->accounted(job, now);
     }
   }
-  /// Time passes, and something happens, so that the book is tidied.
+  /// Advances time and applies an input, so that old jobs are removed.
   void forget_after(TimeNs duration_ns) {
     pass(duration_ns);
     (void)submit(kSecond, 0);
@@ -78,7 +78,7 @@ TEST_F(Dependencies, AForgottenJobCountsAsItEnded) {
   EXPECT_EQ(find(after_failure)->result, controller::JobResult::Completed);
 }
 
-// The daemon is killed and comes back with a configuration that forgets sooner.
+// The daemon is killed and restarted with a shorter Site::keep_ended_ns.
 TEST_F(Dependencies, ALongChainEndsWithItsHead) {
   controller::Controller controller(site_that_keeps(kSecond));
   const auto apply = [&](controller::Input input) {
@@ -132,14 +132,14 @@ TEST_F(Dependencies, NobodyDependsOnWhatIsForgotten) {
   const auto answers = turns->turn({controller::Submit{.jobs = {late}}}, now);
   ASSERT_FALSE(answers.front());
   EXPECT_EQ(answers.front().error().place.field, "dependencies");
-  // As a journal would have it whose snapshot was lost: never as if it had completed.
+  // As after the loss of a snapshot: it must not count as completed.
   log.safe = {};
   late.dependencies.front().job = JobId(7U);
   log.append(controller::to_text({.at_ns = now, .input = controller::Submit{.jobs = {late}}}));
   ASSERT_TRUE(log.commit());
   start(10 * kSecond);
   EXPECT_EQ(find(JobId(0U))->result, controller::JobResult::NeverRuns);
-  EXPECT_NE(find(JobId(0U))->detail.find("job 8 ended"), std::string::npos);
+  EXPECT_NE(find(JobId(0U))->detail.find("the outcome of job 8"), std::string::npos);
 }
 
 }  // namespace

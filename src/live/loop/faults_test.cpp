@@ -1,5 +1,5 @@
-// The live scheduler in a world with faults: whatever gets lost, doubles, dies or fills up, no job
-// is lost, none runs twice at a time, and every end is accounted once.
+// The live scheduler under simulated faults: with lost and duplicated messages, crashes and full
+// disks, no job is lost, none runs twice at a time, and every end is accounted once.
 #include <cstdlib>
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@ namespace {
 
 bool begins(std::string_view policy, std::string_view with) { return policy.starts_with(with); }
 
-/// `energy/` before the name of a policy: the watts of nodes are known, so that they may rest.
-/// `sharing/`: those, and jobs that want to may share GPUs.
+/// `energy/` before the name of a policy: with a power model, so that nodes may sleep. `sharing/`:
+/// in addition, jobs that allow it may share GPUs.
 controller::Site small_site(std::string policy) {
   const bool shares = begins(policy, "sharing/");
   const bool has_watts = shares || begins(policy, "energy/");
@@ -30,10 +30,10 @@ controller::Site small_site(std::string policy) {
   return site;
 }
 
-/// A daemon's life, driven step by step.
+/// Daemons and their restarts, driven step by step.
 class World {
  public:
-  /// More than one policy: every life of the daemon has another.
+  /// Several policies: each start of the daemon uses the next one.
   World(std::vector<std::string> policies, uint64_t seed)
       : policies_(std::move(policies)),
         random_(seed),
@@ -53,7 +53,7 @@ class World {
     turn(std::move(inputs));
   }
 
-  /// All faults end; time passes until nothing is left to do.
+  /// Ends all faults and advances time until all jobs are finished.
   void heal_and_finish() {
     log_.full = false;
     engine_.loss = 0;
@@ -94,7 +94,7 @@ class World {
   [[nodiscard]] size_t ran_in_reservations() const { return ran_in_reservations_; }
   [[nodiscard]] int64_t others() const { return others_; }
   [[nodiscard]] size_t met() const { return met_; }
-  /// Sets of jobs that were measured together.
+  /// Number of co-located job sets that were measured.
   [[nodiscard]] size_t learned() const {
     const auto history = turns_->controller().colocation();
     return static_cast<size_t>(
@@ -201,7 +201,7 @@ class World {
         engine_.loss = static_cast<double>(random_.below(4)) * 0.1;
         break;
       case 5:
-        now_ -= std::min<TimeNs>(now_, 100 * base::kSecond);  // somebody set the clock
+        now_ -= std::min<TimeNs>(now_, 100 * base::kSecond);  // the clock was set back
         break;
       case 6:
         now_ += 300 * base::kSecond;
@@ -260,7 +260,7 @@ class World {
     return found;
   }
 
-  /// The new life's book has the run, where it is.
+  /// The new daemon's job table has the run, on its GPUs.
   void check_still_known(RunId id, const std::vector<GpuId>& gpus) const {
     const auto found = book().runs.find(id);
     ASSERT_NE(found, book().runs.end()) << "job " << job::job_number(id.job) << " is lost";
@@ -280,7 +280,7 @@ class World {
         EXPECT_EQ(answers[i]->first_job, first);
       }
     }
-    // A fate for each job that is new, whether its submitter got an answer or not.
+    // Outcomes for all new jobs, whether or not their submitter got an answer.
     for (uint32_t id = first.value; id < turns_->controller().next_job().value; ++id) {
       engine_.fates[JobId(id)] = {
           .takes_ns = static_cast<TimeNs>(random_.below(60)) * base::kSecond,
@@ -312,7 +312,7 @@ class World {
     return book().find(id.job)->spec.training.sharing == core::model::SharingWish::Yes;
   }
 
-  /// Nobody else runs on a run's GPUs, physically, unless both said that they may.
+  /// No other run is on a run's GPUs, physically, unless both jobs allow sharing.
   void check_gpus() {
     std::map<GpuId, RunId> holder;
     std::set<JobId> running;
@@ -334,8 +334,8 @@ class World {
     }
   }
 
-  /// Nobody is where others have reserved, unless he was told to leave; and jobs of reservations
-  /// are there, while they hold, and nowhere else.
+  /// No foreign run is on reserved nodes, unless it was ordered to stop; and jobs of a reservation
+  /// run only on its nodes, while it is active.
   void check_reservations() {
     const TimeNs now = turns_->controller().now_ns();
     for (const auto& [id, run] : book().runs) {
@@ -379,18 +379,18 @@ class World {
   size_t submitted_ = 0;
   size_t restarts_ = 0;
   size_t submissions_ = 0;
-  std::set<std::string> payloads_;  ///< of all that were submitted
+  std::set<std::string> payloads_;  ///< payloads of all submitted jobs
   size_t ran_in_reservations_ = 0;
   int64_t others_ = 0;
   bool shares_ = false;
-  size_t met_ = 0;  ///< neighbours on a GPU, each step that they were
+  size_t met_ = 0;  ///< pairs of neighbours on a GPU, summed over steps
   std::map<JobId, controller::JobResult> stored_;
 };
 
 class Faults : public testing::TestWithParam<const char*> {};
 
-// Of each policy: more than a million of all nine together. Builds of clang have the sanitizers,
-// with which a step takes fifteen times as long: a tenth.
+// Steps per policy: more than a million for all nine policies. A tenth in clang builds, as their
+// sanitizers make a step fifteen times slower.
 #ifdef __clang__
 constexpr int kSteps = 12'000;
 #else
@@ -425,13 +425,13 @@ TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
   }
   if (begins(GetParam(), "sharing/")) {
     EXPECT_GT(met, 100U);
-    // Between faults it is rare that an observation comes to its end.
+    // Observations rarely complete between faults.
     constexpr int kEnough = 100'000;
     EXPECT_TRUE(learned > 0 || steps < kEnough) << learned;
   }
 }
 
-// Whoever changes the policy need not end the daemon in order first: what was decided was decided.
+// The policy can be changed without a clean shutdown before: recorded decisions stay as they are.
 TEST(FaultsTest, EveryLifeOfTheDaemonHasAnotherPolicy) {
   const std::vector<std::string> policies = {"easy-backfill+pal", "las+pal", "priority+skip+spread",
                                              "goban", "fifo+packed"};

@@ -1,4 +1,4 @@
-// How many jobs that are not over one user may have.
+// The maximum number of unfinished jobs per user.
 #include <gtest/gtest.h>
 
 #include "live/loop/test_site.hpp"

@@ -26,17 +26,17 @@ namespace {
 constexpr size_t kLatenciesKept = 1'000;
 constexpr auto kAccountRetry = std::chrono::seconds(1);
 
-/// The wall clock at the start, then steady time: nobody who sets the clock moves it.
+/// The wall clock at the start plus steady time, so that setting the clock has no effect.
 std::function<TimeNs()> steady_wall_clock() {
   return [wall = base::wall_ns(), from = base::steady_ns()] {
     return wall + (base::steady_ns() - from);
   };
 }
 
-/// Hands the records of ended jobs to the history store, in a thread of its own.
+/// Writes the records of finished jobs to the history store, in a thread of its own.
 class Bookkeeper {
  public:
-  /// `is_ours`: the state is still ours to write.
+  /// `is_ours`: false once another daemon has taken over.
   Bookkeeper(std::unique_ptr<Accounting> accounting, std::function<void(std::string)> say,
              std::function<bool()> is_ours)
       : accounting_(std::move(accounting)),
@@ -54,7 +54,7 @@ class Bookkeeper {
   Bookkeeper(const Bookkeeper&) = delete;
   Bookkeeper& operator=(const Bookkeeper&) = delete;
 
-  /// Takes a job once, however often it is told.
+  /// Adds a job unless it was added before.
   void add(const controller::LiveJob& job) {
     {
       const std::scoped_lock lock(mutex_);
@@ -74,7 +74,7 @@ class Bookkeeper {
     std::unique_lock lock(mutex_);
     while (true) {
       wake_.wait(lock, [this] { return stops_ || !todo_.empty(); });
-      if (stops_) return;  // what is left is accounted after the next start
+      if (stops_) return;  // the remaining jobs are accounted after the next start
       std::vector<controller::LiveJob> jobs = std::exchange(todo_, {});
       lock.unlock();
       if (!is_ours_()) return;
@@ -88,8 +88,7 @@ class Bookkeeper {
       std::ranges::move(todo_, std::back_inserter(jobs));
       todo_ = std::move(jobs);
       if (!std::exchange(failing_, true)) {
-        say_(fmt::format("the history store takes no records: {}; trying again",
-                         status.error().text()));
+        say_(fmt::format("cannot write to the history store: {}; retrying", status.error().text()));
       }
       wake_.wait_for(lock, kAccountRetry, [this] { return stops_; });
     }
@@ -102,7 +101,7 @@ class Bookkeeper {
   std::condition_variable wake_;
   std::vector<controller::LiveJob> todo_;
   std::vector<JobId> done_;
-  std::set<JobId> known_;  ///< in todo_, on their way, or in done_
+  std::set<JobId> known_;  ///< in todo_, being written, or in done_
   bool stops_ = false;
   bool failing_ = false;
   std::thread thread_;
@@ -112,8 +111,8 @@ std::string say_others(const Turns::Fold& fold) {
   const std::string more =
       fold.uncompared > 0 ? fmt::format(", and {} more were not compared", fold.uncompared) : "";
   return fmt::format(
-      "{} decisions of the journal come out otherwise with this release and configuration, the "
-      "first in record {}{}: they are carried out as recorded, and what runs runs on",
+      "{} recorded decisions differ with this release and configuration, the first in record {}{}: "
+      "they are applied as recorded, and running jobs continue",
       fold.other, fold.first_other, more);
 }
 
@@ -153,7 +152,7 @@ struct Daemon::Work {
   Turns turns;
   std::unique_ptr<Bookkeeper> bookkeeper;
 
-  mutable std::mutex mail;  ///< guards all below
+  mutable std::mutex mail;  ///< guards all members below
   std::condition_variable posted;
   mutable std::condition_variable changed;
   std::vector<Letter> letters;
@@ -187,7 +186,8 @@ void Daemon::Work::be_shut_out() {
   }
   changed.notify_all();
   for (Letter& letter : refused) {
-    letter.answer.set_value(base::failed("another daemon has taken over", "ask that one"));
+    letter.answer.set_value(
+        base::failed("another daemon has taken over", "send the request to that daemon"));
   }
   if (options.shut_out) options.shut_out();
 }
@@ -210,7 +210,7 @@ void Daemon::Work::one_turn() {
     keep_books();
     answers = turns.turn(std::move(inputs), options.wall_clock());
     for (const JobId job : turns.take_accounts()) {
-      // What resume() repeated may have been accounted, and forgotten, since.
+      // A job repeated by resume() may have been accounted and removed since.
       const controller::LiveJob* found = turns.controller().book().find(job);
       if (found != nullptr && !found->accounted) bookkeeper->add(*found);
     }
@@ -233,7 +233,7 @@ void Daemon::Work::keep_books() {
 void Daemon::Work::compact_if_due() {
   if (log->bytes_since_snapshot() < options.snapshot_bytes || turns.is_stuck()) return;
   if (const Status status = turns.compact(); !status) {
-    options.say("no snapshot could be written: " + status.error().text());
+    options.say("cannot write a snapshot: " + status.error().text());
   }
 }
 
@@ -243,7 +243,7 @@ void Daemon::Work::note(double seconds, int64_t decisions) {
     if (turns.is_stuck()) {
       if (!stats.journal_is_stuck) {
         options.say("the journal cannot be written: " + turns.problem() +
-                    "; nothing starts until it can");
+                    "; no job starts until it can be");
       }
       ++stats.journal_failures;
     }
@@ -282,15 +282,15 @@ Result<std::unique_ptr<Daemon>> Daemon::start(controller::Site site,
   const auto fold = work->turns.fold(recovered);
   if (!fold) return base::failure(fold.error());
   if (fold->records > 0) {
-    work->options.say(fmt::format("{} records of the journal read, {} decisions made again",
+    work->options.say(fmt::format("read {} records of the journal and reproduced {} decisions",
                                   fold->records, fold->reproduced));
   }
   work->turns.repeat_limits();
   if (fold->other > 0) {
     work->options.say(say_others(*fold));
-    // From here on this release and configuration decide, so that is where a replay begins.
+    // From here on this release and configuration decide, so a replay begins here.
     if (const Status status = work->turns.compact(); !status) {
-      work->options.say("no snapshot could be written: " + status.error().text());
+      work->options.say("cannot write a snapshot: " + status.error().text());
     }
   }
   work->bookkeeper =
@@ -312,7 +312,7 @@ Daemon::~Daemon() {
   work_->bookkeeper.reset();
   if (!work_->turns.is_stuck() && !was_taken_over()) {
     if (const Status status = work_->turns.compact(); !status) {
-      work_->options.say("no snapshot could be written: " + status.error().text());
+      work_->options.say("cannot write a snapshot: " + status.error().text());
     }
   }
 }
@@ -321,7 +321,8 @@ Result<Answer> Daemon::ask(controller::Input input) {
   std::future<Result<Answer>> answer;
   {
     const std::scoped_lock lock(work_->mail);
-    if (work_->stops) return base::failed("the daemon is ending", "try again when it is back");
+    if (work_->stops)
+      return base::failed("the daemon is shutting down", "try again after its restart");
     auto& letter = work_->letters.emplace_back(Work::Letter{std::move(input), {}});
     answer = letter.answer.get_future();
   }

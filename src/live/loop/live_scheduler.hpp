@@ -1,5 +1,5 @@
-// The live scheduler at work: one thread takes inputs in turns, writes them to the journal,
-// decides, and only then lets the engine act and callers have their answers.
+// The live scheduler: one thread runs commit cycles, which take inputs, decide, and write the
+// journal. Only then the engine gets its orders and callers get their answers.
 #pragma once
 
 #include <functional>
@@ -11,22 +11,23 @@
 
 namespace goban::live::loop {
 
-/// Takes the records of jobs that are over. Called from a thread of its own.
+/// Takes the records of finished jobs. Called from a thread of its own.
 class Accounting {
  public:
   virtual ~Accounting() = default;
-  /// Writes them, again if need be. Errors: Failed; all of them are tried again later.
+  /// Writes them; repeated calls with the same jobs are allowed. Errors: Failed; all are retried
+  /// later.
   [[nodiscard]] virtual base::Status record(const std::vector<controller::LiveJob>& jobs) = 0;
 };
 
 struct DaemonOptions {
-  TimeNs poll_ns = 50'000'000;             ///< how often the engine is asked for reports
-  TimeNs resume_ns = 60 * base::kSecond;   ///< how often it is asked how all runs stand
-  int64_t snapshot_bytes = 32 << 20;       ///< of journal, then a snapshot replaces it
+  TimeNs poll_ns = 50'000'000;             ///< interval between polls of the engine's reports
+  TimeNs resume_ns = 60 * base::kSecond;   ///< interval between queries of the state of all runs
+  int64_t snapshot_bytes = 32 << 20;       ///< journal size at which a snapshot replaces it
   std::function<TimeNs()> wall_clock{};    ///< empty: the system's
   std::function<void(std::string)> say{};  ///< log lines; empty: stderr
-  /// Called once, from the scheduler's thread, when another daemon has taken over: nothing is
-  /// written or ordered any more, callers get errors, and all that is left to do is to end.
+  /// Called once, from the scheduler's thread, when another daemon has taken over. From then on
+  /// nothing is written or ordered, and callers get errors; the process should end.
   std::function<void()> shut_out{};
 };
 
@@ -36,37 +37,38 @@ struct DaemonStats {
   int64_t decisions = 0;
   int64_t turns = 0;
   int64_t journal_failures = 0;
-  double decide_s_sum = 0;              ///< of turns with a decision, journal included
-  std::vector<double> decide_s_last{};  ///< of the latest such turns, at most 1,000
+  double decide_s_sum = 0;              ///< of commit cycles with a decision, journal included
+  std::vector<double> decide_s_last{};  ///< of the latest such cycles, at most 1,000
   bool journal_is_stuck = false;
 
-  /// Seconds that this share of the latest such turns took at most, the last one for 1; there are
-  /// some.
+  /// The quantile `share` (0 to 1) of the durations of the latest such cycles, in seconds. There
+  /// must be at least one.
   [[nodiscard]] double decide_s(double share) const;
 };
 
 class Daemon {
  public:
-  /// Folds what was recovered, asks the engine how the runs of the book stand, and starts to work.
-  /// Errors: BadData if a record does not fit. Notes go to `say`.
+  /// Folds what was recovered, queries the state of all runs from the engine, and starts the
+  /// thread. Errors: BadData if a record does not fit. Notes go to `say`.
   [[nodiscard]] static base::Result<std::unique_ptr<Daemon>> start(
       controller::Site site, const journal::Recovered& recovered,
       std::unique_ptr<journal::RecordLog> log, std::unique_ptr<Engine> engine,
       std::unique_ptr<Accounting> accounting, DaemonOptions options);
-  /// Stops working; jobs go on. Writes a snapshot.
+  /// Stops the thread and writes a snapshot. Jobs continue.
   ~Daemon();
 
-  /// Hands in an input and waits until it is safe. From any thread. Errors: those of
+  /// Submits an input and waits until it is durable. From any thread. Errors: those of
   /// Controller::check(); Failed if the journal cannot be written.
   [[nodiscard]] base::Result<Answer> ask(controller::Input input);
-  /// Looks at the state; nobody changes it meanwhile, so be quick. From any thread.
+  /// Calls `see` with the state, which is locked against changes meanwhile, so `see` must be quick.
+  /// From any thread.
   void look(const std::function<void(const controller::Controller&)>& see) const;
   [[nodiscard]] DaemonStats stats() const;
-  /// Another daemon works on the state now. From any thread.
+  /// Whether another daemon has taken over. From any thread.
   [[nodiscard]] bool was_taken_over() const;
-  /// Grows with every turn that changed something.
+  /// Grows with every commit cycle that changed the state.
   [[nodiscard]] uint64_t version() const;
-  /// Waits until version() differs from `seen`, at most so long. Returns it.
+  /// Waits until version() differs from `seen`, at most `timeout_ns`. Returns version().
   [[nodiscard]] uint64_t wait_for_change(uint64_t seen, TimeNs timeout_ns) const;
 
  private:

@@ -1,4 +1,4 @@
-// What ranks said of their time stays with the run: in the journal, in the book, in a snapshot.
+// Per-rank times stay with the run: in the journal, the job table, and snapshots.
 #include <gtest/gtest.h>
 
 #include "live/loop/test_site.hpp"

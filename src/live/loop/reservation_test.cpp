@@ -1,5 +1,5 @@
-// Reservations in the live scheduler: who may have them, what they refuse, and that they hold over
-// the daemon's death.
+// Reservations in the live scheduler: who may make and use them, when they are refused, and that
+// they survive a crash of the daemon.
 #include <gmock/gmock.h>
 
 #include "live/loop/test_world.hpp"
@@ -55,7 +55,7 @@ struct ReservationTest : testing::Test {
     const auto answer = ask(input);
     return answer ? "taken" : answer.error().text();
   }
-  /// Time passes in small steps, so that messages arrive.
+  /// Advances time in small steps, so that messages arrive.
   void pass(TimeNs span) {
     for (const TimeNs until = now + span; now < until;) {
       now = std::min(now + std::max<TimeNs>(span / 50, base::kSecond), until);
@@ -106,29 +106,29 @@ TEST_F(ReservationTest, NamesAreReadAsPeopleWriteThem) {
 TEST_F(ReservationTest, SiteRulesBind) {
   controller::Reserve wrong = day(1);
   wrong.plan.end_ns -= kHour;
-  EXPECT_THAT(refusal(wrong), HasSubstr("a reservation of 23h is no multiple of 1d"));
-  EXPECT_THAT(refusal(day(1, 31)), HasSubstr("31d is over the longest reservation, 30d"));
+  EXPECT_THAT(refusal(wrong), HasSubstr("the length 23h is not a multiple of 1d"));
+  EXPECT_THAT(refusal(day(1, 31)), HasSubstr("the length 31d exceeds the maximum, 30d"));
   wrong = day(1);
   wrong.plan.start_ns -= kDay;
   wrong.plan.end_ns -= kDay;
   EXPECT_THAT(refusal(wrong), HasSubstr("at least 1d before they begin"));
   wrong.plan.end_ns = wrong.plan.start_ns;
-  EXPECT_THAT(refusal(wrong), HasSubstr("is not after the start"));
-  EXPECT_THAT(refusal(day(0)), HasSubstr("asks for no node"));
+  EXPECT_THAT(refusal(wrong), HasSubstr("must be after the start"));
+  EXPECT_THAT(refusal(day(0)), HasSubstr("num_nodes: must be at least 1"));
   wrong = day(1);
   wrong.plan.owner = kBobOwner;
-  EXPECT_THAT(refusal(wrong), HasSubstr("only operators reserve for somebody else"));
+  EXPECT_THAT(refusal(wrong), HasSubstr("only operators may reserve for another user"));
   wrong.by = kRoot;
   EXPECT_EQ(refusal(wrong), "taken");
   wrong = day(1);
   wrong.plan.users = {"a\nb"};
-  EXPECT_THAT(refusal(wrong), HasSubstr("no name"));
+  EXPECT_THAT(refusal(wrong), HasSubstr("an invalid name"));
   site.reservations = {.nodes_max = 1};
   restart();
-  EXPECT_THAT(refusal(day(1)), HasSubstr("only operators make reservations here"));
+  EXPECT_THAT(refusal(day(1)), HasSubstr("only operators may make reservations at this site"));
   controller::Reserve two = day(2);
   two.by = kRoot;
-  EXPECT_THAT(refusal(two), HasSubstr("asks for 2 nodes, and 1 are the most"));
+  EXPECT_THAT(refusal(two), HasSubstr("requests 2 nodes; at most 1 can be requested"));
 }
 
 TEST_F(ReservationTest, NodesThatCannotBePromisedAreRefused) {
@@ -136,28 +136,29 @@ TEST_F(ReservationTest, NodesThatCannotBePromisedAreRefused) {
   job::JobSpec ends_late{.num_gpus = 2};
   ends_late.walltime_limit_ns = 30 * kHour;
   (void)submit(ends_late);
-  EXPECT_THAT(refusal(day(2)),
-              HasSubstr("1 of 3 nodes can be promised then, and 2 are asked for; n0 runs job 1, "
-                        "which has no time limit"));
+  EXPECT_THAT(
+      refusal(day(2)),
+      HasSubstr("1 of 3 nodes can be reserved at that time; 2 were requested; n0 runs job 1, "
+                "which has no time limit"));
   controller::Reserve named = day(0);
   named.plan.nodes = {NodeId(1U)};
   EXPECT_THAT(refusal(named),
-              HasSubstr("node n1 runs job 2, which may last until 2024-10-05 06:00"));
+              HasSubstr("node n1 runs job 2, which may run until 2024-10-05 06:00"));
   named.plan.start_ns += kDay;
   named.plan.end_ns += kDay;
   EXPECT_EQ(refusal(named), "taken") << "it is over by then";
   EXPECT_THAT(reservation(1).plan.nodes, ElementsAre(NodeId(1U)));
   named.plan.start_ns += kDay / 2;
   named.plan.end_ns += kDay / 2;
-  EXPECT_THAT(refusal(named), HasSubstr("node n1 is promised to reservation R1 from 2024-10-06"));
+  EXPECT_THAT(refusal(named), HasSubstr("node n1 belongs to reservation R1 from 2024-10-06"));
   ASSERT_TRUE(ask(controller::Drain{.node = NodeId(2U), .from_ns = now + 30 * kHour}));
   EXPECT_THAT(refusal(day(1)), HasSubstr("0 of 3 nodes"));
   ASSERT_TRUE(ask(controller::Resume{NodeId(2U)}));
   controller::Reserve kind = day(1);
   kind.kind = "V100";
-  EXPECT_THAT(refusal(kind), HasSubstr("0 of 2 nodes can be promised"));
+  EXPECT_THAT(refusal(kind), HasSubstr("0 of 2 nodes can be reserved"));
   kind.kind = "T4";
-  EXPECT_THAT(refusal(kind), HasSubstr("no GPU model or resource type T4"));
+  EXPECT_THAT(refusal(kind), HasSubstr("unknown GPU model or resource type T4"));
   kind.kind = "H200";
   EXPECT_EQ(refusal(kind), "taken");
   EXPECT_THAT(reservation(2).plan.nodes, ElementsAre(NodeId(2U)));
@@ -181,7 +182,7 @@ TEST_F(ReservationTest, OnlyWhoMayUsesIt) {
   EXPECT_EQ(job(JobId(1U)).spec.reservation, "R1") << "as the records name it";
   spec.num_gpus = 3;
   EXPECT_THAT(refusal(controller::Submit{.jobs = {spec}}),
-              HasSubstr("1 nodes with 2 GPUs, too few"));
+              HasSubstr("is too small: it has 1 nodes with 2 GPUs"));
   spec.reservation = "week";
   EXPECT_THAT(refusal(controller::Submit{.jobs = {spec}}),
               HasSubstr("there is no reservation week"));
@@ -220,11 +221,11 @@ TEST_F(ReservationTest, BeginsAndEndsByTheClockAlsoOverRestarts) {
   pass(kDay);
   EXPECT_EQ(reservation(1).state, controller::ReservationState::Ended);
   EXPECT_EQ(job(mine).result, controller::JobResult::TimedOut);
-  EXPECT_EQ(job(mine).detail, "reservation R1 is over");
+  EXPECT_EQ(job(mine).detail, "reservation R1 has ended");
   EXPECT_EQ(job(late).result, controller::JobResult::NeverRuns);
   EXPECT_EQ(job(foreign).stage, controller::JobStage::Running);
   EXPECT_THAT(refusal(controller::Submit{.jobs = {{.owner = kAdaOwner, .reservation = "R1"}}}),
-              HasSubstr("reservation R1 is over"));
+              HasSubstr("reservation R1 has ended"));
 }
 
 TEST_F(ReservationTest, ADaemonThatSleptThroughItEndsIt) {
@@ -257,7 +258,7 @@ TEST_F(ReservationTest, CancellingEndsItAtOnce) {
 TEST_F(ReservationTest, WhoeverStartedTooLateToEndInTimeIsStopped) {
   job::JobSpec spec{.num_gpus = 2};
   spec.walltime_limit_ns = kDay;
-  const JobId slow = submit(spec);  // placed, and not started yet
+  const JobId slow = submit(spec);  // placed but not started yet
   controller::Reserve reserve = day(0);
   reserve.plan.nodes = {NodeId(0U)};
   ASSERT_EQ(refusal(reserve), "taken");

@@ -1,4 +1,4 @@
-// A daemon that starts again finds another configuration, or what the one before left behind.
+// A restarted daemon finds another configuration, or the leftovers of the previous daemon.
 #include <gtest/gtest.h>
 
 #include "live/loop/test_site.hpp"
@@ -12,7 +12,7 @@ constexpr int64_t kGiB = int64_t{1} << 30;
 constexpr JobId kFirst{0U};
 constexpr JobId kSecondJob{1U};
 
-/// One GPU with a power model; limits cost nothing.
+/// One GPU with a power model; limits cause no slowdown.
 controller::Site limited_site(const char* policy) {
   controller::Site site = test_site(1, 1, policy);
   add_knowledge(site);
@@ -29,7 +29,7 @@ job::JobSpec deadline_job() {
   return spec;
 }
 
-/// The scheduler of one life of the daemon.
+/// The scheduler of one daemon between start and end.
 struct Life {
   explicit Life(controller::Site site) : controller(std::move(site)) {}
   void apply(controller::Input input) {
@@ -43,7 +43,7 @@ struct Life {
     news.run = {.job = job, .run = 1};
     apply(controller::EngineReport{.report = std::move(news)});
   }
-  /// The job goes on at 20 s an epoch, then at `later_s`.
+  /// The job continues at 20 s per epoch, then at `later_s`.
   void train(JobId job, int steps, double epoch_s) {
     for (int i = 0; i < steps; ++i) {
       now += 10 * kSecond;
@@ -79,7 +79,7 @@ TEST(Restart, PowerLimitsAreSetAgainOrLifted) {
     const auto& cap = std::get<controller::CapGpu>(orders.front());
     EXPECT_EQ(cap.watts, std::string_view(policy) == "eaco" ? before.watts : 0) << policy;
   }
-  // Then they are nobody's any more.
+  // Then they belong to no job.
   controller::Controller lifted(limited_site("fifo+packed"));
   ASSERT_TRUE(lifted.restore(snapshot));
   controller::Controller later(limited_site("fifo+packed"));
@@ -93,7 +93,7 @@ TEST(Restart, APaceUnderAPowerLimitIsNoPaceAlone) {
   ASSERT_GT(life.watts, 0);
   const double left_s = life.controller.reported_left_s(kFirst, life.now);
   life.train(kFirst, 20, 24);
-  const double done_s = 20 * 10 / 24.0 * 20;  // as long as those epochs take without a limit
+  const double done_s = 20 * 10 / 24.0 * 20;  // duration of those epochs without a limit
   EXPECT_NEAR(life.controller.reported_left_s(kFirst, life.now), left_s - done_s, 1);
 }
 

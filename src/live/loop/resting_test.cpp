@@ -1,4 +1,4 @@
-// Nodes that rest under the live scheduler.
+// Sleeping nodes under the live scheduler.
 #include <gtest/gtest.h>
 
 #include "live/loop/test_site.hpp"

@@ -1,4 +1,4 @@
-// Scores that are measured while the scheduler works.
+// Scores measured while the scheduler runs.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -77,7 +77,7 @@ TEST_F(ScoresTest, ComeBackFromTheJournalAndFromASnapshot) {
   EXPECT_THAT(gpus_of_new_job(), ElementsAre(GpuId(1U)));
 }
 
-// Whoever configures other scores means them.
+// Newly configured scores replace measured ones.
 TEST_F(ScoresTest, ConfiguredAnewTheyAreForgotten) {
   start();
   ASSERT_TRUE(ask(controller::ScoresMeasured{.table = table(1, 0.5)}));

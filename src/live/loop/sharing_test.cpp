@@ -1,5 +1,5 @@
-// Jobs that share a GPU under the live scheduler: what it needs to know, what it learns, and that
-// it keeps it.
+// Jobs that share a GPU under the live scheduler: the knowledge it requires, what it learns, and
+// that this survives restarts.
 #include <gtest/gtest.h>
 
 #include "core/knowledge/colocation/colocation_file.hpp"
@@ -34,7 +34,7 @@ controller::Site site(const std::string& measured = {}) {
   return out;
 }
 
-/// What it says of its memory is what it is held to: nobody joins a job that says nothing.
+/// Declares its GPU memory: no job joins one without a declaration.
 job::JobSpec job(const std::string& model) {
   job::JobSpec spec{.name = model, .model = model};
   spec.training.gpu_mem_bytes = 2 * kGiB;
@@ -42,7 +42,7 @@ job::JobSpec job(const std::string& model) {
   return spec;
 }
 
-/// A controller whose inputs go through their text, as a journal has them.
+/// A controller whose inputs pass through their journal text.
 struct Sharing : testing::Test {
   controller::Controller controller{site()};
   TimeNs now = 0;
@@ -67,7 +67,7 @@ struct Sharing : testing::Test {
   void finish(JobId id, const RunUsage& usage = {}) {
     report(id, {.kind = ReportKind::Ended, .exit_code = 0, .usage = usage});
   }
-  /// Both go on for `seconds`, at epochs of so many seconds.
+  /// Both jobs run for `seconds`, at these seconds per epoch.
   void run(const std::vector<std::pair<JobId, double>>& jobs, int seconds) {
     for (int i = 0; i < seconds; i += 10) {
       now += 10 * kSecond;
@@ -77,7 +77,7 @@ struct Sharing : testing::Test {
       }
     }
   }
-  /// The same for jobs that say nothing: busy for this part of the time.
+  /// The same for jobs without progress reports: busy for this share of the time.
   void keep_busy(const std::vector<std::pair<JobId, double>>& jobs, int seconds) {
     for (int i = 0; i < seconds; i += 10) {
       now += 10 * kSecond;
@@ -142,7 +142,7 @@ TEST_F(Sharing, TwoJobsThatShareAreMeasuredAndRememberedBySnapshots) {
   ASSERT_EQ(stage(joiner), controller::JobStage::Starting) << "joins at once";
   EXPECT_TRUE(controller.book().find(joiner)->shares);
   start(joiner);
-  // The joiner was never alone: others of its application were.
+  // The joiner was never alone, but other jobs of its application were.
   run({{resident, 24}, {joiner, 55}}, 120);
   const auto pair = [](const core::knowledge::ColocationHistory& history) {
     std::vector<core::model::AppId> apps = {history.find_app("resnet", ""),
@@ -157,7 +157,7 @@ TEST_F(Sharing, TwoJobsThatShareAreMeasuredAndRememberedBySnapshots) {
   EXPECT_NEAR(set->slowdown[resnet], 1.2, 0.02);
   EXPECT_NEAR(set->slowdown[1 - resnet], 1.1, 0.02);
 
-  // A later life of the daemon has another co-location file, which numbers everything anew.
+  // After a restart the daemon has another co-location file with other ids.
   const std::string snapshot = controller.snapshot();
   controller::Controller again(
       site("gpu_type,members,slowdowns\nA100,zebra + bert,1.5 + 1.2\n"
@@ -170,7 +170,7 @@ TEST_F(Sharing, TwoJobsThatShareAreMeasuredAndRememberedBySnapshots) {
   EXPECT_EQ(kept->size, 2);
   const size_t bert = later.app_name(kept->apps[0]) == "bert" ? 0 : 1;
   EXPECT_DOUBLE_EQ(kept->slowdown[bert], set->slowdown[1 - resnet]);
-  // Nothing is lost on the way back, and a file of it can be read.
+  // Restoring loses nothing, and the written file can be read.
   const auto file = core::knowledge::parse_colocation(core::knowledge::to_csv(later), "learned");
   ASSERT_TRUE(file) << file.error().text();
   EXPECT_NE(pair(*file), nullptr);

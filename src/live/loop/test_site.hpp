@@ -1,4 +1,4 @@
-// For tests: a small site whose GPUs are all alike.
+// For tests: a small site with identical GPUs.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace goban::live::loop {
 
-/// Nodes n0, n1, ... with so many GPUs each; all scores are 1. `between_nodes` is the locality
+/// Nodes n0, n1, ... with `gpus_each` GPUs; all scores are 1. `between_nodes` is the locality
 /// penalty.
 inline controller::Site test_site(int nodes, int gpus_each, std::string_view policy,
                                   double between_nodes = 1) {
@@ -34,7 +34,7 @@ inline controller::Site test_site(int nodes, int gpus_each, std::string_view pol
   return site;
 }
 
-/// Watts of V100 nodes, and what a co-location history says.
+/// Adds the power model of V100 nodes and a co-location history.
 inline void add_knowledge(
     controller::Site& site,
     std::optional<core::knowledge::ColocationHistory> colocation = std::nullopt) {

@@ -1,5 +1,6 @@
-// A world for tests of the live scheduler: an engine whose messages get lost, double and late, a
-// journal on a disk that fills, nodes that die, and a daemon that is killed. All by one seed.
+// Simulated environment for tests of the live scheduler: an engine whose messages are lost,
+// duplicated and delayed, a journal on a disk that fills, failing nodes, and a daemon that is
+// killed. Determined by one seed.
 #pragma once
 
 #include <algorithm>
@@ -32,25 +33,25 @@ class MemoryLog final : public journal::RecordLog {
     return {};
   }
   int64_t bytes_since_snapshot() const override { return 0; }
-  /// The process died.
+  /// Simulates a crash of the process.
   void crash() { pending_.clear(); }
 
   journal::Recovered safe;
   bool full = false;
-  bool keeps_records = false;  ///< snapshots go nowhere
+  bool keeps_records = false;  ///< snapshots are discarded
 
  private:
   std::vector<std::string> pending_;
 };
 
-/// What a run does if nobody stops it.
+/// Duration and exit code of a run that is not stopped.
 struct Fate {
   TimeNs takes_ns = 0;
   int32_t exit_code = 0;
 };
 
-/// Physical truth of the runs. Orders and reports arrive late, sometimes twice, sometimes never,
-/// but in order.
+/// Actual state of the runs. Orders and reports arrive late, sometimes twice, sometimes never, but
+/// in order.
 class FaultyEngine final : public Engine {
  public:
   struct Run {
@@ -126,7 +127,7 @@ class FaultyEngine final : public Engine {
   void mend_node(NodeId node) {
     if (down_.erase(node) > 0) report({.kind = ReportKind::NodeUp, .node = node});
   }
-  /// As an engine does now and then: how each node stands.
+  /// Reports the state of each node, as an engine does periodically.
   void report_nodes() {
     for (uint32_t i = 0; i < cluster_.nodes().size(); ++i) {
       if (asleep_.contains(NodeId(i))) continue;
@@ -134,12 +135,12 @@ class FaultyEngine final : public Engine {
       report({.kind = down ? ReportKind::NodeDown : ReportKind::NodeUp, .node = NodeId(i)});
     }
   }
-  /// The daemon died: what it had not taken yet is asked for again.
+  /// The daemon was killed: reports that it had not taken are queried again.
   void drop_reports() { reports_.clear(); }
 
   std::map<JobId, Fate> fates;
   bool tells_progress = false;
-  double loss = 0;  ///< share of messages lost, and as many doubled
+  double loss = 0;  ///< share of messages lost; the same share is duplicated
   [[nodiscard]] const std::map<RunId, Run>& runs() const { return runs_; }
   [[nodiscard]] bool is_down(NodeId node) const { return down_.contains(node); }
   [[nodiscard]] size_t rests() const { return rests_; }
@@ -171,7 +172,7 @@ class FaultyEngine final : public Engine {
     runs_.emplace(order.run, std::move(run));
     answer(order.run);
   }
-  /// Epochs of five seconds; some jobs say only how busy they were.
+  /// Epochs of five seconds; some jobs report only their busy time.
   void tell_progress(RunId id, const Run& run) {
     constexpr double kEpoch_s = 5;
     if (!tells_progress || random_.below(3) != 0) return;

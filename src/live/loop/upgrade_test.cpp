@@ -1,5 +1,5 @@
-// State folders that releases left behind, with jobs that wait and run: every later one goes on
-// from them. How to add the next: docs/journal.md.
+// State folders written by earlier releases, with waiting and running jobs, from which every later
+// release must continue. How to add one: docs/journal.md.
 #include <cstdlib>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -51,7 +51,7 @@ Report full_progress(RunId run) {
                        .checkpointed = true}};
 }
 
-/// Starts what it is told to, and ends it when the test says so.
+/// Starts runs as ordered and ends them on request of the test.
 class PatientEngine final : public Engine {
  public:
   void launch(const LaunchOrder& order) override {
@@ -73,7 +73,7 @@ class PatientEngine final : public Engine {
   std::vector<Report> reports_;
 };
 
-/// The book as text, a line a job.
+/// The job table as text, one line per job.
 std::string describe(const controller::JobBook& book) {
   constexpr std::array<const char*, 7> kStages = {"held",    "depends",  "waiting", "starting",
                                                   "running", "stopping", "done"};
@@ -96,7 +96,7 @@ std::string describe(const RunUsage& usage) {
                      usage.memory_busy_pct, usage.dram_util_pct, usage.fu_util_pct, usage.energy_j);
 }
 
-/// What runs reported, as text: a line a job, a run and a rank.
+/// The reports of runs as text: one line per job, run and rank.
 std::string describe_reports(const controller::JobBook& book) {
   std::string out;
   for (const auto& [id, job] : book.jobs) {
@@ -133,7 +133,7 @@ job::JobSpec spec(std::string name, int32_t num_gpus) {
   return {.name = std::move(name), .owner = kAnn, .num_gpus = num_gpus, .payload = "p"};
 }
 
-/// Jobs of every stage before the snapshot, and more of them behind it.
+/// Jobs of every stage before the snapshot, and more after it.
 void write_sample(const fs::path& folder) {
   auto journal = journal::open_journal(folder / "journal", {.build = "sample"});
   ASSERT_TRUE(journal) << journal.error().text();
@@ -229,7 +229,8 @@ TEST_P(Upgrade, WhatRunsReportedIsAsItWas) {
   EXPECT_EQ(describe_reports(book()), read_file(GetParam() / "reports.txt"));
 }
 
-// Another policy, too: what runs stays where it is, what waits runs later, and nothing runs twice.
+// Also under another policy, running jobs keep their GPUs, waiting jobs run later, and no job runs
+// twice.
 TEST_P(Upgrade, WorkGoesOnUnderAnotherPolicy) {
   for (const char* policy : {"easy-backfill+pal", "goban", "las+pal"}) {
     SCOPED_TRACE(policy);
@@ -273,7 +274,7 @@ TEST_P(Upgrade, ASnapshotOfAnotherFormatSaysSo) {
     const auto fold = again.fold(other);
     ASSERT_FALSE(fold);
     EXPECT_THAT(fold.error().text(), HasSubstr(std::string("has version ") + version));
-    EXPECT_THAT(fold.error().text(), HasSubstr("start the goban that wrote it"));
+    EXPECT_THAT(fold.error().text(), HasSubstr("start the release that wrote it"));
   }
 }
 

@@ -29,7 +29,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return out;
 }
 
-/// Our environment, and for a real GPU what makes it device 0 and the only one.
+/// This process's environment; for a real GPU, with CUDA_VISIBLE_DEVICES set to this GPU only.
 std::vector<std::string> environment_for(const base::gpus::LocalGpu& gpu) {
   std::vector<std::string> out;
   for (char** each = environ; *each != nullptr; ++each) {
@@ -41,7 +41,8 @@ std::vector<std::string> environment_for(const base::gpus::LocalGpu& gpu) {
   return out;
 }
 
-/// The process, or 0 with errno. Its stdout and stderr go to the pipes' write ends.
+/// Starts the process with stdout and stderr connected to `out` and `err`. Returns its id, or 0
+/// with errno.
 pid_t start(std::vector<std::string> words, std::vector<std::string> environment, int out,
             int err) {
   std::vector<char*> argv = pointers(words);
@@ -75,7 +76,7 @@ struct Pipe {
   }
 };
 
-/// Reads both until both have ended; false at the deadline or when interrupted.
+/// Reads both pipes to their end; false at the deadline or when interrupted.
 bool read_both(Pipe& out, Pipe& err, std::string& out_text, std::string& err_text,
                Clock::time_point deadline, const std::atomic<bool>& interrupted) {
   std::array<char, 4096> buffer{};
@@ -118,11 +119,12 @@ base::Result<KernelRuns> run_block(const base::gpus::LocalGpu& gpu, const BlockO
                                    const std::atomic<bool>& interrupted) {
   const auto problem = [&](const std::string& what) {
     return base::failed(fmt::format("GPU {} ({}): {}", gpu.index, gpu.uuid, what),
-                        "leave it out with --gpus, or look at it with nvidia-smi");
+                        "exclude it with --gpus, or check it with nvidia-smi");
   };
   Pipe out;
   Pipe err;
-  if (out.ends[0] < 0 || err.ends[0] < 0) return problem("no pipe for the measuring process");
+  if (out.ends[0] < 0 || err.ends[0] < 0)
+    return problem("cannot create a pipe for the measuring process");
   std::vector<std::string> words = options.program;
   for (std::string& word : block_arguments(gpu, options.runs)) words.push_back(std::move(word));
   const pid_t pid = start(std::move(words), environment_for(gpu), out.ends[1], err.ends[1]);
@@ -141,9 +143,9 @@ base::Result<KernelRuns> run_block(const base::gpus::LocalGpu& gpu, const BlockO
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (interrupted) return problem("interrupted");
-  if (!ended) return problem(fmt::format("the kernels took over {} s", options.timeout_s));
+  if (!ended) return problem(fmt::format("the kernels took longer than {} s", options.timeout_s));
   if (WIFSIGNALED(status)) {
-    return problem(fmt::format("the kernels died of signal {}", WTERMSIG(status)));
+    return problem(fmt::format("the kernels were killed by signal {}", WTERMSIG(status)));
   }
   while (err_text.ends_with('\n')) err_text.pop_back();
   if (WEXITSTATUS(status) != 0) {

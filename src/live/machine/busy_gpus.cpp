@@ -14,7 +14,7 @@ struct CoreTicks {
   int64_t all = 0;
 };
 
-/// Of each core since the machine started, by /proc/stat.
+/// Ticks of each core since boot, from /proc/stat.
 std::map<int32_t, CoreTicks> core_ticks() {
   std::map<int32_t, CoreTicks> out;
   std::ifstream file("/proc/stat");
@@ -64,7 +64,7 @@ BusyGpus busy_by_use(const base::gpus::MachineGpus& machine) {
     const auto processes = machine.nvml->processes_on(gpu.uuid);
     const auto now = machine.nvml->read(gpu.uuid);
     if (!processes.empty()) {
-      out[gpu.index] = fmt::format("process {} computes on it", processes.front());
+      out[gpu.index] = fmt::format("process {} uses it", processes.front());
     } else if (now.util_pct > kIdleGpuPctMax) {
       out[gpu.index] = fmt::format("it is {:.0f} % busy", now.util_pct);
     }

@@ -1,4 +1,4 @@
-// Which GPUs of this machine are in use, as far as the driver and the cores know.
+// Which GPUs of this machine are in use, according to the driver or the load of the cores.
 #pragma once
 
 #include <map>
@@ -8,15 +8,15 @@
 
 namespace goban::live::machine {
 
-/// By index of a GPU: why it is busy. One that is not there is idle.
+/// The reason why a GPU is busy, by GPU index. GPUs without an entry are idle.
 using BusyGpus = std::map<int32_t, std::string>;
 
-/// Shares of a GPU or its cores that others may use without it being busy.
+/// Utilisation of a GPU or its cores up to which it is considered idle.
 inline constexpr double kIdleGpuPctMax = 5;
 inline constexpr double kIdleCoresPctMax = 50;
 
-/// By the driver: processes that compute on it, utilisation. Of virtual GPUs: how busy their cores
-/// are, looked at for a fifth of a second.
+/// By the driver: compute processes and utilisation. For virtual GPUs: the load of their cores over
+/// 0.2 s.
 [[nodiscard]] BusyGpus busy_by_use(const base::gpus::MachineGpus& machine);
 
 }  // namespace goban::live::machine

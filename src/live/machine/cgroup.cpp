@@ -15,7 +15,7 @@
 namespace goban::live::machine {
 namespace {
 
-/// Lines of a text, each split at blanks, to a function.
+/// Calls `see` with the fields of each line, split at blanks.
 template <typename See>
 void each_line(const std::string& text, See see) {
   base::FieldSplitter fields;
@@ -38,7 +38,7 @@ bool put(const std::string& path, std::string_view text) {
   return file && base::write_all(file.get(), text);
 }
 
-/// Where the hierarchy of version 2 is mounted; empty: nowhere.
+/// Mount point of the version 2 hierarchy; empty: not mounted.
 std::string mount_point() {
   std::string out;
   each_line(read_or_empty("/proc/self/mountinfo"), [&](const auto& fields) {
@@ -65,7 +65,7 @@ std::string found_root() {
   return own.empty() || own == "/" ? std::string{} : mount + own + "/goban";
 }
 
-/// The value of a `name value` line; -1 if it is not there.
+/// The value of a `name value` line; -1 if it is missing.
 int64_t value_of(const std::string& path, std::string_view name) {
   int64_t out = -1;
   each_line(read_or_empty(path), [&](const auto& fields) {
@@ -81,7 +81,8 @@ std::optional<Cgroup> Cgroup::make(const std::string& root, const std::string& n
   const std::string parent = root.empty() ? found_root() : root;
   if (parent.empty()) return std::nullopt;
   if (::mkdir(parent.c_str(), 0755) != 0 && errno != EEXIST) return std::nullopt;
-  // Refused where the controller is missing or processes live above: then memory is watched.
+  // Fails if the controller is missing or the parent contains processes: then the supervisor
+  // watches the memory.
   static_cast<void>(put(parent + "/../cgroup.subtree_control", "+memory"));
   static_cast<void>(put(parent + "/cgroup.subtree_control", "+memory"));
   std::string path = parent + "/" + name;
@@ -107,7 +108,7 @@ std::vector<pid_t> Cgroup::processes() const {
 bool Cgroup::limit_memory(int64_t bytes) const {
   if (!put(path_ + "/memory.max", fmt::format("{}", bytes))) return false;
   static_cast<void>(put(path_ + "/memory.swap.max", "0"));
-  // All of the run go together: what is left of a job that lost a process hangs.
+  // Kill all processes of the run together, as the remainder of a job that lost a process hangs.
   static_cast<void>(put(path_ + "/memory.oom.group", "1"));
   return true;
 }

@@ -15,15 +15,15 @@ namespace {
 using core::knowledge::Kernel;
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMatrix = 96;  ///< 3 x 36 KiB: stays in a core's cache
+constexpr size_t kMatrix = 96;  ///< 3 x 36 KiB: fits in a core's cache
 constexpr size_t kStreamCount = (size_t{16} << 20) / sizeof(double);
-constexpr size_t kStrips = 16;  ///< of a pass over the stream
-constexpr int kProducts = 60;   ///< of a compute-bound run
-constexpr int kStripsRun = 32;  ///< of a memory-bound run: two passes
+constexpr size_t kStrips = 16;  ///< strips per pass over the arrays
+constexpr int kProducts = 60;   ///< products per compute-bound run
+constexpr int kStripsRun = 32;  ///< strips per memory-bound run: two passes
 constexpr int kMixedProducts = 30;
 constexpr int kMixedStrips = 16;
 
-/// What one core works on.
+/// The data of one core.
 class Workspace {
  public:
   Workspace()
@@ -49,7 +49,7 @@ class Workspace {
         return;
     }
   }
-  /// Depends on everything computed, so that nothing of it can be left out.
+  /// Depends on all results, so that the compiler cannot remove the computation.
   [[nodiscard]] double sum() const { return product_[7] + a_[strip_ * 11]; }
 
  private:
@@ -91,7 +91,7 @@ base::Result<KernelRuns> run_cpu_kernels(const std::vector<int32_t>& cpus, doubl
   std::atomic<int32_t> refused = -1;
   std::atomic<double> sink = 0;
   std::barrier together(static_cast<std::ptrdiff_t>(cpus.size()));
-  // Everything happens in step; the first thread holds the watch.
+  // All threads run in lockstep; the first one measures the time.
   const auto work = [&](size_t me) {
     if (!pin_to(cpus[me])) refused = cpus[me];
     Workspace space;
@@ -112,7 +112,7 @@ base::Result<KernelRuns> run_cpu_kernels(const std::vector<int32_t>& cpus, doubl
     for (size_t i = 0; i < cpus.size(); ++i) threads.emplace_back(work, i);
   }
   if (refused >= 0) {
-    return base::failed(fmt::format("no thread may run on core {}", refused.load()),
+    return base::failed(fmt::format("cannot run a thread on core {}", refused.load()),
                         "taskset -p shows which cores are allowed");
   }
   return out;

@@ -1,4 +1,4 @@
-// The kernels of the profiler on a virtual GPU: real work on its cores, one thread a core.
+// The kernels of the profiler on a virtual GPU: real work on its cores, one thread per core.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace goban::live::machine {
 
-/// Runs each kernel `runs` times on these cores and takes the wall clock, from when all threads
-/// begin until the last has ended. Compute-bound: products of matrices that fit a core's cache;
-/// memory-bound: a[i] = b[i] + s * c[i] over 48 MiB a core; mixed: both in turn. `slowness`: so
-/// many times the work, as injected into the virtual GPU. About 10 ms a run.
-/// Errors: Failed if a thread may not run on its core, naming it.
+/// Runs each kernel `runs` times on these cores and measures wall time, from the common start of
+/// all threads until the last one ends. Compute-bound: products of matrices that fit in a core's
+/// cache; memory-bound: a[i] = b[i] + s * c[i] over three arrays of 16 MiB per core; mixed: one
+/// after the other. `slowness`: factor of the amount of work, as injected into the virtual GPU.
+/// About 10 ms per run. Errors: Failed naming a core on which a thread cannot run.
 [[nodiscard]] base::Result<KernelRuns> run_cpu_kernels(const std::vector<int32_t>& cpus,
                                                        double slowness, int runs);
 

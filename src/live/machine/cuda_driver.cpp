@@ -7,7 +7,7 @@
 namespace goban::live::machine {
 namespace {
 
-/// Null, or the name of a function that the library lacks.
+/// Loads all functions. Returns the name of a missing function, or null.
 const char* find_all(void* file, CudaFunctions& f) {
   const char* missing = nullptr;
   const auto find = [&]<typename Function>(Function*& out, const char* name) {
@@ -42,12 +42,12 @@ base::Result<std::unique_ptr<CudaDriver>> CudaDriver::load(const std::string& pa
   std::unique_ptr<CudaDriver> out(new CudaDriver);
   out->file_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (out->file_ == nullptr) {
-    return base::failed(fmt::format("CUDA's driver library cannot be loaded: {}", dlerror()),
-                        "install the whole of NVIDIA's driver; libcuda.so.1 is a part of it");
+    return base::failed(fmt::format("cannot load CUDA's driver library: {}", dlerror()),
+                        "install NVIDIA's complete driver, which includes libcuda.so.1");
   }
   if (const char* missing = find_all(out->file_, out->f_); missing != nullptr) {
     return base::failed(fmt::format("'{}' has no function '{}'", name, missing),
-                        "a newer driver is needed: 450 or later");
+                        "install driver 450 or later");
   }
   int device = 0;
   for (const auto& status : {out->check(out->f_.init(0), "cuInit"),
@@ -70,7 +70,7 @@ base::Status CudaDriver::check(int code, const char* what) const {
   const char* text = nullptr;
   if (f_.error_string(code, &text) != 0 || text == nullptr) text = "unknown error";
   return base::failed(fmt::format("{}: {} (code {})", what, text, code),
-                      "nvidia-smi shows what is wrong with the GPU");
+                      "check the GPU with nvidia-smi");
 }
 
 }  // namespace goban::live::machine

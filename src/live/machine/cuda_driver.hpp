@@ -1,4 +1,4 @@
-// CUDA's driver library, loaded when asked for: nothing of it is needed to build or to start.
+// CUDA's driver library, loaded on demand: it is required neither for building nor for starting.
 // Declared by hand after cuda.h of CUDA 11 and 12; the functions used here are stable.
 #pragma once
 
@@ -33,19 +33,19 @@ struct CudaFunctions {
   int (*event_elapsed_ms)(float*, CudaHandle, CudaHandle) = nullptr;
 };
 
-/// The library, open, with a context on device 0. One thread. What it allocates is given back with
-/// the context.
+/// The loaded library with a context on device 0. For use by one thread. Memory is freed with the
+/// context.
 class CudaDriver {
  public:
   /// `path`: empty = $GOBAN_CUDA, then libcuda.so.1. Errors: Failed naming the file or function,
-  /// what the loader or the driver said, and the remedy.
+  /// the message of the loader or driver, and the remedy.
   [[nodiscard]] static base::Result<std::unique_ptr<CudaDriver>> load(const std::string& path = {});
   ~CudaDriver();
   CudaDriver(const CudaDriver&) = delete;
   CudaDriver& operator=(const CudaDriver&) = delete;
 
   [[nodiscard]] const CudaFunctions& functions() const { return f_; }
-  /// Fine if `code` is 0. Errors: Failed with `what` and the driver's text.
+  /// Errors: Failed with `what` and the driver's text, if `code` is not 0.
   [[nodiscard]] base::Status check(int code, const char* what) const;
 
  private:

@@ -11,15 +11,15 @@ using core::knowledge::Kernel;
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kGroups = 1024;
-constexpr uint32_t kRounds = 40000;                  ///< of 32 multiply-adds a thread: 0.67 TFLOP
+constexpr uint32_t kRounds = 40000;                  ///< of 32 multiply-adds per thread: 0.67 TFLOP
 constexpr uint32_t kQuads = 8 << 20;                 ///< groups of four floats in an array
-constexpr size_t kArrayBytes = size_t{kQuads} * 16;  ///< beyond every cache
+constexpr size_t kArrayBytes = size_t{kQuads} * 16;  ///< larger than every cache
 constexpr int kMemoryPasses = 128;                   ///< 52 GB
 constexpr int kMixedPasses = 64;                     ///< 26 GB and 0.27 TFLOP
-constexpr int kMixedDepth = 64;                      ///< multiply-adds an element
+constexpr int kMixedDepth = 64;                      ///< multiply-adds per element
 
-/// x = x * %f8 + %f9 on registers 0 to `chains` - 1, `depth` times. With 0.5 and 0.25 it tends to
-/// 0.5: no subnormal numbers, and nothing that a compiler could fold.
+/// x = x * %f8 + %f9 on registers 0 to `chains` - 1, `depth` times. With 0.5 and 0.25, x converges
+/// to 0.5: no subnormal numbers, and no constant for the compiler to fold.
 std::string multiply_adds(int chains, int depth) {
   std::string out;
   for (int i = 0; i < depth; ++i) {
@@ -29,7 +29,7 @@ std::string multiply_adds(int chains, int depth) {
   return out;
 }
 
-/// Eight independent chains a thread fill the pipelines of every generation.
+/// Eight independent chains per thread fill the pipelines of every GPU generation.
 std::string compute_ptx() {
   return R"(
 .visible .entry goban_compute(.param .u64 out, .param .u32 rounds)
@@ -75,7 +75,8 @@ ROUND:
 )";
 }
 
-/// a = b + 0.5 c, then `depth` multiply-adds an element; each thread takes four floats at a time.
+/// a = b + 0.5 c, then `depth` multiply-adds per element; each thread processes four floats at a
+/// time.
 std::string stream_ptx(const char* name, int depth) {
   return fmt::format(
              ".visible .entry {}(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)",
@@ -124,7 +125,7 @@ DONE:
 )";
 }
 
-/// What a run launches, and how often.
+/// The kernel that a run launches, and the number of launches.
 struct Launch {
   const char* name;
   int passes;
@@ -133,7 +134,7 @@ constexpr std::array<Launch, core::knowledge::kNumKernels> kLaunches{
     Launch{"goban_compute", 1}, Launch{"goban_mixed", kMixedPasses},
     Launch{"goban_memory", kMemoryPasses}};
 
-/// The device's side of a measurement. Its calls say by a Status what failed.
+/// The device side of a measurement. Errors name the failed driver call.
 class Bench {
  public:
   explicit Bench(const CudaDriver& driver) : driver_(driver), f_(driver.functions()) {}

@@ -1,4 +1,4 @@
-// The kernels of the profiler on a GPU with CUDA, as PTX text that its driver compiles.
+// The kernels of the profiler on a CUDA GPU, as PTX text compiled by the driver.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace goban::live::machine {
 
-/// Runs each kernel `runs` times on the driver's device and takes its time by events. The work is
-/// the same on every GPU: fused multiply-adds in single precision (compute), a[i] = b[i] + s * c[i]
-/// (memory) and the same with 64 multiply-adds an element (mixed), over 384 MiB.
-/// Errors: Failed, saying which call of the driver did.
+/// Runs each kernel `runs` times on the driver's device and measures the time by events. The work
+/// is the same on every GPU: fused multiply-adds in single precision (compute), a[i] = b[i] + s *
+/// c[i] (memory) and the same with 64 multiply-adds per element (mixed), over 384 MiB. Errors:
+/// Failed naming the driver call.
 [[nodiscard]] base::Result<KernelRuns> run_cuda_kernels(const CudaDriver& driver, int runs);
 
-/// The text of the kernels goban_compute, goban_memory and goban_mixed.
+/// PTX of the kernels goban_compute, goban_memory and goban_mixed.
 [[nodiscard]] std::string kernel_ptx();
 
 }  // namespace goban::live::machine

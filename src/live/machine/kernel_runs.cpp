@@ -21,8 +21,8 @@ std::string to_text(const KernelRuns& runs) {
 
 base::Result<KernelRuns> parse_runs(std::string_view text) {
   const auto wrong = [](std::string_view line) {
-    return base::failed(fmt::format("'{}' is no line of times", line.substr(0, 80)),
-                        "report this: the measuring process wrote something else");
+    return base::failed(fmt::format("'{}' is not a line of kernel times", line.substr(0, 80)),
+                        "report this as a bug of goban's measuring process");
   };
   KernelRuns out;
   while (!text.empty()) {

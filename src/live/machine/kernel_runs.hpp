@@ -1,5 +1,5 @@
-// One block of a measurement: each kernel run a few times in one process, and its times as text
-// from that process to the one that asked.
+// Results of one block of a measurement, in which one process runs each kernel a few times, and
+// their text form for the calling process.
 #pragma once
 
 #include <array>
@@ -12,12 +12,12 @@
 
 namespace goban::live::machine {
 
-/// By core::knowledge::Kernel: seconds of each run, after one that does not count.
+/// Seconds of each run, without the warm-up run, by core::knowledge::Kernel.
 using KernelRuns = std::array<std::vector<double>, core::knowledge::kNumKernels>;
 
-/// A line a kernel: `compute 0.0201 0.02`.
+/// One line per kernel: `compute 0.0201 0.02`.
 [[nodiscard]] std::string to_text(const KernelRuns& runs);
-/// Errors: Failed, quoting what is there instead.
+/// Errors: Failed, quoting the invalid line.
 [[nodiscard]] base::Result<KernelRuns> parse_runs(std::string_view text);
 
 }  // namespace goban::live::machine

@@ -51,7 +51,7 @@ TEST(CpuKernels, DoWorkOnTheCoresGiven) {
 }
 
 TEST(CpuKernels, InjectedSlownessIsMoreWork) {
-  // The fastest of several, as others may use the core as well.
+  // The fastest of several, as other processes may use the core.
   const auto fastest = [](double slowness) {
     return std::ranges::min((*run_cpu_kernels({0}, slowness, 6))[0]);
   };
@@ -82,18 +82,19 @@ TEST(BlockProcess, SaysWhatWentWrong) {
     return problem_of(run_block(virtual_gpu(), options, kNever));
   };
   EXPECT_THAT(problem(options_of({"/nowhere"})), HasSubstr("cannot start /nowhere"));
-  EXPECT_THAT(problem(shell("kill -KILL $$")), HasSubstr("died of signal 9"));
+  EXPECT_THAT(problem(shell("kill -KILL $$")), HasSubstr("were killed by signal 9"));
   EXPECT_THAT(problem(shell("echo no luck >&2; exit 1")), HasSubstr("no luck"));
-  EXPECT_THAT(problem(shell("echo nonsense")), HasSubstr("'nonsense' is no line of times"));
+  EXPECT_THAT(problem(shell("echo nonsense")),
+              HasSubstr("'nonsense' is not a line of kernel times"));
   BlockOptions slow = shell("exec sleep 60");
   slow.timeout_s = 0.3;
-  EXPECT_THAT(problem(slow), HasSubstr("took over 0.3 s"));
+  EXPECT_THAT(problem(slow), HasSubstr("took longer than 0.3 s"));
   const std::atomic<bool> stopped = true;
   EXPECT_THAT(problem_of(run_block(virtual_gpu(), shell("exec sleep 60"), stopped)),
               HasSubstr("interrupted"));
 }
 
-/// The stand-in of CUDA's driver, by its path in the environment.
+/// The stand-in for CUDA's driver, set by its path in the environment.
 struct FakeCuda : testing::Test {
   Variable path{"GOBAN_CUDA", GOBAN_FAKE_CUDA};
   base::gpus::LocalGpu gpu{.uuid = "GPU-a"};
@@ -104,7 +105,7 @@ TEST_F(FakeCuda, LaunchesTheKernelsAndTakesTheirTime) {
   ASSERT_TRUE(driver) << driver.error().text();
   const auto runs = run_cuda_kernels(**driver, 3);
   ASSERT_TRUE(runs) << runs.error().text();
-  // 1 ms a launch, as the stand-in has it.
+  // The stand-in reports 1 ms per launch.
   EXPECT_THAT((*runs)[static_cast<size_t>(Kernel::Compute)],
               testing::ElementsAre(1e-3, 1e-3, 1e-3));
   EXPECT_NEAR((*runs)[static_cast<size_t>(Kernel::Memory)][0], 0.128, 1e-6);
@@ -121,7 +122,7 @@ TEST_F(FakeCuda, TheProcessSeesItsGpuAlone) {
 
 TEST_F(FakeCuda, ACrashOfTheDriverIsAMessage) {
   const Variable crash("FAKE_CUDA_CRASH", "1");
-  EXPECT_THAT(problem_of(run_block(gpu, goban(), kNever)), HasSubstr("died of signal 9"));
+  EXPECT_THAT(problem_of(run_block(gpu, goban(), kNever)), HasSubstr("were killed by signal 9"));
 }
 
 TEST_F(FakeCuda, WhatFailsIsNamed) {

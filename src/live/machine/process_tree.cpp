@@ -24,7 +24,7 @@ pid_t number(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size() ? value : 0;
 }
 
-/// Numbers among the names in a folder.
+/// Names in a folder that are numbers.
 std::vector<pid_t> numbers_in(const std::string& folder) {
   std::vector<pid_t> out;
   struct Close {
@@ -43,7 +43,7 @@ std::string proc_text(pid_t process, const char* name) {
   return text ? std::move(*text) : std::string{};
 }
 
-/// The kernel's own list; false where it keeps none.
+/// Adds the children listed by the kernel; false if the kernel has no such list.
 bool add_children(pid_t process, std::vector<pid_t>& out) {
   bool listed = false;
   for (const pid_t thread : numbers_in(fmt::format("/proc/{}/task", process))) {
@@ -60,10 +60,10 @@ bool add_children(pid_t process, std::vector<pid_t>& out) {
   return listed;
 }
 
-/// Fields of /proc/PID/stat from the third on, the state; none if the process is gone.
+/// Fields of /proc/PID/stat from the third one (state) on; empty if the process has exited.
 std::string stat_after_name(pid_t process) {
   std::string stat = proc_text(process, "stat");
-  const size_t name_end = stat.rfind(')');  // the name may hold anything
+  const size_t name_end = stat.rfind(')');  // the name may contain any characters
   return name_end == std::string::npos ? std::string{} : stat.substr(name_end + 1);
 }
 
@@ -74,7 +74,7 @@ pid_t parent_of(pid_t process) {
   return fields.fields().size() < 2 ? 0 : number(fields.fields()[1]);
 }
 
-/// CPU time of a process and of the children it waited for, in clock ticks; -1 = it is gone.
+/// CPU time of a process and of the children it waited for, in clock ticks; -1 = it has exited.
 struct CpuTicks {
   int64_t own = -1;
   int64_t waited_for = -1;
@@ -102,7 +102,7 @@ std::vector<pid_t> descendants_by_scan(pid_t root) {
   return out;
 }
 
-/// The value of a `Name:   123 kB` line, in its unit; 0 if it is not there.
+/// The value of a `Name: 123 kB` line, in its unit; 0 if it is missing.
 int64_t line_value(std::string_view text, std::string_view name, int base = 10) {
   const size_t at = text.find(name);
   if (at == std::string_view::npos) return 0;

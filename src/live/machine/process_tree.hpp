@@ -1,4 +1,4 @@
-// All processes that come from one, however they detached: from /proc.
+// All descendants of a process, however they detached, from /proc.
 #pragma once
 
 #include <cstdint>
@@ -8,28 +8,31 @@
 
 namespace goban::live::machine {
 
-/// Children, their children and so on, without `root`. A subreaper is root of all its descendants,
-/// those that left by setsid and double fork, too.
+/// All descendants, without `root`. For a subreaper these include processes that detached by setsid
+/// and double fork.
 [[nodiscard]] std::vector<pid_t> descendants_of(pid_t root);
 
-/// Memory of processes together, pages that several map counted once at most: what is private to
-/// each, plus the largest shared part. Copy-on-write pages of forked processes count for each.
+/// Total memory of the processes: the private part of each, plus the largest shared part, so that
+/// shared pages are counted at most once. Copy-on-write pages of forked processes are counted for
+/// each.
 [[nodiscard]] int64_t resident_bytes(const std::vector<pid_t>& processes);
 
-/// The same by shares (PSS): exact, and slow; unreadable processes count nothing.
+/// The same as the sum of proportional set sizes (PSS): exact but slow. Unreadable processes are
+/// skipped.
 [[nodiscard]] int64_t proportional_bytes(const std::vector<pid_t>& processes);
 
-/// CPU time of the descendants of a subreaper, those that were waited for included; without its
-/// own. Does not shrink but for processes that nobody waits for. -1 = the subreaper is gone.
+/// CPU time of the descendants of a subreaper in seconds, including exited ones that were waited
+/// for, without its own. Decreases only when a process exits that no parent waits for. -1 = the
+/// subreaper has exited.
 [[nodiscard]] double tree_cpu_s(pid_t root);
 
-/// The process has a handler for the signal.
+/// Whether the process has a handler for the signal.
 [[nodiscard]] bool catches(pid_t process, int signal);
 
-/// Its environment holds this `NAME=value`.
+/// Whether its environment contains this `NAME=value`.
 [[nodiscard]] bool has_environment(pid_t process, const std::string& entry);
 
-/// Every process of the machine.
+/// All processes of the machine.
 [[nodiscard]] std::vector<pid_t> all_processes();
 
 }  // namespace goban::live::machine

@@ -1,5 +1,5 @@
-// Measuring again, one idle GPU at a time, within a share of all GPU time: what `goban profile
-// --refresh` and the daemon have in common.
+// Refreshing measurements, one idle GPU at a time, within a share of all GPU time. Shared by `goban
+// profile --refresh` and the daemon.
 #pragma once
 
 #include <optional>
@@ -10,31 +10,31 @@
 
 namespace goban::live::machine {
 
-/// Seconds that one refresh takes, if nobody says otherwise.
+/// Default duration of one refresh, in seconds.
 inline constexpr double kRefreshSeconds = 10;
-/// Blocks of a GPU in a whole measurement.
+/// Blocks per GPU in a complete measurement.
 inline constexpr int kBlocks = 16;
 
-/// The book of this score table; an empty one if there is none yet. Errors: it cannot be
-/// read, and those of core::knowledge::parse_book().
+/// The measurement log next to this score table; empty if there is none yet. Errors: Failed if it
+/// cannot be read; those of core::knowledge::parse_book().
 [[nodiscard]] base::Result<core::knowledge::MeasureBook> read_book_beside(
     const std::string& scores_path);
 
-/// Positions in base::gpus::MachineGpus.
+/// GPUs that may be refreshed, by position in base::gpus::MachineGpus.
 struct RefreshWish {
   std::vector<size_t> idle{};
-  std::vector<size_t> suspects{};  ///< jobs say that their scores are wrong
+  std::vector<size_t> suspects{};  ///< their scores disagree with what jobs report
   double cost_s = kRefreshSeconds;
 };
 
-/// The one GPU that is due, or none (core::knowledge::next_to_refresh()). Begins the book if it is
-/// new.
+/// The GPU that is due, or none (core::knowledge::next_to_refresh()). Sets the start time of a new
+/// measurement log.
 [[nodiscard]] std::optional<size_t> due_gpu(const base::gpus::MachineGpus& machine,
                                             const RefreshWish& wish,
                                             core::knowledge::MeasureBook& book, int64_t now_unix_s);
 
-/// Puts what was measured into the book, with its cost. Returns by GPU of the machine whether it
-/// was measured; the problems of `result` say why not.
+/// Adds the measured sessions to the log, with their cost. Returns for each GPU of the machine
+/// whether it was measured; otherwise `result.problems` holds the reason.
 std::vector<bool> keep_sessions(SessionResult& result, const SessionPlan& plan,
                                 const base::gpus::MachineGpus& machine,
                                 core::knowledge::MeasureBook& book, int64_t now_unix_s);

@@ -13,7 +13,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using core::knowledge::GpuSession;
 
-/// A virtual GPU is what its cores are.
+/// The condition of a virtual GPU is its set of cores.
 core::knowledge::GpuCondition condition_of(const base::gpus::MachineGpus& machine,
                                            const base::gpus::LocalGpu& gpu) {
   if (machine.nvml == nullptr) {
@@ -34,13 +34,13 @@ class Session {
     failures_.resize(plan.gpus.size(), 0);
   }
 
-  /// A GPU that is not idle any more is given up with all that was measured of it.
+  /// Gives up GPUs that are no longer idle and discards their blocks.
   void give_up(const BusyGpus& busy) {
     if (plan_.forced) return;
     for (size_t i = 0; i < plan_.gpus.size(); ++i) {
       const auto found = busy.find(gpu(i).index);
       if (found == busy.end() || !result_.problems[i].empty()) continue;
-      result_.problems[i] = fmt::format("GPU {} was needed: {}", gpu(i).index, found->second);
+      result_.problems[i] = fmt::format("GPU {} is in use: {}", gpu(i).index, found->second);
       result_.sessions[i] = {};
     }
   }

@@ -16,7 +16,7 @@
 namespace goban::live::terminal {
 namespace {
 
-/// Keys go to the job one by one, unseen by our own terminal, until it is destroyed.
+/// Sets a terminal to raw mode, so that every key goes to the job, and restores it on destruction.
 class RawTerminal {
  public:
   explicit RawTerminal(int file) : file_(file), set_(::tcgetattr(file, &before_) == 0) {
@@ -37,7 +37,7 @@ class RawTerminal {
   bool set_;
 };
 
-/// Our terminal's size; false if it is none.
+/// Size of the terminal; false if the file is not a terminal.
 bool window_size(int file, WindowSize& size) {
   winsize window{};
   if (::ioctl(file, TIOCGWINSZ, &window) != 0 || window.ws_row == 0) return false;
@@ -60,9 +60,9 @@ base::Result<TerminalClient> TerminalClient::connect(const std::string& socket_p
   if (!out.socket_ || ::connect(out.socket_.get(), reinterpret_cast<const sockaddr*>(&address),
                                 sizeof address) != 0) {
     const bool forbidden = errno == EACCES || errno == EPERM;
-    return base::system_error(
-        "cannot attach to", socket_path,
-        forbidden ? "only the job's owner and root get to its terminal" : "the job may be over");
+    return base::system_error("cannot attach to", socket_path,
+                              forbidden ? "only the job's owner and root may attach to its terminal"
+                                        : "the job may have finished");
   }
   return out;
 }
@@ -87,7 +87,7 @@ TerminalClient::Typed TerminalClient::pass_input(int in, bool is_terminal) {
     }
     leaves = key == 'd';
     if (leaves) break;
-    if (key != kEscape) keys += kEscape;  // it was meant for the job
+    if (key != kEscape) keys += kEscape;  // an escape for the job, not for us
     keys += key;
   }
   if (count <= 0) keys.assign(1, kEndOfFile);
@@ -124,7 +124,7 @@ base::Result<TerminalEnd> TerminalClient::run(int in, int out,
     std::array<char, 16384> buffer{};
     const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return base::failed("the connection to the job's terminal broke");
+    if (count <= 0) return base::failed("the connection to the job's terminal was lost");
     frames.feed({buffer.data(), static_cast<size_t>(count)});
     FrameType type{};
     std::string text;

@@ -1,4 +1,4 @@
-// The other end of an interactive job: `goban run --pty`.
+// The client of an interactive job's terminal: `goban run --pty`.
 #pragma once
 
 #include <functional>
@@ -10,30 +10,30 @@
 
 namespace goban::live::terminal {
 
-/// How a visit to a job's terminal ended.
+/// How a session at a job's terminal ended.
 struct TerminalEnd {
   enum class Kind : uint8_t {
-    Exited,       ///< the job is over
-    Detached,     ///< by the keys for it: the job runs on
+    Exited,       ///< the job has ended
+    Detached,     ///< by key presses: the job continues
     Interrupted,  ///< by `is_interrupted`
   };
   Kind kind = Kind::Exited;
-  int exit_code = 0;  ///< Exited: the job's, 128 + the signal that ended it
+  int exit_code = 0;  ///< Exited: the job's exit code, or 128 + the signal that killed it
 };
 
 class TerminalClient {
  public:
-  /// Before the key that says what to do: Ctrl-], then `d` detaches, Ctrl-] sends it to the job.
+  /// Escape key: Ctrl-] d detaches, Ctrl-] Ctrl-] sends Ctrl-] to the job.
   static constexpr char kEscape = '\x1d';
 
-  /// `socket_path`: terminal_socket() of the run. Errors: Failed: no such socket (not started yet,
-  /// or over), no permission.
+  /// `socket_path`: terminal_socket() of the run. Errors: Failed if there is no such socket (not
+  /// started yet, or ended) or no permission.
   [[nodiscard]] static base::Result<TerminalClient> connect(const std::string& socket_path);
 
-  /// Copies between two files and the job until it is over or somebody leaves; a terminal at `in`
-  /// is set to raw meanwhile, so Ctrl-C goes to the job, and the size of one at `out` is followed.
-  /// The end of `in` is passed on as Ctrl-D. `is_interrupted` is asked several times a second.
-  /// Errors: Failed if the connection breaks before.
+  /// Copies between two files and the job until the job ends or the user detaches. A terminal at
+  /// `in` is in raw mode meanwhile, so Ctrl-C goes to the job; size changes of a terminal at `out`
+  /// are forwarded. The end of `in` is passed on as Ctrl-D. `is_interrupted` is called several
+  /// times per second. Errors: Failed if the connection is lost.
   [[nodiscard]] base::Result<TerminalEnd> run(int in, int out,
                                               const std::function<bool()>& is_interrupted = {});
 

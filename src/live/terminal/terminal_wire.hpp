@@ -1,7 +1,7 @@
-// What goes over `tty.sock`, both ways: frames of a type, a length and so many bytes.
-//   byte 0     type: 'd' data of the terminal, 'w' window size, 'x' the job is over,
-//              'l' the client leaves on purpose: the job shall run on alone
-//   byte 1, 2  length of what follows, big endian
+// Protocol of `tty.sock`, in both directions: frames of a type, a length and the content.
+//   byte 0     type: 'd' data of the terminal, 'w' window size, 'x' the job has ended,
+//              'l' the client detaches on purpose: the job continues without a client
+//   byte 1, 2  length of the content in bytes, big endian
 //   'w': rows and columns, two bytes each, big endian; 'x': exit code as decimal text
 #pragma once
 
@@ -19,7 +19,7 @@ struct WindowSize {
   friend bool operator==(const WindowSize&, const WindowSize&) = default;
 };
 
-/// Frames with all of the text; several if it is long. No text is no frame.
+/// Appends the text as frames: several if it is long, none if it is empty.
 inline void append_frames(std::string& out, FrameType type, std::string_view text) {
   constexpr size_t kPartMax = 65535;
   while (!text.empty()) {
@@ -51,11 +51,11 @@ inline void append_frames(std::string& out, FrameType type, std::string_view tex
   return text.size() == 4 ? WindowSize{value(0), value(2)} : WindowSize{};
 }
 
-/// Collects bytes until frames are whole.
+/// Collects bytes until frames are complete.
 class FrameReader {
  public:
   void feed(std::string_view bytes) { bytes_ += bytes; }
-  /// The next frame, valid until feed(); false: there is none yet.
+  /// Takes the next complete frame; false if there is none yet.
   [[nodiscard]] bool next(FrameType& type, std::string& text) {
     constexpr size_t kHead = 3;
     if (bytes_.size() < kHead) return false;

@@ -28,7 +28,7 @@ std::vector<gid_t> groups_of(const UserFacts& facts, gid_t group) {
   return groups;
 }
 
-/// Of this thread alone; the C library's functions would change all threads.
+/// Changes the rights of this thread only; the C library's functions would change all threads.
 class ThreadRights {
  public:
   explicit ThreadRights(const job::Owner& owner) {
@@ -38,7 +38,7 @@ class ThreadRights {
     GOBAN_CHECK(::syscall(SYS_setgroups, groups.size(), groups.data()) == 0);
     ::setfsgid(owner.gid);
     ::setfsuid(owner.uid);
-    // The calls report no failure; a second one tells what holds.
+    // The calls report no errors; a second call returns the current value.
     changed_ = ::setfsuid(owner.uid) == static_cast<int>(owner.uid) &&
                ::setfsgid(owner.gid) == static_cast<int>(owner.gid);
   }
@@ -57,12 +57,12 @@ class ThreadRights {
 };
 
 base::Result<base::Descriptor> open_plainly(const std::string& path) {
-  // Not blocking: a FIFO in its place must not hold us.
+  // Non-blocking, as the path may be a FIFO.
   base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file) return base::system_error("cannot open", path);
   struct stat facts{};
   if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
-    return base::failed(fmt::format("'{}' is no regular file", path));
+    return base::failed(fmt::format("'{}' is not a regular file", path));
   }
   return file;
 }
@@ -98,10 +98,10 @@ base::Status become(const job::Owner& owner, const UserFacts& facts) {
       ::setuid(owner.uid) != 0) {
     return base::system_error("cannot become the user", owner.user);
   }
-  // No way back, or we would run somebody's script as root.
+  // It must be irrevocable, or a user's script would run as root.
   if (::getuid() != owner.uid || ::geteuid() != owner.uid || ::getgid() != owner.gid ||
       (owner.uid != 0 && ::setuid(0) == 0)) {
-    return base::failed("the rights of root could not be given up");
+    return base::failed("cannot drop root privileges");
   }
   return {};
 }
@@ -110,7 +110,7 @@ base::Result<base::Descriptor> open_as_user(const job::Owner& owner, const std::
   if (auto may = may_act_for(owner); !may) return base::failure(may.error());
   if (::geteuid() == owner.uid) return open_plainly(path);
   const ThreadRights rights(owner);
-  if (!rights.changed()) return base::failed("cannot take the rights of the file's user");
+  if (!rights.changed()) return base::failed("cannot take the rights of the job's user");
   return open_plainly(path);
 }
 

@@ -1,5 +1,5 @@
-// Another user's rights, for root only: a process that gives up its own, and one file opened with
-// the rights of somebody else.
+// Acting with another user's rights, for root only: dropping a process's privileges, and opening a
+// file with the rights of its user.
 #pragma once
 
 #include <string>
@@ -10,10 +10,11 @@
 
 namespace goban::live::engine::local {
 
-/// Whether we can run jobs of this user. Errors: Failed if we are neither root nor that user.
+/// Checks that this process can run jobs of this user. Errors: Failed if it runs neither as root
+/// nor as that user.
 [[nodiscard]] base::Status may_act_for(const job::Owner& owner);
 
-/// What the system knows of a user; "/" and "/bin/sh" if nothing.
+/// A user's entry in the user database; "/" and "/bin/sh" if there is none.
 struct UserFacts {
   std::string name{};
   std::string home = "/";
@@ -21,13 +22,12 @@ struct UserFacts {
 };
 [[nodiscard]] UserFacts user_facts(const job::Owner& owner);
 
-/// This process belongs to the user from now on: groups, group, user; no way back. Nothing to do if
-/// it does already. Errors: Failed.
+/// Changes this process to the user irrevocably: groups, group, user. Does nothing if it runs as
+/// that user already. Errors: Failed.
 [[nodiscard]] base::Status become(const job::Owner& owner, const UserFacts& facts);
 
-/// Opens a file for reading with the rights of its user, whatever links lie on the way: nobody
-/// reads through us what he could not read himself. For logs of jobs. From any thread. Errors:
-/// Failed; a thing that is no regular file.
+/// Opens a file of a job for reading with the rights of its owner, so that symbolic links give
+/// access to no other file. From any thread. Errors: Failed, also if it is not a regular file.
 [[nodiscard]] base::Result<base::Descriptor> open_as_user(const job::Owner& owner,
                                                           const std::string& path);
 

@@ -1,5 +1,5 @@
-// What is written to the files of a cgroup and read from them, on a folder that looks like one: few
-// test machines give their memory controller away. Whole runs in real cgroups: local_engine_test.
+// Reads and writes of cgroup files, on a folder that imitates a cgroup, as few test machines
+// delegate their memory controller. Runs in real cgroups: local_engine_test.
 #include "live/machine/cgroup.hpp"
 
 #include <filesystem>

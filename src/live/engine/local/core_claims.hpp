@@ -1,6 +1,6 @@
-// Which cores a job computes on that asked for cores: each core is for one such job at a time. A
-// claim is a lock on `<state>/cores/<number>`, so it ends with the supervisor that holds it,
-// whatever happens, and a restarted daemon has nothing to remember.
+// Cores of jobs that request cores: each core belongs to one such job at a time. A claim is a lock
+// on `<state>/cores/<number>`, so it always ends with the supervisor that holds it, and a restarted
+// daemon needs no record of it.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct CoreClaims {
   std::vector<base::Descriptor> locks{};
 };
 
-/// Claims `wanted` of the cores that this process may use. Nothing, if it wants all of them, or if
-/// so many are not to be had: then the job runs wherever the kernel lets it.
+/// Claims `wanted` of the cores that this process may use. Empty if all of them are wanted, or if
+/// fewer are free: then the job is not bound to cores.
 [[nodiscard]] CoreClaims claim_cores(const std::string& folder, size_t wanted);
 
 }  // namespace goban::live::engine::local

@@ -21,8 +21,7 @@ constexpr int kVersion = 1;
 constexpr size_t kBytesMax = 1 << 20;
 constexpr double kMost = 1e18;
 
-/// Holds the file's lock while it is open. Whoever was stopped with the lock is not waited for
-/// long.
+/// Opens and locks the file. Gives up after a short time, as a stopped process may hold the lock.
 base::Descriptor open_locked(const std::string& path) {
   constexpr int kTries = 200;
   base::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -47,7 +46,7 @@ std::string read_all(int file) {
   return text;
 }
 
-/// In place: the file grows with its holders alone, so a full disk is met by who comes first.
+/// Writes in place: the file only grows with the number of holders, so later writes need no space.
 bool write_whole(int file, const std::string& text) {
   const auto size = static_cast<off_t>(text.size());
   return ::pwrite(file, text.data(), text.size(), 0) == size && ::ftruncate(file, size) == 0;
@@ -83,13 +82,13 @@ base::Result<EnergyBook> parse_energy_book(std::string_view text, const std::str
   for (int line = 1; !text.empty(); ++line) {
     const auto wrong = [&](const char* what) { return base::bad_data({file, line, 0, {}}, what); };
     const size_t end = text.find('\n');
-    if (end == std::string_view::npos) return wrong("the line has no end");
+    if (end == std::string_view::npos) return wrong("the line is truncated");
     fields.split_blanks(text.substr(0, end));
     text.remove_prefix(end + 1);
     const auto words = fields.fields();
     if (line == 1) {
       if (words.size() != 5 || words[0] != kTitle || base::parse_int(words[1]) != kVersion) {
-        return wrong("this is no book of energy that this release knows");
+        return wrong("this is not an energy ledger that this release can read");
       }
       const auto counter_j = base::parse_double(words[2]);
       const auto at_ns = base::parse_int(words[3]);
@@ -102,7 +101,7 @@ base::Result<EnergyBook> parse_energy_book(std::string_view text, const std::str
       book.joined = static_cast<uint64_t>(*joined);
       continue;
     }
-    if (words.size() != 3) return wrong("there are no three words");
+    if (words.size() != 3) return wrong("must have three words");
     const auto energy_j = base::parse_double(words[1]);
     const auto busy = base::parse_double(words[2]);
     if (!is_amount(energy_j, 0) || !is_amount(busy, 0)) return wrong("a number is out of range");
@@ -149,7 +148,7 @@ bool EnergyShare::visit(bool leaves) {
   const std::string path = folder_ + "/" + gpu_;
   const base::Descriptor file = open_locked(path);
   if (!file) return false;
-  // What cannot be read begins anew: holders come back at their next look, with what they had.
+  // An unreadable ledger is restarted: holders rejoin at their next poll with their energy so far.
   EnergyBook book = parse_energy_book(read_all(file.get()), path).value_or(EnergyBook{});
   update(book, leaves);
   return write_whole(file.get(), to_text(book));

@@ -1,8 +1,8 @@
-// The energy of a GPU among the runs that hold it, in equal parts while there are several. Each GPU
-// has a file `<state>/energy/<gpu>`; the supervisor of each run that holds the GPU looks at the
-// energy counter again and again, and adds what it rose by since the last look of any of them, in
-// equal parts, to all. So what runs are charged adds up to what the GPU took while anybody held it,
-// whoever looked when. No daemon is needed for it.
+// Divides the energy of a GPU among the runs that hold it, in equal parts. Each GPU has a file
+// `<state>/energy/<gpu>`, the ledger. The supervisor of each run that holds the GPU polls the
+// energy counter and adds its increase since the last poll by any supervisor to all holders, in
+// equal parts. So the energy charged to runs adds up to what the GPU used while it was held. Works
+// without a daemon.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@
 
 namespace goban::live::engine::local {
 
-/// What the file of a GPU says.
+/// The content of a GPU's file.
 struct EnergyBook {
   struct Holder {
-    std::string run{};  ///< path of its folder below the state folder
+    std::string run{};  ///< path of its run folder, relative to the state folder
     double energy_j = 0;
-    double busy = 0;  ///< virtual GPUs: how busy it keeps the GPU, 0 to 1
+    double busy = 0;  ///< virtual GPUs: the run's utilisation of the GPU, 0 to 1
     friend bool operator==(const Holder&, const Holder&) = default;
   };
-  double counter_j = -1;   ///< of the GPU at the last look
-  base::TimeNs at_ns = 0;  ///< of the last look, on the machine's steady clock
-  uint64_t joined = 0;     ///< runs that ever came; says whether somebody did meanwhile
+  double counter_j = -1;   ///< energy counter of the GPU at the last poll
+  base::TimeNs at_ns = 0;  ///< time of the last poll, on the machine's steady clock
+  uint64_t joined = 0;     ///< number of runs that ever joined; detects runs that joined in between
   std::vector<Holder> holders{};
 
   [[nodiscard]] Holder* find(std::string_view run);
@@ -40,23 +40,24 @@ struct EnergyBook {
 [[nodiscard]] base::Result<EnergyBook> parse_energy_book(std::string_view text,
                                                          const std::string& file);
 
-/// A run's hold on a GPU, from its construction until it leaves or dies.
+/// A run's share of a GPU's energy, from construction until leave() or the end of the process.
 class EnergyShare {
  public:
-  /// Joules since the last look, which the book tells; brings the book's counter up to date. `own`:
-  /// of the run that looks, null before it holds the GPU. Negative = there is no counter.
+  /// Joules since the last poll according to the ledger; updates the ledger's counter. `own`: the
+  /// entry of the polling run, null before it holds the GPU. Negative = no counter.
   using Since = std::function<double(EnergyBook& book, EnergyBook::Holder* own)>;
-  /// Whether the supervisor of another holder lives.
+  /// Whether the supervisor of another holder is running.
   using Lives = std::function<bool(const std::string& run)>;
 
   /// `state`: the state folder; `gpu`: names the file; `run` as in EnergyBook.
   EnergyShare(const std::string& state, const std::string& gpu, std::string run, Since since,
               Lives lives = {});
-  /// Once a second or so. A look that fails is made up for by the next one.
+  /// Polls the counter; to be called about once per second. The next poll makes up for a failed
+  /// one.
   void look();
-  /// The last look. Joules of this run in all; negative = not known.
+  /// The last poll. Returns the total joules of this run; negative = unknown.
   [[nodiscard]] double leave();
-  /// Nobody else held the GPU at any time, as of the last look.
+  /// Whether no other run held the GPU at any time, as of the last poll.
   [[nodiscard]] bool was_alone() const { return was_alone_; }
 
  private:
@@ -72,7 +73,7 @@ class EnergyShare {
   bool has_counter_ = true;
   bool was_alone_ = true;
   uint64_t joined_as_ = 0;
-  double energy_j_ = 0;  ///< ours at the last look
+  double energy_j_ = 0;  ///< of this run at the last poll
 };
 
 }  // namespace goban::live::engine::local

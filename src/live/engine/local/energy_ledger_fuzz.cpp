@@ -1,4 +1,4 @@
-// Any bytes are a book of energy or none; what is read is written and read again the same.
+// Reads any bytes as an energy ledger; a valid ledger is identical after writing and reading.
 #include "live/engine/local/energy_ledger.hpp"
 
 #include "base/check.hpp"

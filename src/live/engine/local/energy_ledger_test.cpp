@@ -1,4 +1,4 @@
-// The energy of shared GPUs: what runs are charged adds up to what the GPU took while it was held.
+// The energy of shared GPUs: charges add up to the energy that the GPU used while it was held.
 #include "live/engine/local/energy_ledger.hpp"
 
 #include <filesystem>
@@ -50,7 +50,7 @@ TEST_F(EnergyLedger, HoldersShareInEqualPartsWhileTheyAreThere) {
   EXPECT_FALSE(a->was_alone());
   counter_j += 40;  // b alone
   EXPECT_DOUBLE_EQ(b->leave(), 70);
-  counter_j += 500;  // nobody
+  counter_j += 500;  // no holder
   const auto c = hold("c");
   counter_j += 7;
   EXPECT_DOUBLE_EQ(c->leave(), 7);
@@ -112,8 +112,8 @@ TEST_F(EnergyLedger, WhatCannotBeWrittenIsNotKnown) {
   EXPECT_EQ(a->leave(), -1);
 }
 
-/// Runs that come, look, leave and die at random: all that was charged, and what those who died
-/// had, is what the counter rose by while the GPU was held.
+/// Runs that join, poll, leave and are killed at random: the charges, including those of killed
+/// runs, add up to the increase of the counter while the GPU was held.
 TEST_F(EnergyLedger, PartsAddUpToTheWhole) {
   constexpr uint64_t kSeed = 20261122;
   base::Random random(kSeed);
@@ -150,7 +150,7 @@ TEST_F(EnergyLedger, PartsAddUpToTheWhole) {
         if (!holding.empty()) some->second->look();
         break;
       default:
-        // Its supervisor is killed; what it had goes with the next look of somebody else.
+        // Its supervisor is killed; its entry is removed at the next poll of another run.
         if (random.below(10) > 0 || holding.size() < 2) break;
         some->second->look();
         charged_j += book().find(some->first)->energy_j;

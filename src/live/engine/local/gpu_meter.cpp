@@ -15,7 +15,7 @@
 namespace goban::live::engine::local {
 namespace {
 
-/// A run's hold on its GPUs' energy.
+/// The run's energy shares of all its GPUs.
 class EnergyShares {
  public:
   explicit EnergyShares(const RunFolder& run) {
@@ -31,7 +31,8 @@ class EnergyShares {
   void look() {
     for (const auto& share : shares_) share->look();
   }
-  /// Joules in all; negative = not known of every GPU: a part would pass for the whole.
+  /// Total joules; negative if the energy of any GPU is unknown, as a partial sum would be
+  /// misleading.
   double leave() {
     double sum_j = 0;
     bool known = !shares_.empty();
@@ -60,7 +61,7 @@ class NoMeter final : public GpuMeter {
   void finish(RunUsage& /*usage*/, double /*wall_s*/) override {}
 };
 
-/// A virtual GPU is as busy as the run keeps its cores; its memory is the run's.
+/// Virtual GPUs: utilisation is that of their cores, memory is the run's.
 class VirtualMeter final : public GpuMeter {
  public:
   VirtualMeter(std::vector<base::gpus::LocalGpu> gpus, const RunFolder& run)
@@ -101,14 +102,14 @@ class VirtualMeter final : public GpuMeter {
     double energy_j = 0;
     for (const base::gpus::LocalGpu& gpu : gpus_) {
       const double power_w = virtual_power_w(gpu, busy);
-      if (power_w < 0) return;  // a part would pass for the whole
+      if (power_w < 0) return;  // a partial sum would be misleading
       energy_j += power_w * wall_s;
     }
     usage.energy_j = energy_j;
   }
 
  private:
-  /// How busy the run keeps the GPUs since the last look.
+  /// Updates the run's utilisation of the GPUs since the last sample.
   void look_at(double cpu_s) {
     const base::TimeNs now_ns = base::steady_ns();
     const double span_s = base::to_seconds(now_ns - sampled_ns_) * num_cores_;
@@ -117,7 +118,7 @@ class VirtualMeter final : public GpuMeter {
     cpu_s_ = std::max(cpu_s, cpu_s_);
     sampled_ns_ = now_ns;
   }
-  /// The GPU is as busy as all holders together keep it.
+  /// Energy since the last poll, from the sum of the holders' utilisations.
   double energy_since(const base::gpus::LocalGpu& gpu, EnergyBook& book,
                       EnergyBook::Holder* own) const {
     if (own != nullptr) own->busy = busy_;
@@ -138,8 +139,7 @@ class VirtualMeter final : public GpuMeter {
   base::TimeNs sampled_ns_ = 0;
 };
 
-/// By the driver's counters. Utilisation is that of the whole GPU: of a shared one, neighbours
-/// included.
+/// By the driver's counters. Utilisation is that of the whole GPU, including co-runners.
 class NvmlMeter final : public GpuMeter {
  public:
   NvmlMeter(std::vector<base::gpus::LocalGpu> gpus,
@@ -150,7 +150,7 @@ class NvmlMeter final : public GpuMeter {
       energy_.add(gpu.uuid, [this, &gpu](EnergyBook& book, EnergyBook::Holder* /*own*/) {
         const double now_j = nvml_->read(gpu.uuid).energy_j;
         if (now_j < 0) return -1.0;
-        // A counter that fell is that of a driver loaded anew.
+        // The counter restarts when the driver is reloaded.
         const double rise_j = book.counter_j < 0 ? 0 : std::max(0.0, now_j - book.counter_j);
         book.counter_j = now_j;
         return rise_j;
@@ -191,7 +191,7 @@ class NvmlMeter final : public GpuMeter {
       usage.gpu_util_pct = static_cast<float>(util_pct_sum_ / count);
       usage.memory_busy_pct = static_cast<float>(memory_busy_pct_sum_ / count);
     }
-    // Counters of the driver may come out a little above their peak.
+    // Driver counters may slightly exceed their peak.
     usage.dram_util_pct = static_cast<float>(std::min(unit_use_.dram_pct(), 100.0));
     usage.fu_util_pct = static_cast<float>(std::min(unit_use_.fu_pct(), 100.0));
     usage.energy_j = energy_.leave();
@@ -219,7 +219,7 @@ std::unique_ptr<GpuMeter> make_gpu_meter(const std::vector<base::gpus::LocalGpu>
                                          const RunFolder& run) {
   if (gpus.empty()) return std::make_unique<NoMeter>();
   if (gpus.front().is_virtual) return std::make_unique<VirtualMeter>(gpus, run);
-  // Without the library the job runs all the same, unmeasured.
+  // Without the library the job runs unmeasured.
   auto nvml = base::gpus::NvmlLibrary::load();
   if (!nvml) return std::make_unique<NoMeter>();
   return std::make_unique<NvmlMeter>(gpus, std::move(*nvml), run);

@@ -1,4 +1,4 @@
-// What a run's GPUs do while it lasts: utilisation, memory, energy.
+// Measures the GPUs of a run: utilisation, memory, energy.
 #pragma once
 
 #include <memory>
@@ -13,20 +13,20 @@ namespace goban::live::engine::local {
 class GpuMeter {
  public:
   virtual ~GpuMeter() = default;
-  /// Looks at the GPUs; once a second or so. `cpu_s`: what the run has used of the host so far.
+  /// Samples the GPUs; to be called about once per second. `cpu_s`: CPU time of the run so far.
   virtual void sample(const std::vector<pid_t>& processes, double cpu_s) = 0;
-  /// Memory of these processes on the GPU where they have most, as last sampled; -1 = not known.
+  /// Largest GPU memory of these processes on any GPU, as last sampled; -1 = unknown.
   [[nodiscard]] virtual int64_t gpu_mem_bytes() const = 0;
-  /// Seconds that these GPUs were busy for the run alone, their mean; negative = not known.
-  /// `cpu_s`: what it has used of the host so far.
+  /// Seconds that the GPUs were busy with this run, as a mean over the GPUs; negative = unknown.
+  /// `cpu_s`: CPU time of the run so far.
   [[nodiscard]] virtual double busy_s(double cpu_s) const = 0;
-  /// Fills in the GPU fields, once. `cpu_s`, `mem_bytes_max`: what the run used of the host. Of the
-  /// energy of a shared GPU it is the run's part (energy_ledger.hpp).
+  /// Sets the GPU fields of `usage`, once; its `cpu_s` and `mem_bytes_max` must be set. The energy
+  /// of a shared GPU is the run's part (energy_ledger.hpp).
   virtual void finish(RunUsage& usage, double wall_s) = 0;
 };
 
-/// The meter of an order's GPUs: by the driver's library, or for virtual ones from what the run
-/// used of its cores (its energy is then modelled, not measured). Without GPUs: a meter of nothing.
+/// The meter of an order's GPUs: by the driver's library, or for virtual ones from the run's use of
+/// its cores (their energy is modelled, not measured). Without GPUs it measures nothing.
 [[nodiscard]] std::unique_ptr<GpuMeter> make_gpu_meter(
     const std::vector<base::gpus::LocalGpu>& gpus, const RunFolder& run);
 

@@ -48,13 +48,13 @@ void GpuWatch::add_run(const HoldingRun& held, base::TimeNs now_ns,
                        std::map<RunId, Seen>& seen) const {
   const RunFolder folder(state_, held.run);
   const auto text = base::read_small_file(folder.file("running"));
-  if (!text) return;  // it is about to start, or to be forgotten
+  if (!text) return;  // it is about to start or already removed
   const auto note = parse_note(*text, folder.file("running"));
   if (!note) return;
   const auto supervisor = static_cast<pid_t>(note->supervisor_pid);
   const double cpu_s = note->cgroup.empty() ? machine::tree_cpu_s(supervisor)
                                             : machine::Cgroup::at(note->cgroup).cpu_s();
-  if (cpu_s < 0) return;  // over
+  if (cpu_s < 0) return;  // it has ended
   std::set<int32_t> cores;
   std::vector<size_t> gpus;
   for (const core::model::GpuId gpu : held.gpus) {
@@ -67,7 +67,7 @@ void GpuWatch::add_run(const HoldingRun& held, base::TimeNs now_ns,
   const Seen last = before == seen_.end() ? Seen{.at_ns = note->started_ns} : before->second;
   seen[held.run] = {.cpu_s = cpu_s, .at_ns = now_ns};
   const double span_s = base::to_seconds(now_ns - last.at_ns) * static_cast<double>(cores.size());
-  // Processes that nobody waits for take their time with them.
+  // CPU time can decrease when a process exits that no parent waits for.
   const double util_pct = span_s > 0 ? 100 * std::max(0.0, cpu_s - last.cpu_s) / span_s : 0;
   const int64_t mem_bytes = machine::resident_bytes(machine::descendants_of(supervisor)) /
                             static_cast<int64_t>(gpus.size());

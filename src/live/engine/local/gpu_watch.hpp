@@ -1,5 +1,5 @@
-// What the GPUs of this machine do now: real ones by the driver, virtual ones by what the runs that
-// hold them take of their cores.
+// Current readings of this machine's GPUs: real ones by the driver, virtual ones by the CPU use of
+// the runs that hold them.
 #pragma once
 
 #include <map>
@@ -17,17 +17,17 @@ namespace goban::live::engine::local {
 /// without a power model.
 [[nodiscard]] double virtual_power_w(const base::gpus::LocalGpu& gpu, double busy);
 
-/// Called again and again, by one thread.
+/// To be called periodically, by one thread.
 class GpuWatch {
  public:
   /// `gpus` by GpuId. `state`: state folder of the engine. `nvml`: null where all are virtual.
   GpuWatch(std::string state, std::vector<base::gpus::LocalGpu> gpus,
            std::shared_ptr<const base::gpus::NvmlLibrary> nvml = {});
 
-  /// A reading a GPU. Of a virtual GPU: utilisation is the CPU time of the runs on it since the
-  /// last call (of a run that is new: since it started) over the time of their GPUs' cores; memory
-  /// is resident memory over the GPUs of the run; watts follow from the power model, else they are
-  /// not known; there is no temperature. Without a run it is idle. Times are since 1970.
+  /// One reading per GPU. For a virtual GPU: utilisation is the CPU time of its runs since the last
+  /// call (for a new run: since its start) / the time of their GPUs' cores; memory is the run's
+  /// resident memory / its number of GPUs; power follows from the power model and is unknown
+  /// without one; there is no temperature. Without a run it is idle. `now_ns`: since 1970.
   [[nodiscard]] std::vector<base::gpus::GpuReading> read(const std::vector<HoldingRun>& runs,
                                                          base::TimeNs now_ns);
 

@@ -17,7 +17,7 @@ base::TimeNs now_ns() {
   return std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
-/// A process without end that computes, or sleeps.
+/// An endless process that computes or sleeps.
 class Child {
  public:
   explicit Child(bool computes) : pid_(::fork()) {
@@ -41,7 +41,7 @@ class Child {
 };
 
 struct GpuWatchTest : testing::Test {
-  /// Says that the run lives below this process, as its supervisor.
+  /// Writes a running note with this process as the run's supervisor.
   void begin(RunId begun, base::TimeNs started_ns) {
     const RunFolder folder(runs.state(), begun);
     std::filesystem::create_directories(folder.path());

@@ -20,7 +20,7 @@ std::string gpu_list(const RunOrder& order) {
   return fmt::format("{}", fmt::join(indexes, ","));
 }
 
-/// As CUDA counts them; slices of GPUs have no number, only UUIDs.
+/// GPU indexes as CUDA numbers them, or UUIDs if one is a MIG instance, as these have no index.
 std::string cuda_list(const RunOrder& order) {
   const bool has_slice = std::ranges::any_of(
       order.gpus, [](const base::gpus::LocalGpu& gpu) { return gpu.uuid.starts_with("MIG-"); });
@@ -30,8 +30,7 @@ std::string cuda_list(const RunOrder& order) {
   return fmt::format("{}", fmt::join(uuids, ","));
 }
 
-/// Honoured by NVIDIA's MPS server where one runs; devices are counted as the
-/// job sees them.
+/// Limits for NVIDIA's MPS server, if one runs. Devices are numbered as visible to the job.
 void add_mps_limits(const RunOrder& order, Names& out) {
   const core::model::TrainingFacts& facts = order.spec.training;
   if (facts.gpu_mem_bytes > 0) {
@@ -64,8 +63,7 @@ void add_gpus(const RunOrder& order, Names& out) {
   if (order.shares && slowness == 0 && !order.gpus.empty()) add_mps_limits(order, out);
 }
 
-/// One task on one machine: launchers such as torchrun and mpirun go on from
-/// there.
+/// One task on one machine; launchers such as torchrun and mpirun start the ranks.
 void add_ranks(const RunPlaces& places, Names& out) {
   out["MASTER_ADDR"] = "127.0.0.1";
   out["MASTER_PORT"] = fmt::format("{}", places.master_port);
@@ -79,7 +77,7 @@ void add_ranks(const RunPlaces& places, Names& out) {
   }
 }
 
-/// Of all that runs here: parts without GPUs are cores of one task.
+/// Cores of the task on this machine: instances without GPUs add up to one task.
 int32_t cores_of(const RunOrder& order) {
   const bool adds_up = order.gpus.empty();
   return order.spec.cores * (adds_up ? std::max(1, order.spec.instances) : 1);

@@ -1,4 +1,4 @@
-// What a job finds in its environment: what its user gave, then what schedulers' conventions say.
+// The environment of a job: variables of its user, then variables by schedulers' conventions.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace goban::live::engine::local {
 
-/// What the supervisor adds.
+/// Values added by the supervisor.
 struct RunPlaces {
   std::string progress_socket{};
-  std::string key{};  ///< marks every process of the run
+  std::string key{};  ///< identifies the processes of the run
   std::string home{}, shell{};
   std::string work_folder{};
   uint16_t master_port = 0;
 };
 
-/// `NAME=value` entries, each name once. The scheduler's own win over the user's.
+/// `NAME=value` entries with unique names. The scheduler's values override the user's.
 [[nodiscard]] std::vector<std::string> job_environment(const RunOrder& order,
                                                        const Payload& payload,
                                                        const RunPlaces& places);
@@ -25,7 +25,7 @@ struct RunPlaces {
 /// Name of the variable that holds RunPlaces::key.
 inline constexpr const char* kKeyVariable = "GOBAN_RUN_KEY";
 
-/// Where the output goes; an empty `err` = into the same file.
+/// Output files; an empty `err` = the same file as `out`.
 struct OutputPaths {
   std::string out{};
   std::string err{};

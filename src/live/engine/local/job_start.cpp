@@ -17,12 +17,12 @@
 namespace goban::live::engine::local {
 namespace {
 
-/// High, so that it is in nobody's way.
+/// High, to avoid descriptors used by scripts.
 constexpr int kScriptFile = 100;
 
 base::Result<base::Descriptor> script_in_memory(std::string_view script) {
   base::Descriptor file(::memfd_create("goban-script", MFD_CLOEXEC));
-  // Readable for the job's user, who opens it anew by its name under /dev/fd.
+  // Readable for the job's user: the interpreter opens it by its name under /dev/fd.
   if (!file || !base::write_all(file.get(), script) || ::fchmod(file.get(), 0444) != 0) {
     return base::system_error("cannot keep the script in", "memory");
   }
@@ -44,11 +44,11 @@ void bind_to(const std::vector<int32_t>& cpus) {
   for (const int32_t cpu : cpus) {
     if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(static_cast<size_t>(cpu), &set);
   }
-  // Not all of them may be ours; then any of ours will do.
+  // Some of them may not be allowed; then the kernel uses the allowed ones.
   static_cast<void>(::sched_setaffinity(0, sizeof set, &set));
 }
 
-/// A supervisor is the last process to be killed for memory; its job is not.
+/// Supervisors are protected from the OOM killer; jobs must not be.
 void be_killable() {
   const base::Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
   if (file) static_cast<void>(base::write_all(file.get(), "0"));
@@ -60,9 +60,9 @@ base::Result<base::Descriptor> open_output(const std::string& path, bool append)
   base::Descriptor file(::open(path.c_str(), flags, 0644));
   if (!file) {
     return base::system_error("cannot write the output file", path,
-                              "its folder has to exist and to be writable for the job's user");
+                              "its folder must exist and be writable by the job's user");
   }
-  // Not blocking was for the opening alone: a FIFO without a reader.
+  // O_NONBLOCK was only for open(), which would block on a FIFO without a reader.
   ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK);
   return file;
 }
@@ -101,23 +101,23 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// In the new process, up to the moment before its program starts.
+/// In the new process, before execve().
 base::Status prepare(const JobStart& start, pid_t parent) {
   ::setsid();
   if (auto s = join_cgroup(start.cgroup_procs); !s) return s;
   bind_to(start.cpus);
   be_killable();
-  // From here on with the user's rights alone: no file of a user is opened before.
+  // Drop privileges before any file of the user is opened.
   if (auto s = become(start.owner, start.user); !s) return s;
   ::umask(022);
   if (::chdir(start.work_folder.c_str()) != 0) {
     return base::system_error("cannot enter the work folder", start.work_folder,
-                              "it has to exist for the job's user on this machine");
+                              "it must exist on this machine and be accessible to the job's user");
   }
   auto connected = start.terminal.empty() ? connect_files(start) : connect_terminal(start.terminal);
   if (!connected) return connected;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) return base::failed("the supervisor is gone");
+  if (::getppid() != parent) return base::failed("the supervisor has exited");
   reset_signals();
   return {};
 }
@@ -172,7 +172,7 @@ base::Result<pid_t> start_job(const JobStart& start) {
   const auto script = script_in_memory(start.script);
   if (!script) return base::failure(script.error());
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return base::system_error("cannot make a", "pipe");
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return base::system_error("cannot create", "a pipe");
   const base::Descriptor reading(ends[0]);
   base::Descriptor writing(ends[1]);
   const pid_t parent = ::getpid();

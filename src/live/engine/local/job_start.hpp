@@ -1,5 +1,5 @@
-// Starts a job's script: from memory, as its user, in its own session, without a shell reading any
-// text that a user gave.
+// Starts a job's script: from memory, as its user, in its own session, without passing user text to
+// a shell.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@
 
 namespace goban::live::engine::local {
 
-/// How a script is run: by the interpreter of its first line, else by /bin/sh.
+/// The interpreter of a script: from its first line, or /bin/sh.
 struct ScriptCommand {
   std::string interpreter = "/bin/sh";
-  std::string argument{};  ///< all words after the interpreter, as one; empty = none
+  std::string argument{};  ///< all words after the interpreter, as one argument; empty = none
 };
 [[nodiscard]] ScriptCommand script_command(std::string_view script);
 
@@ -28,14 +28,14 @@ struct JobStart {
   UserFacts user{};
   std::string work_folder{};
   OutputPaths outputs{};
-  bool append = false;          ///< keep what earlier runs wrote
-  std::string terminal{};       ///< device of a pseudo-terminal, instead of the outputs
+  bool append = false;          ///< append to the output of earlier runs
+  std::string terminal{};       ///< device of a pseudo-terminal that replaces the output files
   std::vector<int32_t> cpus{};  ///< empty: any
   std::string cgroup_procs{};   ///< `cgroup.procs` to join; empty: none
 };
 
-/// Returns when the interpreter runs. The process leads a session and dies with us. Errors: Failed
-/// with what could not be done: folder, output file, user, interpreter.
+/// Returns once the interpreter runs. The process leads a session and is killed when this process
+/// exits. Errors: Failed with the step that failed: folder, output file, user, interpreter.
 [[nodiscard]] base::Result<pid_t> start_job(const JobStart& start);
 
 }  // namespace goban::live::engine::local

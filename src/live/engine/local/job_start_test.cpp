@@ -1,4 +1,4 @@
-// What a job finds when it starts, and the steps of its end.
+// The environment of a starting job, and the steps of its stop.
 #include "live/engine/local/job_start.hpp"
 
 #include <csignal>
@@ -19,7 +19,7 @@ TEST(JobStart, TheFirstLineOfAScriptNamesItsInterpreter) {
   EXPECT_EQ(script_command("#!/bin/bash").interpreter, "/bin/bash");
   const ScriptCommand env = script_command("#! /usr/bin/env python3 -u \nprint()\n");
   EXPECT_EQ(env.interpreter, "/usr/bin/env");
-  EXPECT_EQ(env.argument, "python3 -u");  // one argument, as the kernel has it
+  EXPECT_EQ(env.argument, "python3 -u");  // one argument, as in the kernel
 }
 
 RunOrder order_of_two_gpus() {

@@ -1,4 +1,4 @@
-// A run starts once or not at all, whoever dies meanwhile.
+// A run starts at most once, whichever process is killed.
 #include <csignal>
 #include <gtest/gtest.h>
 #include <map>
@@ -20,7 +20,7 @@ pid_t launch_elsewhere(TestRuns& runs, const LaunchOrder& order) {
   ::_exit(0);
 }
 
-/// About twice the time that a launch takes.
+/// About twice the duration of a launch.
 constexpr uint64_t kLaunchMax_us = 6000;
 
 /// Launches in a process that is killed within that time.
@@ -32,7 +32,7 @@ void launch_and_kill(TestRuns& runs, const LaunchOrder& order, base::Random& ran
   ::waitpid(launcher, nullptr, 0);
 }
 
-/// A job that leaves a line for each time that it is started.
+/// A job that appends a line at each start.
 LaunchOrder counted_job(const TestRuns& runs, uint32_t number) {
   return runs.job(number, "echo x >> started-$GOBAN_JOB_ID\n");
 }
@@ -40,7 +40,7 @@ std::string starts_of(const TestRuns& runs, uint32_t number) {
   return text_of(runs.out("started-" + std::to_string(number)));
 }
 
-/// The last word on each run.
+/// The last report of each run.
 std::map<uint32_t, Report> ends_of(TestRuns& runs, size_t count, std::vector<Report> early = {}) {
   std::map<uint32_t, Report> ends;
   EXPECT_TRUE(wait_until([&] {
@@ -62,7 +62,7 @@ TEST(Launch, KilledAtAnyMomentAndRepeatedItStartsOnce) {
   for (uint32_t i = 1; i <= kRuns; ++i) {
     orders.push_back(counted_job(runs, i));
     launch_and_kill(runs, orders.back(), random);
-    // The new daemon repeats what may not have been done; sometimes it dies as well.
+    // The new daemon repeats orders that may have been lost; sometimes it is killed, too.
     if (i % 3 == 0) launch_and_kill(runs, orders.back(), random);
     runs.engine().launch(orders.back());
   }
@@ -81,8 +81,8 @@ TEST(Launch, KilledAtAnyMomentAndResumedItRanOnceOrIsLostForGood) {
   std::vector<LaunchOrder> orders;
   for (uint32_t i = 1; i <= kRuns; ++i) {
     orders.push_back(counted_job(runs, i));
-    // A supervisor needs a moment to take the order. On a slow machine the random ones may all be
-    // too short, so some have all the time they need, and some have none.
+    // A supervisor needs some time to take the order. On a slow machine all random times may be too
+    // short, so some cases wait as long as needed, and some do not wait.
     if (i % 4 == 0) {
       ::waitpid(launch_elsewhere(runs, orders.back()), nullptr, 0);
       wait_until([&] { return runs.folder(orders.back()).stage() >= RunStage::Running; });
@@ -106,7 +106,7 @@ TEST(Launch, KilledAtAnyMomentAndResumedItRanOnceOrIsLostForGood) {
   }
   EXPECT_GT(lost, 0);
   EXPECT_LT(lost, static_cast<int>(kRuns));
-  // What was lost cannot be started by a late repetition.
+  // A lost run is not started by a late repetition of its order.
   for (const auto& order : orders) {
     if (ends.at(order.run.job.value).kind == ReportKind::Lost) runs.engine().launch(order);
   }
@@ -116,8 +116,8 @@ TEST(Launch, KilledAtAnyMomentAndResumedItRanOnceOrIsLostForGood) {
   }
 }
 
-// A daemon is frozen just before it launches; another one takes over, runs the job and forgets it;
-// then the first goes on.
+// A daemon is frozen just before it launches. Another one takes over, runs the job and forgets it.
+// Then the first one continues.
 TEST(Launch, ADaemonThatWasTakenOverStartsNothing) {
   TestRuns runs("shut_out");
   const std::string journal = runs.state() + "/journal";
@@ -126,7 +126,7 @@ TEST(Launch, ADaemonThatWasTakenOverStartsNothing) {
   LocalEngine old(runs.options, runs.gpus);
   const auto placed = counted_job(runs, 1);
   const auto late = counted_job(runs, 2);
-  // Its supervisor is started by hand below: the order of the first run is there, untaken.
+  // Its supervisor is started explicitly below: the order of the first run exists and is not taken.
   RunOrder order;
   order.run = placed.run;
   order.epoch = runs.options.epoch;
@@ -142,7 +142,7 @@ TEST(Launch, ADaemonThatWasTakenOverStartsNothing) {
   EXPECT_TRUE(old.take_reports().empty());
   EXPECT_EQ(runs.folder(late).stage(), RunStage::Absent);
   EXPECT_EQ(starts_of(runs, 2), "x\n");
-  // The new one orders the first run again, and that counts.
+  // The new daemon orders the first run again, which takes effect.
   EXPECT_EQ(runs.run(placed).kind, ReportKind::Ended);
   EXPECT_EQ(starts_of(runs, 1), "x\n");
 }
@@ -156,7 +156,7 @@ TEST(Launch, TwoAtOnceStartItOnce) {
     const pid_t second = launch_elsewhere(runs, order);
     ::waitpid(first, nullptr, 0);
     ::waitpid(second, nullptr, 0);
-    runs.engine().launch(order);  // a third
+    runs.engine().launch(order);  // a third launch
   }
   for (const auto& [job, report] : ends_of(runs, kRuns)) {
     EXPECT_EQ(report.kind, ReportKind::Ended) << report.detail;
@@ -179,13 +179,13 @@ TEST(Launch, AJobAndItsStopOutliveTheDaemon) {
   int status = 0;
   ::waitpid(daemon, &status, 0);
   ASSERT_TRUE(WIFSIGNALED(status));
-  // Nobody is there but the supervisor.
+  // Only the supervisor is running.
   ASSERT_TRUE(wait_until([&] { return runs.folder(order).stage() == RunStage::Over; }));
   runs.engine().resume(order);
   const auto reports = runs.wait_for(order.run, ReportKind::Ended);
   EXPECT_EQ(reports.front().kind, ReportKind::Started);
   EXPECT_EQ(reports.back().signal, SIGKILL);
-  // Asked again, it says the same.
+  // A repeated order gives the same result.
   runs.restart();
   runs.engine().resume(order);
   EXPECT_EQ(runs.wait_for(order.run, ReportKind::Ended).back().signal, SIGKILL);
@@ -218,7 +218,7 @@ TEST(Launch, UnknownRunsAreLost) {
   const auto order = runs.job(1, "true\n");
   runs.engine().resume(order);
   EXPECT_EQ(runs.wait_for(order.run, ReportKind::Lost).back().detail, "unknown");
-  // Nothing was there of it, not even a folder; a late repetition finds it fenced all the same.
+  // The run had not even a folder; a late repetition of its order is fenced nevertheless.
   runs.engine().launch(order);
   EXPECT_EQ(runs.wait_for(order.run, ReportKind::Lost).back().kind, ReportKind::Lost);
 }

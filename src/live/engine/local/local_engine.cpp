@@ -22,9 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A dead supervisor changes nothing in its folder: so often we look at its lock.
+/// Interval of checks of the lock, as a dead supervisor does not change its folder.
 constexpr TimeNs kLockEvery = base::kSecond;
-/// File times are as coarse as the kernel's clock tick: within that, equal times say nothing.
+/// Resolution of file times (the kernel's clock tick): equal times within it prove nothing.
 constexpr TimeNs kTimesAreCoarse = 50'000'000;
 
 ControlByte byte_of(StopReason reason) {
@@ -41,7 +41,7 @@ ControlByte byte_of(StopReason reason) {
   return ControlByte::Broken;
 }
 
-/// Ends what a dead supervisor left. True: nothing of the run is left.
+/// Kills processes that a dead supervisor left. True: none is left.
 bool end_leftovers(const RunFolder& folder) {
   bool none = true;
   if (const auto text = base::read_small_file(folder.file("running"))) {
@@ -82,7 +82,7 @@ LocalEngine::LocalEngine(LocalOptions options, std::vector<base::gpus::LocalGpu>
     : options_(std::move(options)), gpus_(std::move(gpus)), nvml_(std::move(nvml)) {
   options_.state = fs::absolute(options_.state).lexically_normal().string();
   if (options_.supervisor.empty()) options_.supervisor = {"/proc/self/exe", "supervise"};
-  // A supervisor may end between our opening and our writing to its FIFO.
+  // A supervisor may exit between our open() of its FIFO and our write().
   ::signal(SIGPIPE, SIG_IGN);
 }
 
@@ -206,7 +206,7 @@ void LocalEngine::resume(const LaunchOrder& order) {
 void LocalEngine::stop(RunId run, StopReason reason) {
   auto found = watched_.find(run);
   if (found == watched_.end()) {
-    // Over, or never launched: its end or its loss follows, as for resume().
+    // Ended or never launched: a report of its end or loss follows, as for resume().
     LaunchOrder order;
     order.run = run;
     watch(order);
@@ -214,7 +214,7 @@ void LocalEngine::stop(RunId run, StopReason reason) {
   }
   Watched& watched = found->second;
   if (!watched.stop) watched.stop = byte_of(reason);
-  // A supervisor that does not listen yet is told when it does: take_reports().
+  // A supervisor that does not listen yet is told later, in take_reports().
   if (watched.folder.tell(*watched.stop)) watched.stop.reset();
 }
 
@@ -228,7 +228,7 @@ void LocalEngine::forget(core::model::JobId job, const std::string& payload) {
 
 void LocalEngine::cap(core::model::GpuId gpu, double watts) {
   if (!nvml_ || gpu.index() >= gpus_.size() || gpus_[gpu.index()].is_virtual) return;
-  // A limit is a wish: without the right to set it the GPU goes on as it is.
+  // Best effort: without permission the limit stays unchanged.
   static_cast<void>(nvml_->set_power_limit(gpus_[gpu.index()].uuid, watts));
 }
 
@@ -311,7 +311,7 @@ void LocalEngine::report_end(RunId run, Watched& watched) {
 
 bool LocalEngine::look_unstarted(RunId run, Watched& watched, RunStage stage) {
   if (!watched.launched) {
-    // Nobody may start it any more; if somebody was faster than we, it runs.
+    // Ensure that it never starts; if a supervisor was faster, it runs.
     if (!watched.folder.fence()) return true;
     report(ReportKind::Lost, run, "unknown");
     return false;
@@ -326,11 +326,11 @@ bool LocalEngine::look_unstarted(RunId run, Watched& watched, RunStage stage) {
 }
 
 bool LocalEngine::look_broken(RunId run, Watched& watched) {
-  if (!end_leftovers(watched.folder)) return true;  // look again until nothing is left
+  if (!end_leftovers(watched.folder)) return true;  // look again until no process is left
   remove_sockets(watched.folder);
   const bool ran = base::exists(watched.folder.file("running"));
   report(ReportKind::Lost, run,
-         ran ? "its supervisor died" + tail_of_log(watched.folder) : "unknown");
+         ran ? "its supervisor exited without a status" + tail_of_log(watched.folder) : "unknown");
   return false;
 }
 

@@ -1,5 +1,5 @@
-// The engine that runs jobs on this machine: each under a supervisor of its own (supervisor.hpp)
-// that outlives us, so that a daemon that dies and comes back finds its jobs as they are.
+// The engine that runs jobs on this machine, each under its own supervisor (supervisor.hpp).
+// Supervisors outlive the daemon, so jobs continue while the daemon restarts.
 #pragma once
 
 #include <ctime>
@@ -17,14 +17,16 @@ namespace goban::live::engine::local {
 struct LocalOptions {
   std::string state{};  ///< state folder; exists
   std::string node{};   ///< name of this machine
-  /// Of the daemon that it works for: what a later one has taken over starts nothing. 0 = unknown.
+  /// Epoch of the daemon. After a takeover by a later daemon the engine starts nothing. 0 =
+  /// unknown.
   uint64_t epoch = 0;
   /// Program and first arguments of a supervisor; empty: this program, `supervise`.
   std::vector<std::string> supervisor{};
-  std::string cgroup_root{};                     ///< as in RunOrder
-  std::string socket_root{};                     ///< as in RunOrder
-  double attach_timeout_s = 60;                  ///< as in RunOrder
-  TimeNs start_timeout_ns = 30 * base::kSecond;  ///< a supervisor that takes longer is given up
+  std::string cgroup_root{};     ///< as in RunOrder
+  std::string socket_root{};     ///< as in RunOrder
+  double attach_timeout_s = 60;  ///< as in RunOrder
+  TimeNs start_timeout_ns =
+      30 * base::kSecond;  ///< a supervisor that takes longer to start is given up
 };
 
 class LocalEngine final : public Engine {
@@ -36,10 +38,11 @@ class LocalEngine final : public Engine {
   void launch(const LaunchOrder& order) override;
   void stop(RunId run, StopReason reason) override;
   void resume(const LaunchOrder& order) override;
-  /// The payload of a job that never ran is its daemon's to remove: nothing here names it.
+  /// Removes the run folders and the payload; during a backup the payload is removed later.
   void forget(core::model::JobId job, const std::string& payload) override;
   void cap(core::model::GpuId gpu, double watts) override;
-  /// Resting is ignored: a machine does not switch off the daemon that would wake it.
+  /// Reports the node as up. Sleep is not implemented: the machine runs the daemon that would wake
+  /// it.
   void wake(core::model::NodeId node) override;
   [[nodiscard]] std::vector<Report> take_reports() override;
 
@@ -50,29 +53,29 @@ class LocalEngine final : public Engine {
   struct Watched {
     RunFolder folder{std::string{}};
     std::vector<core::model::GpuId> gpus{};
-    bool told_shared = false;   ///< its supervisor knows that it has company
-    bool wants_shared = false;  ///< it has to be told
-    bool launched = false;      ///< by us; else it is only looked for
+    bool told_shared = false;   ///< its supervisor was told that its GPUs are shared
+    bool wants_shared = false;  ///< it is to be told so
+    bool launched = false;      ///< launched by this engine; otherwise only looked up
     bool said_started = false;
-    pid_t supervisor = 0;               ///< that we started; it may be gone
-    std::optional<ControlByte> stop{};  ///< to be handed over
+    pid_t supervisor = 0;               ///< started by this engine; it may have exited
+    std::optional<ControlByte> stop{};  ///< stop order to be sent
     TimeNs since_ns = 0;
     TimeNs looked_ns = 0;
-    timespec changed{};  ///< of the folder, when it was read
+    timespec changed{};  ///< modification time of the folder when it was read
     RunProgress said{};
   };
 
   [[nodiscard]] RunOrder order_for(const LaunchOrder& order) const;
-  /// True: the run is watched already, and reports again.
+  /// If the run is watched already: reports its state again and returns true.
   bool watch_again(RunId run);
   Watched& watch(const LaunchOrder& order);
-  /// The newcomer, and whom it meets on its GPUs, are told that they share them.
+  /// Marks the newcomer and the runs on its GPUs as shared; their supervisors are told later.
   void tell_neighbours(RunId run, Watched& newcomer);
   [[nodiscard]] base::Result<pid_t> spawn(const RunFolder& folder);
   void reap_children();
-  /// True: nothing can have happened since we looked.
+  /// True: nothing can have changed since the last look.
   static bool is_idle(Watched& watched, TimeNs now_ns);
-  /// False: the run is over, one way or another.
+  /// False: the run has ended.
   bool look(RunId run, Watched& watched);
   bool look_unstarted(RunId run, Watched& watched, RunStage stage);
   bool look_broken(RunId run, Watched& watched);
@@ -85,8 +88,9 @@ class LocalEngine final : public Engine {
   std::vector<base::gpus::LocalGpu> gpus_;
   std::shared_ptr<const base::gpus::NvmlLibrary> nvml_;
   std::map<RunId, Watched> watched_;
-  std::vector<pid_t> children_;             ///< supervisors that we started
-  std::vector<std::string> payloads_left_;  ///< of jobs that are over, during a back-up
+  std::vector<pid_t> children_;  ///< supervisors started by this engine
+  std::vector<std::string>
+      payloads_left_;  ///< payloads of finished jobs, to be removed after a backup
   std::vector<Report> reports_;
 };
 

@@ -1,4 +1,4 @@
-// Jobs under real supervisors: how they end, and that nothing of them stays behind.
+// Jobs under real supervisors: how they end, and that no process of them remains.
 #include "live/engine/local/local_engine.hpp"
 
 #include <csignal>
@@ -101,7 +101,7 @@ TEST_P(LocalRuns, AStopGoesFromSignalOverTermToKill) {
 }
 
 TEST_P(LocalRuns, AfterAStopTheTrainingMayFinishThoughItsShellIsGone) {
-  // The shell dies of SIGTERM at once; its child writes a checkpoint first.
+  // SIGTERM kills the shell at once; its child writes a checkpoint first.
   auto order = runs.job(5,
                         "sh -c 'trap \"sleep 0.3; echo saved > saved; exit 0\" TERM; "
                         "echo up > up; while true; do sleep 0.02; done' &\nwait\n");
@@ -120,7 +120,7 @@ TEST_P(LocalRuns, ACheckpointSignalKillsNobodyWhoDoesNotCatchIt) {
   runs.engine().launch(order);
   wait_for_file("up");
   runs.engine().stop(order.run, StopReason::Preempted);
-  // The pipe's shell and `cat` went on, so the script came to its end.
+  // The pipe's shell and `cat` continued, so the script ran to its end.
   EXPECT_EQ(runs.wait_for(order.run, ReportKind::Ended).back().exit_code, 5);
   EXPECT_EQ(text_of(runs.out("caught")), "caught\n");
 }
@@ -149,7 +149,7 @@ TEST_P(LocalRuns, TheOneThatTakesTooMuchMemoryIsKilledAndTheResidentLives) {
   EXPECT_TRUE(report.out_of_memory);
   EXPECT_EQ(report.signal, SIGKILL);
   EXPECT_NE(report.detail.find("virtual GPUs"), std::string::npos) << report.detail;
-  // Host memory alike.
+  // The same for host memory.
   auto greedy = runs.job(3, hog);
   greedy.spec.mem_bytes = int64_t{48} << 20;
   EXPECT_TRUE(runs.run(greedy).out_of_memory);
@@ -171,7 +171,7 @@ TEST_P(LocalRuns, AResidentIsHeldToItsWordWhenANeighbourComes) {
   resident.gpus = {core::model::GpuId(0U)};
   resident.spec.training.gpu_mem_bytes = int64_t{32} << 20;
   runs.engine().launch(resident);
-  wait_for_file("up");  // alone it may have more than it said
+  wait_for_file("up");  // alone it may use more than it declared
   auto neighbour = runs.job(2, "sleep 60\n");
   neighbour.gpus = resident.gpus;
   neighbour.shares = true;
@@ -196,7 +196,8 @@ TEST_P(LocalRuns, ASupervisorThatIsKilledLeavesNothing) {
   ASSERT_TRUE(note);
   ::kill(static_cast<pid_t>(note->supervisor_pid), SIGKILL);
   const Report report = runs.wait_for(order.run, ReportKind::Lost).back();
-  EXPECT_NE(report.detail.find("supervisor died"), std::string::npos) << report.detail;
+  EXPECT_NE(report.detail.find("supervisor exited without a status"), std::string::npos)
+      << report.detail;
   EXPECT_FALSE(lives(main));
   EXPECT_FALSE(lives(away));
   // And it is not started again.
@@ -240,7 +241,7 @@ TEST(LocalEngine, AFullDiskDelaysTheStatusAndLosesNothing) {
            !lives(std::to_string(note->pid));
   }));
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  EXPECT_EQ(runs.folder(order).stage(), RunStage::Running);  // its GPUs are not given away
+  EXPECT_EQ(runs.folder(order).stage(), RunStage::Running);  // its GPUs are not given to other jobs
   ASSERT_EQ(::prlimit(supervisor, RLIMIT_FSIZE, &all, nullptr), 0);
   EXPECT_EQ(runs.wait_for(order.run, ReportKind::Ended).back().exit_code, 4);
 }
@@ -248,7 +249,7 @@ TEST(LocalEngine, AFullDiskDelaysTheStatusAndLosesNothing) {
 TEST(LocalEngine, AJobRunsWithTheRightsOfItsUserAlone) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   TestRuns runs("other_user");
-  // Others may pass through to the output folder, and into nothing else.
+  // Other users may reach the output folder only.
   std::filesystem::permissions(runs.state(), std::filesystem::perms(0711));
   const std::string secret = runs.state() + "/secret";
   std::ofstream(secret) << "secret\n";
@@ -276,13 +277,13 @@ TEST(LocalEngine, AJobRunsWithTheRightsOfItsUserAlone) {
   runs.engine().launch(shadow);
   EXPECT_EQ(runs.wait_for(shadow.run, ReportKind::Refused).back().kind, ReportKind::Refused);
   EXPECT_EQ(text_of(secret), "secret\n");
-  // A log that became a link to a secret is not read through us.
+  // A log that was replaced by a link to a secret is not opened.
   ASSERT_EQ(::symlink(secret.c_str(), runs.out("link").c_str()), 0);
   EXPECT_FALSE(open_as_user(order.spec.owner, runs.out("link")));
   EXPECT_TRUE(open_as_user(order.spec.owner, runs.out("log")));
   EXPECT_TRUE(open_as_user({0, 0, "root"}, secret));
   EXPECT_EQ(::geteuid(), 0U);
-  EXPECT_EQ(text_of(secret), "secret\n");  // our own rights are back
+  EXPECT_EQ(text_of(secret), "secret\n");  // root's rights are restored
 }
 
 TEST(LocalEngine, PayloadAndOrderAreForTheDaemonAlone) {

@@ -1,4 +1,4 @@
-// The local engine as a row of the table of engines.
+// The local engine's row in the table of engines.
 #pragma once
 
 #include "live/engine_kind.hpp"
@@ -14,7 +14,7 @@ inline constexpr EngineKind kLocalKind = {
     .words = "runs jobs on this machine, each under a supervisor that outlives the daemon",
     .make = make_local,
     .helper = {.command = "supervise",
-               .words = "Runs the job of a run folder; started by the daemon, not by people",
+               .words = "Run the job of a run folder; started by the daemon, not by users",
                .argument = "folder",
                .argument_words = "Run folder, as an absolute path",
                .run = supervise_folder}};

@@ -1,4 +1,4 @@
-// What the local engine knows of runs and GPUs, from the folders of runs and the driver.
+// Read-only view of runs and GPUs of the local engine, from run folders and the driver.
 #pragma once
 
 #include "live/engine/local/gpu_watch.hpp"

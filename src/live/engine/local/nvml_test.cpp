@@ -1,4 +1,4 @@
-// The driver's library, in the form of a stand-in: no GPU was here.
+// The driver's library, with a stand-in that requires no GPU.
 #include "base/gpus/nvml.hpp"
 
 #include <chrono>
@@ -43,7 +43,7 @@ TEST(Nvml, SlicesStandForTheGpuThatIsCut) {
   EXPECT_EQ((*gpus)[1].uuid, "MIG-b2");
   EXPECT_EQ((*gpus)[1].mem_bytes, int64_t{18} << 30);
   EXPECT_EQ((*gpus)[1].pci, "00000000:08:00.0");
-  EXPECT_EQ((*gpus)[1].power_max_w, 0);  // the watts are those of the whole GPU
+  EXPECT_EQ((*gpus)[1].power_max_w, 0);  // power values are those of the whole GPU
   EXPECT_EQ((*gpus)[2].uuid, "GPU-a");
   EXPECT_EQ((*gpus)[2].index, 2);
 }
@@ -85,7 +85,7 @@ TEST(Nvml, WhatIsMissingIsNamed) {
   EXPECT_NE(broken.error().text().find("Driver Not Loaded"), std::string::npos);
 }
 
-/// The supervisors see the stand-in, too.
+/// The supervisors load the stand-in, too.
 class NvmlRuns : public testing::Test {
  public:
   NvmlRuns() {
@@ -193,7 +193,7 @@ TEST_F(NvmlRuns, ANeighbourThatTakesTooMuchOfAGpuIsKilled) {
   order.spec.training.gpu_mem_bytes = int64_t{200} << 20;
   const Report report = runs.run(order);
   EXPECT_TRUE(report.out_of_memory);
-  EXPECT_EQ(report.detail, "it took more memory of a GPU than it asked for");
+  EXPECT_EQ(report.detail, "it used more memory of a GPU than it requested");
 }
 
 TEST(GpuMeter, AVirtualGpuIsAsBusyAsItsCores) {

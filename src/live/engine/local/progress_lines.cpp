@@ -9,7 +9,7 @@
 namespace goban::live::engine::local {
 namespace {
 
-/// Above it a count is no count.
+/// Larger values are invalid.
 constexpr double kCountMax = 1e15;
 
 struct Word {
@@ -23,7 +23,7 @@ Word split_word(std::string_view text) {
   return {text.substr(0, sign), text.substr(sign + 1)};
 }
 
-/// A finite number that is not negative; false leaves `out`.
+/// Reads a finite number >= 0; otherwise returns false and leaves `out` unchanged.
 bool read_amount(std::string_view text, double& out) {
   const auto value = base::parse_double(text);
   if (!value || !(*value >= 0) || *value > kCountMax) return false;
@@ -83,7 +83,7 @@ bool ProgressSum::take_progress(std::string_view words, base::TimeNs now_ns) {
     const double part = static_cast<double>(latest.step) / static_cast<double>(latest.steps);
     latest.epoch = latest.epochs * std::min(1.0, part);
   } else if (current_epoch >= 0) {
-    latest.epoch = std::max(0.0, current_epoch - 1);  // the one in progress is not done
+    latest.epoch = std::max(0.0, current_epoch - 1);  // the current epoch is not done
   }
   if (says_step) steps_.heard(static_cast<double>(latest.step), now_ns, progress.pace.steps);
   if (latest.epoch >= 0 && (says_step || current_epoch >= 0)) {
@@ -112,7 +112,7 @@ bool ProgressSum::take_rank(std::string_view words) {
   said.rank = static_cast<int32_t>(rank);
   said.ranks = static_cast<int32_t>(ranks);
   std::vector<RankTimes>& known = progress.ranks;
-  // Of another training of the same run.
+  // Discard ranks of an earlier training in the same run.
   std::erase_if(known, [&](const RankTimes& each) { return each.ranks != said.ranks; });
   const auto place = std::ranges::lower_bound(known, said.rank, {}, &RankTimes::rank);
   if (place != known.end() && place->rank == said.rank) {

@@ -1,5 +1,4 @@
-// What a job says of itself, line by line: docs/progress.md. Everything here comes from programs of
-// users, so nothing is believed beyond its form.
+// Parses progress reports of a job line by line (docs/progress.md). The lines are untrusted input.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +10,27 @@
 
 namespace goban::live::engine::local {
 
-/// What a Pace is measured by: where a count began, and where it is.
+/// State for measuring a Pace: first and latest value of a count.
 struct PaceMark {
-  double first = -1;  ///< negative = nobody told it
+  double first = -1;  ///< negative = none yet
   double last = -1;
   base::TimeNs first_ns = 0;
 
-  /// A line says that the count is `value` by now. One that fell begins anew.
+  /// Takes a reported value of the count. A decrease restarts the measurement.
   void heard(double value, base::TimeNs now_ns, Pace& pace);
 };
 
-/// The sum of all lines so far, of all connections of a run.
+/// The combined state of all lines so far, from all connections of a run.
 struct ProgressSum {
   RunProgress progress{};
   bool acknowledged = false;  ///< a checkpoint or `stopping` since expect_stop()
-  bool ended = false;         ///< some connection said `end`
-  int64_t lines = 0;          ///< taken
-  int64_t refused = 0;        ///< not understood, or too long
+  bool ended = false;         ///< some connection sent `end`
+  int64_t lines = 0;          ///< accepted lines
+  int64_t refused = 0;        ///< invalid or too long lines
 
-  /// One line without its end, heard at `now_ns` of a clock that nobody sets.
+  /// Takes one line without its line break, received at `now_ns` on a monotonic clock.
   void take(std::string_view line, base::TimeNs now_ns = 0);
-  /// From now on a checkpoint answers a stop.
+  /// From now on a checkpoint acknowledges the stop.
   void expect_stop() { acknowledged = false; }
 
  private:
@@ -42,10 +41,10 @@ struct ProgressSum {
   PaceMark epochs_{};
 };
 
-/// Cuts the bytes of one connection into lines.
+/// Splits the bytes of one connection into lines.
 class LineCutter {
  public:
-  static constexpr size_t kLineMax = 1024;  ///< bytes; a longer line is left out as a whole
+  static constexpr size_t kLineMax = 1024;  ///< bytes; longer lines are discarded
   void feed(std::string_view bytes, ProgressSum& sum, base::TimeNs now_ns = 0);
 
  private:

@@ -1,4 +1,4 @@
-// Any bytes, in any pieces, are progress lines: numbers stay in their bounds, memory stays small.
+// Reads any bytes, in any pieces, as progress lines: numbers stay in range, memory is bounded.
 #include "live/engine/local/progress_lines.hpp"
 
 #include <cmath>
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     GOBAN_CHECK(std::isfinite(value) && value >= -1 && value <= 1e15);
   }
   GOBAN_CHECK(std::isfinite(latest.loss) && latest.step >= -1 && latest.steps >= -1);
-  // What is kept of it can be read again.
+  // The stored result can be read back.
   const auto again = goban::live::engine::local::parse_progress(
       goban::live::engine::local::to_text(whole.progress), "kept");
   GOBAN_CHECK(again && *again == whole.progress);

@@ -140,7 +140,7 @@ TEST(ProgressLines, ALineWithoutEndTakesNoMemory) {
   EXPECT_EQ(sum.progress.latest.step, 1);
 }
 
-/// A client at the end of a socket.
+/// A client of a socket.
 class Client {
  public:
   explicit Client(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_STREAM, 0)) {
@@ -212,7 +212,7 @@ TEST(Progress, GoesFromTheJobToReportsAndAStopIsAcknowledged) {
   const auto latest = runs.wait_for(order.run, ReportKind::Progress).back().progress;
   EXPECT_GE(latest.step, 0);
   EXPECT_EQ(latest.steps, 1000);
-  runs.restart();  // a new daemon hears of it, too
+  runs.restart();  // a new daemon gets the report, too
   runs.engine().resume(order);
   EXPECT_EQ(runs.wait_for(order.run, ReportKind::Progress).back().progress.steps, 1000);
   runs.engine().stop(order.run, StopReason::Preempted);

@@ -13,7 +13,7 @@
 namespace goban::live::engine::local {
 namespace {
 
-/// mkdtemp() below it; empty if that fails.
+/// Creates a temporary folder in `root`; empty if that fails.
 std::string temporary_below(const std::string& root) {
   std::string path = root + "/goban-XXXXXX";
   return ::mkdtemp(path.data()) == nullptr ? std::string{} : path;
@@ -23,7 +23,7 @@ std::vector<std::string> roots(const std::string& root) {
   if (!root.empty()) return {root};
   std::vector<std::string> out;
   if (::geteuid() == 0) {
-    // Only to be passed through; mkdir() alone would obey our umask.
+    // Search permission only; mkdir() alone would apply our umask.
     static_cast<void>(::mkdir("/run/goban", 0711));
     static_cast<void>(::chmod("/run/goban", 0711));
     out.emplace_back("/run/goban");
@@ -41,7 +41,7 @@ base::Result<std::string> make_socket_folder(const std::string& root) {
     std::string path = temporary_below(parent);
     if (!path.empty()) return path;
   }
-  return base::failed("no folder for the job's sockets can be made",
+  return base::failed("cannot create a folder for the job's sockets",
                       "make /tmp or /run/goban writable");
 }
 
@@ -97,7 +97,7 @@ bool ProgressListener::may_read(const Connection& connection, base::TimeNs now_n
 }
 
 void ProgressListener::add_to(std::vector<pollfd>& waits, base::TimeNs now_ns) const {
-  // A negative descriptor is waited for by nobody.
+  // poll() ignores negative descriptors.
   waits.push_back({connections_.size() < kConnectionsMax ? listening_.get() : -1, POLLIN, 0});
   for (const Connection& connection : connections_) {
     waits.push_back({may_read(connection, now_ns) ? connection.socket.get() : -1, POLLIN, 0});

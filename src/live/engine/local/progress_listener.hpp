@@ -1,4 +1,4 @@
-// The sockets of one run: jobs connect and report; what they say is summed up.
+// The sockets of one run: accepts connections of the job and combines their progress reports.
 #pragma once
 
 #include <poll.h>
@@ -11,38 +11,39 @@
 
 namespace goban::live::engine::local {
 
-/// A folder of ours for sockets, whose path is short enough for a socket and where nobody else can
-/// put anything. `root`: empty = /run/goban for root, $XDG_RUNTIME_DIR, /tmp.
+/// Creates a private folder for sockets, with a path short enough for a socket address. `root`:
+/// empty = the first usable one of /run/goban (root only), $XDG_RUNTIME_DIR (other users), /tmp.
 [[nodiscard]] base::Result<std::string> make_socket_folder(const std::string& root);
-/// Gives it to the job's user once all sockets are there: while we changed owners in a folder of
-/// somebody else, he could put another file in their place.
+/// Changes the folder's owner to the job's user. Call it after all sockets are created: in a folder
+/// of the user, they could be replaced before their owner is changed.
 [[nodiscard]] base::Status hand_over(const std::string& folder, const job::Owner& owner);
 
-/// A listening Unix socket at `path` that `owner` may connect to. Errors: Failed.
+/// Creates a listening Unix socket at `path` to which `owner` may connect. Errors: Failed.
 [[nodiscard]] base::Result<base::Descriptor> listen_at(const std::string& path,
                                                        const job::Owner& owner);
-/// The next connection, by this user or root; none: an invalid descriptor.
+/// Accepts the next connection by this user or root; invalid descriptor if there is none.
 [[nodiscard]] base::Descriptor accept_from(int listening, const job::Owner& owner);
 
 class ProgressListener {
  public:
   static constexpr size_t kConnectionsMax = 64;
-  static constexpr int64_t kBytesPerSecond = 65536;  ///< of a connection; then it has to wait
+  static constexpr int64_t kBytesPerSecond =
+      65536;  ///< per connection; beyond this, reading is delayed
 
   /// Errors: Failed.
   [[nodiscard]] static base::Result<ProgressListener> open(const std::string& path,
                                                            const job::Owner& owner);
 
-  /// Appends what to wait for; handle() takes the same entries back, from the same place.
+  /// Appends the descriptors to poll. Pass the same entries to handle().
   void add_to(std::vector<pollfd>& waits, base::TimeNs now_ns) const;
   void handle(const pollfd* waits, size_t count, base::TimeNs now_ns);
 
-  /// Says it to every connection that has room.
+  /// Sends the line to every connection whose buffer has room.
   void tell(std::string_view line);
   [[nodiscard]] size_t num_connections() const { return connections_.size(); }
   [[nodiscard]] ProgressSum& sum() { return sum_; }
   [[nodiscard]] const ProgressSum& sum() const { return sum_; }
-  /// Takes everything that was sent so far; for the end of a run.
+  /// Reads everything that was sent so far, and closes all connections; for the end of a run.
   void drain(base::TimeNs now_ns);
 
  private:
@@ -54,7 +55,7 @@ class ProgressListener {
     bool gone = false;
   };
   static bool may_read(const Connection& connection, base::TimeNs now_ns);
-  /// False: there was nothing to read.
+  /// False: nothing was read.
   bool read_from(Connection& connection, base::TimeNs now_ns);
 
   base::Descriptor listening_{};

@@ -1,5 +1,4 @@
-// Files of runs as supervisors of release 0.1 left them: whoever takes over their folder reads
-// them.
+// Run files written by supervisors of release 0.1 must stay readable.
 #include <gtest/gtest.h>
 
 #include "live/engine/local/run_order.hpp"
@@ -47,8 +46,7 @@ TEST(RunFiles, OfReleaseZeroOneAreRead) {
   EXPECT_EQ(status->progress.latest.epoch, 1.5);
 }
 
-// Written by the last build that had lists of numbers for ranks and pace, and fields of -1 for what
-// is not known.
+// Written by the last build with lists of numbers for ranks and pace, and -1 for unknown fields.
 TEST(RunFiles, RanksAndPaceAsListsAreRead) {
   const auto status = parse_status(
       R"({"acknowledged":true,"detail":"as measured","ended_ns":1700000060000000000,)"

@@ -29,7 +29,7 @@ bool try_lock(int file) {
   return ::fcntl(file, F_OFD_SETLK, &lock) == 0;
 }
 
-/// Looks without taking it, so that a supervisor that is about to lock is not in the way of us.
+/// Queries the lock without taking it, so that it does not interfere with a supervisor that locks.
 bool is_locked(const std::string& path) {
   const base::Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!file) return false;
@@ -37,7 +37,7 @@ bool is_locked(const std::string& path) {
   return ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-/// Locks for a supervisor. Another one that only looks whether it may start lets go at once.
+/// Locks for a supervisor. Retries, as a second supervisor holds the lock briefly while it checks.
 bool lock_untaken(const RunFolder& folder, int lock) {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
@@ -50,8 +50,8 @@ bool lock_untaken(const RunFolder& folder, int lock) {
 
 base::Status make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
-  return base::system_error("cannot make the folder", path,
-                            "the state folder has to exist and to be writable");
+  return base::system_error("cannot create the folder", path,
+                            "the state folder must exist and be writable");
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ base::Result<bool> RunFolder::place_order(const RunOrder& order) const {
   if (auto made = make_folders(); !made) return base::failure(made.error());
   if (base::exists(file("taken")) || base::exists(file("status"))) return false;
   if (::mkfifo(file("control").c_str(), 0600) != 0 && errno != EEXIST) {
-    return base::system_error("cannot make the FIFO", file("control"));
+    return base::system_error("cannot create the FIFO", file("control"));
   }
   const base::Descriptor lock(::open(file("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock) return base::system_error("cannot create", file("lock"));
@@ -138,7 +138,7 @@ base::Status RunFolder::check_epoch() const {
   if (!text) return base::failure(text.error());
   const auto order = parse_order(*text, file("order"));
   if (!order || !journal::is_shut_out(state(), order->epoch)) return {};
-  return base::failed(path_ + ": another daemon has taken over from the one that ordered it");
+  return base::failed(path_ + ": another daemon has taken over from the one that wrote the order");
 }
 
 base::Result<RunFolder::Taken> RunFolder::take() const {
@@ -151,7 +151,7 @@ base::Result<RunFolder::Taken> RunFolder::take() const {
   if (base::exists(file("taken")) || base::exists(file("status"))) {
     return base::failed(path_ + ": this run was started before");
   }
-  // The daemon that takes over decides anew of all that was not taken before.
+  // After a takeover, the new daemon decides again about every order that was not taken.
   if (auto s = check_epoch(); !s) return base::failure(s.error());
   if (::rename(file("order").c_str(), file("taken").c_str()) != 0) {
     return base::system_error("no order", file("order"));
@@ -167,7 +167,7 @@ base::Result<RunFolder::Taken> RunFolder::take() const {
 }
 
 RunStage RunFolder::stage() const {
-  // The supervisor locks before it takes, and writes the status before it lets the lock go.
+  // The supervisor locks before it takes the order, and writes the status before it unlocks.
   if (is_locked(file("lock"))) return RunStage::Running;
   if (base::exists(file("status"))) return RunStage::Over;
   if (base::exists(file("taken"))) {
@@ -182,10 +182,10 @@ bool RunFolder::fence() const {
   if (lock) {
     if (!try_lock(lock.get()) || base::exists(file("taken")) || base::exists(file("status")))
       return false;
-    // A rename needs no space, so this works on a full disk, too.
+    // A rename needs no space, so this also works on a full disk.
     if (::rename(file("order").c_str(), file("taken").c_str()) == 0) return true;
   }
-  // No order, so nobody can start. Let nobody write one again.
+  // Without an order no supervisor can start. The mark prevents a new order.
   if (!make_folders()) return false;
   const base::Descriptor mark(::open(file("taken").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   return static_cast<bool>(mark);

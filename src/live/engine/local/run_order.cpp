@@ -13,10 +13,10 @@ using base::FieldReader;
 using base::Result;
 using nlohmann::json;
 
-constexpr int32_t kVersion = 1;  ///< of orders; what was added since may be missing
+constexpr int32_t kVersion = 1;  ///< of orders; fields added since may be missing
 constexpr double kMost = 1e300;
 
-/// Texts of users need not be UTF-8: what is not becomes a replacement sign.
+/// User text may be invalid UTF-8, which becomes the replacement character.
 std::string dump(const json& document) {
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -120,8 +120,8 @@ Result<RunOrder> parse_order(std::string_view text, const std::string& file) {
   if (version > kVersion) {
     return base::bad_data(
         {file, 0, 0, "version"},
-        fmt::format("it is of version {}, this goban reads {}", version, kVersion),
-        "start the goban that wrote it; nothing was changed");
+        fmt::format("the order has version {}; this release reads up to {}", version, kVersion),
+        "start the release that wrote it; nothing was changed");
   }
   RunOrder order;
   read_order(in, order);

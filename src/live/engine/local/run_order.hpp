@@ -1,6 +1,6 @@
-// What passes between engine and supervisor as files: the order, the payload, that it runs, and how
-// it ended. JSON; an unknown field is ignored, so that a supervisor outlives an update. What runs
-// report has the field names of base/reports/run_reports_json.hpp.
+// The files between engine and supervisor: order, payload, running note, and status. JSON; unknown
+// fields are ignored, so that supervisors outlive an update. Run reports have the field names of
+// base/reports/run_reports_json.hpp.
 #pragma once
 
 #include <cstdint>
@@ -26,21 +26,22 @@ struct RunOrder {
   std::vector<base::gpus::LocalGpu> gpus{};
   bool shares = false;
   uint32_t restarts = 0;
-  uint32_t run_instances = 1;    ///< instances of the job that run here
-  uint64_t epoch = 0;            ///< of the daemon that orders; 0 = it has none
+  uint32_t run_instances = 1;    ///< instances of the job on this machine
+  uint64_t epoch = 0;            ///< of the ordering daemon; 0 = none
   std::string node{};            ///< name of this machine
   std::string payload{};         ///< path of the payload
-  std::string cgroup_root{};     ///< where to make cgroups: empty = found, "-" = none
-  std::string socket_root{};     ///< where to make the folder of sockets; empty = found
-  double attach_timeout_s = 60;  ///< an interactive job without client so long is stopped
+  std::string cgroup_root{};     ///< where to create cgroups: empty = detected, "-" = none
+  std::string socket_root{};     ///< where to create the folder of sockets; empty = detected
+  double attach_timeout_s = 60;  ///< an interactive job without a client for this time is stopped
 };
 
-/// What the job runs, kept until it is over.
+/// The job's script, arguments and environment, stored until it is finished.
 struct Payload {
   std::string script{};
   std::vector<std::string> args{};
   std::map<std::string, std::string> env{};
-  std::string dialect{};  ///< "slurm", "sge", "pbs": whose variables its script expects; or empty
+  std::string dialect{};  ///< batch system whose variables the script expects: "slurm", "sge",
+                          ///< "pbs" or empty
 };
 
 /// Written by the supervisor when the job's process runs.
@@ -51,9 +52,9 @@ struct RunningNote {
   std::string cgroup{};   ///< empty: none
 };
 
-/// Written by the supervisor when nothing of the run is left.
+/// Written by the supervisor when no process of the run is left.
 struct RunStatus {
-  bool refused = false;  ///< the job's process could not be started; `detail` says why
+  bool refused = false;  ///< the job's process could not be started; `detail` holds the reason
   int32_t exit_code = -1;
   int32_t signal = 0;
   bool out_of_memory = false;

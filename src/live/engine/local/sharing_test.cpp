@@ -1,4 +1,4 @@
-// Jobs that share GPUs, and what tells how they fare.
+// Jobs that share GPUs, and their measurements.
 #include <csignal>
 #include <gtest/gtest.h>
 
@@ -24,14 +24,14 @@ LaunchOrder on_gpu(TestRuns& runs, uint32_t number, const std::string& script) {
   return order;
 }
 
-/// Holds 64 MiB; file `up` tells.
+/// Holds 64 MiB and then writes the file `up`.
 constexpr const char* kHog =
     "x=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n"
     "i=0; while [ $i -lt 20 ]; do x=$x$x; i=$((i+1)); done\necho up > up\nsleep 600\n";
 
 class RestartedWith : public testing::TestWithParam<bool> {};
 
-// The daemon died between the launch of the neighbour and the word to the resident.
+// The daemon was killed between the launch of the neighbour and the notice to the resident run.
 TEST_P(RestartedWith, AResidentHearsOfItsNeighbourFromTheNextDaemon) {
   TestRuns runs("neighbour" + std::to_string(GetParam()));
   const auto resident = on_gpu(runs, 1, kHog);
@@ -89,8 +89,8 @@ TEST(Sharing, AJobThatSaysItsEpochsIsNotJudgedByHowBusyItIs) {
 
 double now_s() { return base::to_seconds(base::steady_ns()); }
 
-/// Two runs on one GPU that takes `watts` whatever it does: what they are charged adds up to what
-/// it took while it was held, and the first, which was alone for a while, is charged more.
+/// Two runs on one GPU with a constant power of `watts`: their charges add up to the energy while
+/// it was held, and the first run, which was alone for a while, is charged more.
 void expect_parts_of_the_whole(TestRuns& runs, double watts) {
   const auto first = on_gpu(runs, 1, "while [ ! -e done ]; do sleep 0.02; done\n");
   auto second = on_gpu(runs, 2, "sleep 1.2\n");

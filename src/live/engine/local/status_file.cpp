@@ -10,7 +10,7 @@ base::Result<StatusFile> StatusFile::reserve(const std::string& folder) {
   StatusFile out;
   const std::string path = folder + "/status.next";
   out.path_ = folder + "/status";
-  // By descriptor: the folder may be removed, and another run get its name.
+  // By descriptor, as the folder may be removed and its name reused.
   out.folder_.reset(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (out.folder_) {
     out.file_.reset(
@@ -25,7 +25,7 @@ base::Result<StatusFile> StatusFile::reserve(const std::string& folder) {
 
 base::Status StatusFile::write(const RunStatus& status) {
   std::string text = to_text(status);
-  if (text.size() > kBytes) {  // the detail can be long, and so can what ranks said
+  if (text.size() > kBytes) {  // detail and ranks can be long
     RunStatus shorter = status;
     shorter.detail.resize(std::min<size_t>(shorter.detail.size(), 1000));
     shorter.progress.ranks.clear();

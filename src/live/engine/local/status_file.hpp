@@ -1,5 +1,5 @@
-// The file `status` of a run. Its space is taken before the job starts, so that the end of a job
-// can be written on a full disk.
+// The file `status` of a run. Its space is reserved before the job starts, so that the status can
+// be written on a full disk.
 #pragma once
 
 #include <string>
@@ -14,9 +14,10 @@ class StatusFile {
  public:
   /// Errors: Failed (disk full): then the run must not start.
   [[nodiscard]] static base::Result<StatusFile> reserve(const std::string& folder);
-  /// Puts it into place, safe against a power cut. Errors: Failed; it may be tried again.
+  /// Writes the status durably and renames it into place. Errors: Failed; may be retried.
   [[nodiscard]] base::Status write(const RunStatus& status);
-  /// The run's folder was not removed: another one may have its name now.
+  /// Whether the run's folder still exists; checked by descriptor, as another folder may have its
+  /// name now.
   [[nodiscard]] bool has_folder() const;
 
  private:

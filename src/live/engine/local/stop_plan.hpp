@@ -1,5 +1,5 @@
-// How a run is ended, step by step: the request for a checkpoint (a line to its progress sockets,
-// and the signal it asked for), SIGTERM, SIGKILL.
+// The steps of stopping a run: the request for a checkpoint (a line on its progress sockets, and
+// the signal that it requested), SIGTERM, SIGKILL.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class StopPlan {
  public:
   enum class Step : uint8_t { None, Checkpoint, Terminate, Kill };
 
-  /// The first order counts; repeated ones change nothing.
+  /// Only the first order takes effect.
   void order(StopReason reason, const job::StopWish& wish, base::TimeNs now_ns) {
     if (ordered_) return;
     ordered_ = true;
@@ -23,10 +23,10 @@ class StopPlan {
     terminate_ns_ = asks ? base::add_saturating(now_ns, wish.lead_ns) : now_ns;
     kill_ns_ = base::add_saturating(terminate_ns_, wish.grace_ns);
   }
-  /// Ends it at once, as for its memory.
+  /// Kills it at once, for example because of its memory.
   void kill_now(base::TimeNs now_ns) { kill_ns_ = now_ns; }
 
-  /// The step that is due, each once; the harshest first.
+  /// The step that is due, each once; SIGKILL takes precedence over SIGTERM and the request.
   [[nodiscard]] Step due(base::TimeNs now_ns) {
     if (now_ns >= kill_ns_) {
       if (killed_) return Step::None;
@@ -43,13 +43,13 @@ class StopPlan {
     }
     return Step::None;
   }
-  /// When due() may have something again.
+  /// When the next step is due; kNever = none.
   [[nodiscard]] base::TimeNs next_ns() const {
     if (killed_) return base::kNever;
     return checkpoint_ns_ < terminate_ns_ ? checkpoint_ns_
                                           : (terminate_ns_ < kill_ns_ ? terminate_ns_ : kill_ns_);
   }
-  /// Nobody heard the request, so there is nothing to wait for before SIGTERM.
+  /// Sends SIGTERM without waiting, as no process received the request.
   void skip_lead(base::TimeNs now_ns) {
     if (terminate_ns_ == base::kNever || terminate_ns_ <= now_ns) return;
     kill_ns_ = kill_ns_ == base::kNever ? kill_ns_ : kill_ns_ - (terminate_ns_ - now_ns);

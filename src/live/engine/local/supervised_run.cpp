@@ -24,14 +24,15 @@ namespace {
 using base::kSecond;
 using base::TimeNs;
 
-constexpr TimeNs kMemoryEvery = kSecond / 10;  ///< where a limit has to be watched
+constexpr TimeNs kMemoryEvery = kSecond / 10;  ///< if the supervisor enforces a memory limit
 constexpr TimeNs kMeterEvery = kSecond;
 constexpr TimeNs kKeepEvery = kSecond;
-constexpr TimeNs kBusyEvery = 5 * kSecond;  ///< of jobs that say nothing of epochs
+constexpr TimeNs kBusyEvery = 5 * kSecond;  ///< for jobs that report no epochs
 constexpr TimeNs kKillEvery = kSecond / 50;
-constexpr int kFirstClient_ms = 3000;  ///< a terminal of a job that is over waits for its client
+constexpr int kFirstClient_ms =
+    3000;  ///< time that the terminal of an ended job waits for its first client
 
-/// A port that nobody listens on now; where to look first depends on the job alone.
+/// A port without a listener. The search starts at a port derived from the job number.
 uint16_t free_port(uint64_t job) {
   constexpr uint64_t kFirst = 20000;
   constexpr uint64_t kPorts = 12000;
@@ -48,7 +49,7 @@ uint16_t free_port(uint64_t job) {
   return static_cast<uint16_t>(kFirst);
 }
 
-/// Both lists, ascending, each core once.
+/// The union of both lists, ascending.
 std::vector<int32_t> all_of(std::vector<int32_t> cpus, const std::vector<int32_t>& more) {
   cpus.insert(cpus.end(), more.begin(), more.end());
   std::sort(cpus.begin(), cpus.end());
@@ -67,7 +68,7 @@ size_t cores_of(const job::JobSpec& spec, uint32_t instances) {
   return static_cast<size_t>(std::max(0, spec.cores)) * std::max(1U, instances);
 }
 
-/// What this job may have of its virtual GPUs' memory while others are there; 0 = no limit.
+/// The job's memory limit on its virtual GPUs while they are shared; 0 = no limit.
 int64_t virtual_gpu_limit(const RunOrder& order) {
   const bool is_virtual = !order.gpus.empty() && order.gpus.front().is_virtual;
   return is_virtual ? order.spec.training.gpu_mem_bytes * static_cast<int64_t>(order.gpus.size())
@@ -95,7 +96,7 @@ base::Status SupervisedRun::open_sockets() {
   auto made = make_socket_folder(order_.socket_root);
   if (!made) return base::failure(made.error());
   sockets_ = std::move(*made);
-  // Kept where the engine finds it if we are killed, and a client that asks for the terminal.
+  // Lets the engine clean up if this process is killed, and clients find the terminal.
   if (::symlink(sockets_.c_str(), folder_.file("sockets").c_str()) != 0) {
     return base::system_error("cannot link", folder_.file("sockets"));
   }
@@ -124,7 +125,7 @@ base::Status SupervisedRun::start() {
   if (!text) return base::failure(text.error());
   const auto payload = parse_payload(*text, order_.payload);
   if (!payload) return base::failure(payload.error());
-  // Reading and writing: it never ends when a daemon lets it go.
+  // Open for reading and writing, so that it has no end of file when the daemon closes it.
   control_.reset(::open(folder_.file("control").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
   if (!control_) return base::system_error("cannot open", folder_.file("control"));
   if (auto opened = open_sockets(); !opened) return opened;
@@ -168,7 +169,7 @@ base::Status SupervisedRun::start() {
   if (cgroup_) note.cgroup = cgroup_->path();
   if (auto s = base::replace_file(folder_.path(), "running", to_text(note), base::Durable::No);
       !s) {
-    // The job runs; the engine sees that by the lock, too.
+    // The job runs nevertheless; the engine detects that by the lock.
     complain(s.error().text());
   }
   return {};
@@ -181,15 +182,15 @@ std::vector<pid_t> SupervisedRun::processes() const {
 void SupervisedRun::signal_all(int signal) {
   for (const pid_t process : processes()) {
     ::kill(process, signal);
-    if (signal == SIGTERM) ::kill(process, SIGCONT);  // the stopped ones shall hear it
+    if (signal == SIGTERM) ::kill(process, SIGCONT);  // so that stopped processes receive it
   }
 }
 
 void SupervisedRun::ask_for_checkpoint() {
   const int signal = order_.spec.stop.signal;
-  size_t heard = progress_->num_connections();  // they were told when the order came
+  size_t heard = progress_->num_connections();  // connections were told when the order arrived
   for (const pid_t process : processes()) {
-    // A shell between us and the training program would die of it, and end the run.
+    // Without a handler the signal would kill the process, such as a shell, and end the run.
     if (!machine::catches(process, signal)) continue;
     heard += ::kill(process, signal) == 0 ? 1 : 0;
   }
@@ -212,9 +213,9 @@ void SupervisedRun::step() {
       signal_all(SIGTERM);
       break;
     case StopPlan::Step::Kill:
-      break;  // below, again and again
+      break;  // repeated below
   }
-  // Without a stop, what the job leaves behind goes with it.
+  // Without a stop order, remaining processes are killed when the main process exits.
   if (plan_.killed() || (main_gone_ && !plan_.ordered())) kill_all();
 }
 
@@ -280,7 +281,7 @@ void SupervisedRun::check_memory(const std::vector<pid_t>& processes) {
   const int64_t gpu_limit = shares_ ? order_.spec.training.gpu_mem_bytes : 0;
   const int64_t virtual_limit = shares_ ? virtual_gpu_limit(order_) : 0;
   int64_t used = machine::resident_bytes(processes);
-  // Forked processes share pages that the quick sum counts for each.
+  // Forked processes share pages that resident_bytes() counts for each.
   const auto above = [&](int64_t bound) {
     if (bound <= 0 || used <= bound) return false;
     used = std::min(used, machine::proportional_bytes(processes));
@@ -295,7 +296,7 @@ void SupervisedRun::check_memory(const std::vector<pid_t>& processes) {
   mem_bytes_max_ = std::max(mem_bytes_max_, used);
   if (what == nullptr || out_of_memory_) return;
   out_of_memory_ = true;
-  detail_ = fmt::format("it took more {} than it asked for", what);
+  detail_ = fmt::format("it used more {} than it requested", what);
   plan_.kill_now(base::steady_ns());
 }
 
@@ -341,7 +342,7 @@ void SupervisedRun::watch_client() {
   if (!terminal_ || plan_.ordered() || terminal_->alone_since_ns() == base::kNever) return;
   const TimeNs limit = terminal_->alone_since_ns() + base::from_seconds(order_.attach_timeout_s);
   if (base::steady_ns() < limit) return;
-  detail_ = "nobody was attached to its terminal";
+  detail_ = "no client was attached to its terminal";
   signal_all(SIGHUP);
   plan_.order(StopReason::Cancelled, order_.spec.stop, base::steady_ns());
 }
@@ -391,7 +392,7 @@ void SupervisedRun::finish(RunStatus& status) {
     status.usage.mem_bytes_max = std::max(status.usage.mem_bytes_max, cgroup_->memory_bytes_max());
     if (kernel_limits_ && cgroup_->memory_kills() > 0 && !out_of_memory_) {
       out_of_memory_ = true;
-      detail_ = "it took more memory than it asked for";
+      detail_ = "it used more memory than it requested";
     }
   }
   const double wall_s = base::to_seconds(base::steady_ns() - started_steady_ns_);

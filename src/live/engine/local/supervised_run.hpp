@@ -1,4 +1,4 @@
-// One run in the hands of its supervisor: everything between the order and the status.
+// One run under its supervisor: everything between the order and the status.
 #pragma once
 
 #include <memory>
@@ -32,18 +32,18 @@ class SupervisedRun {
   [[nodiscard]] base::Status start();
   [[nodiscard]] base::Status open_sockets();
   void make_cgroup();
-  void turn();  ///< waits for something to happen, and sees to it
+  void turn();  ///< waits for an event and handles it
   [[nodiscard]] int wait_ms() const;
   void read_signals();
   void read_control();
   void reap();
-  void step();  ///< what the stop plan says
+  void step();  ///< carries out the stop plan
   void signal_all(int signal);
   void ask_for_checkpoint();
   void kill_all();
-  /// How busy the run keeps its GPUs stands in for the progress of a job that says none.
+  /// Records the GPU busy time, which replaces the progress of a job that reports no epochs.
   void note_busy(base::TimeNs now, double cpu_s);
-  [[nodiscard]] double cpu_s() const;  ///< of the host, so far
+  [[nodiscard]] double cpu_s() const;  ///< CPU time of the run so far
   void sample();
   void check_memory(const std::vector<pid_t>& processes);
   void keep_progress(bool now);
@@ -80,7 +80,8 @@ class SupervisedRun {
   RunProgress kept_{};
 };
 
-/// A line for the supervisor's log; lost if the disk is full, which fmt would end the program for.
+/// Writes a line to the supervisor's log. Ignores errors such as a full disk, on which fmt::print
+/// would throw.
 void complain(const std::string& text);
 
 }  // namespace goban::live::engine::local

@@ -20,7 +20,7 @@ void close_other_files() {
   for (int file = kFirst; file < count; ++file) ::close(file);
 }
 
-/// Signals arrive as bytes in a file; those of terminals and of full disks are of no interest.
+/// Receives SIGCHLD and SIGTERM by signalfd; ignores signals of terminals and full disks.
 base::Descriptor receive_signals() {
   for (const int ignored : {SIGPIPE, SIGXFSZ, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTOU}) {
     ::signal(ignored, SIG_IGN);
@@ -34,20 +34,20 @@ base::Descriptor receive_signals() {
   return base::Descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-/// Not the supervisor shall be killed when memory is short, but its job. Only root may ask that.
+/// Protects the supervisor from the OOM killer, so that its job is killed instead. Requires root.
 void be_spared() {
   const base::Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
   if (file) static_cast<void>(base::write_all(file.get(), "-900"));
 }
 
-/// Tries until it succeeds: the run must not be forgotten because a disk is full now.
+/// Retries until it succeeds, so that the run is not lost because of a full disk.
 void write_status(StatusFile& file, const RunStatus& status) {
   constexpr unsigned kAgain_s = 1;
   bool said = false;
   while (file.has_folder()) {
     const auto written = file.write(status);
     if (written) return;
-    if (!said) complain(written.error().text() + "; trying again");
+    if (!said) complain(written.error().text() + "; retrying");
     said = true;
     ::sleep(kAgain_s);
   }
@@ -57,7 +57,7 @@ void write_status(StatusFile& file, const RunStatus& status) {
 
 int supervise(const std::string& folder) {
   close_other_files();
-  // A session of our own: nothing that ends the daemon's reaches us.
+  // A session of its own, so that signals to the daemon's session do not reach it.
   ::setsid();
   if (::chdir("/") != 0) return 1;
   ::umask(077);

@@ -26,7 +26,7 @@ base::Result<TerminalHost> TerminalHost::open(const std::string& socket_path,
   if (::geteuid() != owner.uid && ::chown(out.device_.c_str(), owner.uid, owner.gid) != 0) {
     return base::system_error("cannot hand over the terminal", out.device_);
   }
-  const WindowSize usual;  // until a client says its own
+  const WindowSize usual;  // until a client sends its own
   const winsize window{usual.rows, usual.columns, 0, 0};
   ::ioctl(out.master_.get(), TIOCSWINSZ, &window);
   auto socket = listen_at(socket_path, owner);
@@ -38,7 +38,7 @@ base::Result<TerminalHost> TerminalHost::open(const std::string& socket_path,
 }
 
 void TerminalHost::add_to(std::vector<pollfd>& waits) const {
-  // A client that is too slow stops the terminal; without one the latest output is kept.
+  // A slow client blocks the terminal; without a client the latest output is kept.
   const bool read = !client_ || to_client_.size() < kKeptMax;
   const bool write = !to_terminal_.empty();
   const auto events = [](bool in, bool out) {
@@ -62,7 +62,7 @@ void TerminalHost::read_terminal() {
   const ssize_t count = ::read(master_.get(), buffer.data(), buffer.size());
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (count <= 0) {
-    master_.reset();  // everyone who had it open is gone
+    master_.reset();  // all processes have closed the terminal
     return;
   }
   terminal::append_frames(to_client_, FrameType::Data, {buffer.data(), static_cast<size_t>(count)});
@@ -92,7 +92,7 @@ void TerminalHost::take_client(base::TimeNs now_ns) {
   if (!next) return;
   if (client_) {
     std::string text;
-    terminal::append_frames(text, FrameType::Data, "somebody else is attached to this job\r\n");
+    terminal::append_frames(text, FrameType::Data, "another client is attached to this job\r\n");
     static_cast<void>(::send(next.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
     return;
   }

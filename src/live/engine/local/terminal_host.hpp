@@ -28,14 +28,16 @@ class TerminalHost {
   /// Three entries: terminal, socket, client.
   void add_to(std::vector<pollfd>& waits) const;
   void handle(const pollfd* waits, base::TimeNs now_ns);
-  /// Nobody is attached since then; kNever: somebody is, or the last one left on purpose.
+  /// Time since which no client is attached; kNever if one is, or if the last one detached on
+  /// purpose.
   [[nodiscard]] base::TimeNs alone_since_ns() const { return alone_since_ns_; }
-  /// Hands the client the rest and the exit code; waits a moment for it to be taken. If nobody ever
-  /// came, somebody may within `first_client_ms`: short jobs end before their client is there.
+  /// Sends the remaining output and the exit code to the client, waiting up to a second for each
+  /// write. If no client ever attached, waits `first_client_ms` for one, as short jobs can end
+  /// before their client connects.
   void finish(int exit_code, int first_client_ms);
 
  private:
-  static constexpr size_t kKeptMax = 65536;  ///< bytes for a client that is not there yet
+  static constexpr size_t kKeptMax = 65536;  ///< bytes kept for a client that is not attached yet
 
   void read_terminal();
   void write_terminal();

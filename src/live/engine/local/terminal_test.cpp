@@ -61,7 +61,7 @@ TEST(Terminal, AJobThatNobodyLooksAtIsStopped) {
   terminal_of(runs, order);
   const auto end = runs.wait_for(order.run, ReportKind::Ended).back();
   EXPECT_EQ(end.signal, SIGKILL);
-  EXPECT_EQ(end.detail, "nobody was attached to its terminal");
+  EXPECT_EQ(end.detail, "no client was attached to its terminal");
 }
 
 TEST(Terminal, AShortJobWaitsForItsFirstClient) {
@@ -71,7 +71,7 @@ TEST(Terminal, AShortJobWaitsForItsFirstClient) {
   std::string path;
   ASSERT_TRUE(
       wait_until([&] { return !(path = terminal_socket(runs.state(), order.run)).empty(); }));
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // by now it is over
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it has ended by now
   auto client = TerminalClient::connect(path);
   ASSERT_TRUE(client) << client.error().text();
   const base::Descriptor in(::open("/dev/null", O_RDONLY));
@@ -103,7 +103,7 @@ TEST(Terminal, OthersAreToldWhoseItIs) {
   const auto client = TerminalClient::connect(path);
   ASSERT_EQ(::seteuid(own), 0);
   ASSERT_FALSE(client);
-  EXPECT_EQ(client.error().remedy, "only the job's owner and root get to its terminal");
+  EXPECT_EQ(client.error().remedy, "only the job's owner and root may attach to its terminal");
 }
 
 TEST(TerminalWire, FramesComeOutAsTheyWentIn) {

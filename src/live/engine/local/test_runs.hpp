@@ -15,7 +15,7 @@
 
 namespace goban::live::engine::local {
 
-/// Waits until it holds; false after so many seconds.
+/// Waits until `holds` returns true; false after `timeout_s`.
 inline bool wait_until(const std::function<bool()>& holds, double timeout_s = 20) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
   while (!holds()) {
@@ -31,7 +31,7 @@ inline std::string text_of(const std::string& path) {
   return text.str();
 }
 
-/// A process lives (a zombie does not).
+/// Whether a process is running (zombies are not).
 inline bool lives(const std::string& pid) {
   const std::string stat = text_of("/proc/" + pid + "/stat");
   const size_t at = stat.rfind(')');
@@ -50,7 +50,7 @@ class TestRuns {
     options.node = "here";
     options.supervisor = {GOBAN_BINARY_DIR "/bin/goban", "supervise"};
   }
-  /// A supervisor that has not quite left may still remove its own files under it.
+  /// Retries, as a supervisor that is still exiting may remove files at the same time.
   ~TestRuns() {
     wait_until([&] {
       std::error_code failed;
@@ -64,7 +64,7 @@ class TestRuns {
   [[nodiscard]] const std::string& state() const { return state_; }
   [[nodiscard]] std::string out(const std::string& name) const { return state_ + "/out/" + name; }
 
-  /// A job of ours that is the script; writes its payload.
+  /// A job of this user that runs the script; writes its payload.
   [[nodiscard]] LaunchOrder job(uint32_t number, const std::string& script) const {
     return job(number, Payload{script, {}, {{"PATH", std::string(getenv("PATH"))}}, {}});
   }
@@ -93,8 +93,8 @@ class TestRuns {
     if (!engine_) restart();
     return *engine_;
   }
-  /// All reports until one of this kind comes for the run; the last is that one, or kind Lost with
-  /// detail "timeout".
+  /// All reports up to the first of this kind for the run; on a timeout the last one has kind Lost
+  /// and detail "timeout".
   std::vector<Report> wait_for(RunId run, ReportKind kind) {
     std::vector<Report> all;
     const bool came = wait_until([&] {
@@ -121,7 +121,7 @@ class TestRuns {
   std::vector<base::gpus::LocalGpu> gpus{};
 
  private:
-  /// In memory where that exists: what is synced is the same, only sooner.
+  /// In memory if available, as syncs are faster there.
   static std::filesystem::path fast_folder() {
     const std::filesystem::path memory = "/dev/shm";
     return access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
