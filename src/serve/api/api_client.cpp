@@ -142,7 +142,7 @@ base::Error refusal(const HttpAnswer& answer, const std::string& name) {
   return error;
 }
 
-/// Waits as long as a busy server asks. False: `keeps_on` ended it.
+/// Waits for the time that a busy server states. Returns false if `keeps_on` ended the wait.
 bool pause(int64_t wait_s, const std::function<bool()>& keeps_on) {
   constexpr auto kLook = std::chrono::milliseconds(100);
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(wait_s);

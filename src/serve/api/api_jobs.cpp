@@ -39,7 +39,7 @@ std::string home_of(const live::job::Owner& owner) {
   return known && entry.pw_dir != nullptr && entry.pw_dir[0] == '/' ? entry.pw_dir : "/";
 }
 
-/// Whose the new job is. Errors: Usage if it may not be so.
+/// The owner of a new job. Errors: Usage if the caller may not submit for that owner.
 base::Result<live::job::Owner> owner_for(const Call& call, const ApiContext& context,
                                          const std::string& user) {
   live::job::Owner owner = call.who.owner;
@@ -94,7 +94,7 @@ base::http::Response submit(const Call& call, const ApiContext& context,
   }
   base::Result<std::string> payload = context.payloads.write(submission->payload);
   if (!payload) return base::http::refusal(base::http::kUnavailable, payload.error());
-  // Tasks of an array differ in their index alone.
+  // Tasks of an array differ only in their index.
   live::job::JobSpec& first_job = submission->jobs.front();
   first_job.owner = *owner;
   first_job.payload = *payload;
@@ -111,8 +111,8 @@ base::http::Response submit(const Call& call, const ApiContext& context,
   const auto answer =
       context.scheduler.ask(live::controller::Submit{.jobs = std::move(submission->jobs)});
   if (!answer) {
-    // After a time-out the job may exist all the same: then its payload stays, and what turns out
-    // to be nobody's goes at the next start.
+    // After a time-out the job may exist nevertheless: keep its payload. The next start removes
+    // payloads without a job.
     if (answer.error().code != base::ErrorCode::Failed) context.payloads.discard(*payload);
     const bool broken = answer.error().code == base::ErrorCode::Failed;
     return base::http::refusal(broken ? base::http::kUnavailable : base::http::kBadRequest,
@@ -126,10 +126,10 @@ base::http::Response submit(const Call& call, const ApiContext& context,
   return response;
 }
 
-/// What a list is to hold.
+/// Which jobs a list contains.
 struct Filter {
   std::vector<live::controller::JobStage> stages{};  ///< empty: all
-  std::string user{};                                ///< empty: everybody
+  std::string user{};                                ///< empty: all users
   int64_t limit = kPageDefault;
   int64_t after = 0;  ///< job number
 
@@ -231,7 +231,7 @@ base::http::Response show(const Call& call, const ApiContext& context) {
                                "the list shows what all may know");
   }
   json details = job_details(job, *cluster);
-  // Who may see a job need not be who may type into it: the socket lets in its owner and root.
+  // Not every caller who may see a job may attach to its terminal: only its owner and root may.
   const uint32_t uid = call.who.owner.uid;
   const bool may_attach = call.who.may_submit() && (uid == job.spec.owner.uid || uid == 0);
   if (job.spec.interactive && job.stage == live::controller::JobStage::Running && may_attach &&
@@ -253,8 +253,8 @@ base::http::Response show(const Call& call, const ApiContext& context) {
   return base::http::reply(details);
 }
 
-/// The jobs that a change is for: one, or with array=1 all tasks of its array that are not over,
-/// from the last to the first: otherwise tasks that wait would start where others end.
+/// The jobs that a change applies to: one, or with array=1 all unfinished tasks of its array. The
+/// last task comes first, so that waiting tasks do not start when running ones end.
 struct Targets {
   std::vector<core::model::JobId> jobs{};
   bool found = false;
@@ -288,7 +288,7 @@ Targets targets_of(const Call& call, const ApiContext& context, const Fits& fits
 struct Change {
   std::function<live::controller::Input(core::model::JobId, const live::controller::Caller&)> make;
   Fits fits;
-  const char* unfit;  ///< why nothing is to be done
+  const char* unfit;  ///< message if no job can be changed
 };
 
 base::http::Response change(const Call& call, const ApiContext& context, const Change& submission) {
@@ -302,7 +302,7 @@ base::http::Response change(const Call& call, const ApiContext& context, const C
   json left = json::array();
   std::optional<base::http::Response> refused;
   for (const core::model::JobId job : targets.jobs) {
-    // An account manager may, though the job is not theirs: that was found out above.
+    // An account manager may change jobs of other users; Targets::allowed has checked this.
     const bool may = call.who.role >= Role::AccountManager;
     const live::controller::Input input = submission.make(job, caller_of(call.who, may));
     const auto answer = context.scheduler.ask(input);
@@ -349,7 +349,7 @@ int status_of_refusal(const SchedulerClient& scheduler, const live::controller::
 }
 
 void add_job_routes(Router& router, const ApiContext& context) {
-  // A submission looks at nothing that changes, so that none waits for a turn but its own.
+  // Submissions read only constant data here, so that they wait for no commit cycle but their own.
   const core::model::Cluster* cluster = nullptr;
   context.scheduler.look(
       [&](const SchedulerSnapshot& snapshot) { cluster = &snapshot.site.cluster; });

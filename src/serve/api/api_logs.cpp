@@ -1,4 +1,4 @@
-// /v1/jobs/{}/log: what a job wrote, as it stands or as it comes.
+// /v1/jobs/{}/log: the output of a job, in parts or followed while it grows.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ constexpr const char* kText = "text/plain; charset=utf-8";
 
 struct Wish {
   live::job::OutputStream stream = live::job::OutputStream::Stdout;
-  int64_t offset = 0;  ///< negative: so many bytes before the end
+  int64_t offset = 0;  ///< in bytes; negative: relative to the end
   int64_t limit = 1 << 20;
   bool follow = false;
 };
@@ -58,7 +58,7 @@ int64_t begin_of(const Wish& wish, int64_t size) {
   return wish.offset < 0 ? std::max<int64_t>(0, size + wish.offset) : wish.offset;
 }
 
-/// Follows the file until the job is over and all of it was sent.
+/// Follows the file until the job has finished and everything was sent.
 class LogStream final : public base::http::BodyStream {
  public:
   LogStream(const SchedulerClient& scheduler, core::model::JobId job, live::job::Owner owner,

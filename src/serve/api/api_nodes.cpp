@@ -1,4 +1,4 @@
-// /v1/nodes, /v1/cluster, /v1/stats, /v1/colocation, /v1/whatif, and why a job waits.
+// /v1/nodes, /v1/cluster, /v1/stats, /v1/colocation, /v1/whatif and /v1/jobs/{}/explain.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -111,7 +111,7 @@ json gpu_json(const ClusterView& view, core::model::GpuId gpu,
   return out;
 }
 
-/// Index of the level that stands just above the nodes and has a name of its own; 0 = none.
+/// Index of the topology level directly above nodes that has its own name; 0 = none.
 size_t rack_level(const core::model::Cluster& cluster) {
   const size_t above = cluster.node_level() + 1;
   return above + 1 < cluster.levels().size() ? above : 0;
@@ -150,7 +150,7 @@ base::http::Response show_cluster(const ApiContext& context) {
   return base::http::reply(out);
 }
 
-/// The node that a path names. Nothing: there is none.
+/// The node that a path names, if there is one.
 std::optional<core::model::NodeId> node_of(const Call& call, const ApiContext& context) {
   std::optional<core::model::NodeId> node;
   context.scheduler.look([&](const SchedulerSnapshot& snapshot) {

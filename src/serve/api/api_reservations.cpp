@@ -15,7 +15,7 @@ using nlohmann::json;
 namespace {
 constexpr size_t kTextBytesMax = 256;
 
-/// What somebody who may see a job of its owner sees of it, and what everybody does.
+/// The JSON view of a reservation. Callers who may see jobs of its owner get all fields.
 json reservation_json(const live::controller::LiveReservation& each,
                       const core::model::Cluster& cluster, const Identity& who) {
   json nodes = json::array();
@@ -51,7 +51,7 @@ base::http::Response list(const Call& call, const ApiContext& context) {
   return base::http::reply({{"reservations", std::move(out)}});
 }
 
-/// The reservation that a path names; null: there is none.
+/// The reservation that a path names; null if there is none.
 const live::controller::LiveReservation* named(const Call& call,
                                                const live::controller::JobBook& book) {
   const auto id = live::controller::parse_reservation_name(call.names[0]);
@@ -72,7 +72,7 @@ base::http::Response show(const Call& call, const ApiContext& context) {
   return out.is_null() ? no_such() : base::http::reply(out);
 }
 
-/// What a body asks for.
+/// The content of a request body.
 struct ReservationRequest {
   live::controller::Reserve reserve{};
   std::vector<std::string> nodes{};
@@ -93,7 +93,7 @@ base::Result<ReservationRequest> parse_request(const std::string& text) {
   in.field("accounts", plan.accounts);
   in.seconds("start_s", plan.start_ns);
   in.seconds("end_s", plan.end_ns);
-  // Fractions of a second are noise of what the client computed.
+  // Times are in whole seconds: fractions are artefacts of the client's arithmetic.
   plan.start_ns -= plan.start_ns % base::kSecond;
   plan.end_ns -= plan.end_ns % base::kSecond;
   for (const auto& [name, value] :

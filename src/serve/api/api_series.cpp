@@ -1,4 +1,4 @@
-// /v1/jobs/{}/series: what the GPUs of a job did since it began to run.
+// /v1/jobs/{}/series: readings of a job's GPUs since the start of its run.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -16,7 +16,7 @@ constexpr int64_t kPointsDefault = 300;
 constexpr int64_t kPointsMax = 1000;
 constexpr size_t kGpusMax = 16;
 
-/// The run that holds GPUs, or else the last one that did.
+/// The run that holds GPUs, or otherwise the last one that did.
 struct SeenRun {
   uint32_t run = 0;  ///< 0 = it never ran
   GpuWindow window{};

@@ -11,7 +11,7 @@ namespace goban::serve::api {
 
 namespace {
 
-// Reports are files that fetch nothing (web/content_security.ts); this page asks its server.
+// Reports are files that load nothing (web/content_security.ts); this page connects to its server.
 constexpr std::string_view kNothing = "content=\"default-src 'none'; ";
 constexpr std::string_view kOwnServer = "connect-src 'self'; ";
 constexpr std::string_view kDataElement = "<script type=\"application/json\" id=\"goban-report\">";
@@ -22,7 +22,7 @@ constexpr std::string_view kWithout =
     "(Debian: nodejs, npm) and build with -DGOBAN_WEB=ON. goban queue, goban nodes and goban top "
     "show the same in a terminal.</p></body></html>";
 
-/// Its texts cannot end the element that they stand in.
+/// JSON whose strings cannot close the HTML element that contains it.
 std::string document_of(const DashboardFacts& facts) {
   std::string out = R"({"schema":"goban-live/1","goban":)" + site::page::json_quoted(facts.version);
   out += ",\"policy\":" + site::page::json_quoted(facts.policy);

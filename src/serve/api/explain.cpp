@@ -107,7 +107,7 @@ void explain_waiting(const SchedulerSnapshot& snapshot, const LiveJob& job, json
 
 void explain_place(const SchedulerSnapshot& snapshot, const LiveJob& job, json& out) {
   const core::model::Cluster& cluster = snapshot.site.cluster;
-  // Of the GPUs, not of the reason: not every placement looks at levels.
+  // The level is computed from the GPUs: not every placement records one in its reason.
   const std::string& level = cluster.levels()[cluster.span_level(job.gpus)].name;
   json place = {{"gpus", gpu_list(job.gpus, cluster)},
                 {"level", level},

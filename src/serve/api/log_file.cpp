@@ -17,8 +17,8 @@
 namespace goban::serve::api {
 
 namespace {
-/// Makes this thread open files as the owner does, if the process is root. glibc's setgroups()
-/// would change all threads; the system call changes this one.
+/// If the process is root, opens files of this thread with the owner's permissions. glibc's
+/// setgroups() would change all threads; the system call changes only this one.
 class OwnersEyes {
  public:
   explicit OwnersEyes(const live::job::Owner& owner) : good_(put_on(owner)) {}
@@ -43,7 +43,7 @@ class OwnersEyes {
     if (::syscall(SYS_setgroups, groups.size(), groups.data()) != 0) return false;
     ::setfsgid(owner.gid);
     ::setfsuid(owner.uid);
-    // They return the id of before, so only asking again shows whether they worked.
+    // These calls return the previous id even if they fail, so a second call checks the result.
     constexpr auto kAsk = static_cast<uid_t>(-1);
     return static_cast<uid_t>(::setfsuid(kAsk)) == owner.uid &&
            static_cast<gid_t>(::setfsgid(kAsk)) == owner.gid;

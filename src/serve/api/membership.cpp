@@ -25,7 +25,7 @@ base::Status check_membership(const std::string& account, const Identity& who,
   if (account.empty() || !has_file || who.is_operator()) return {};
   if (std::ranges::find(who.accounts, account) != who.accounts.end()) return {};
   const core::model::SiteRules& rules = *site.composition.rules;
-  // Names that jobs brought are numbered behind those of the file.
+  // Accounts from jobs are numbered after those of the file.
   const uint32_t number = site.accounts.find(account);
   if (number >= rules.accounts.size()) {
     std::vector<std::string_view> known;

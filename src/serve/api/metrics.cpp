@@ -1,5 +1,5 @@
-// /metrics for Prometheus. The number of series depends on the cluster alone: no labels of users or
-// jobs. Names are documented in docs/api.md.
+// /metrics for Prometheus. The number of series depends only on the cluster: there are no user or
+// job labels. docs/api.md documents the names.
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace goban::serve::api {
 
 namespace {
-/// Nodes with series of their own at most.
+/// Maximum number of nodes with their own series.
 constexpr size_t kNodesMax = 2000;
 
 struct Figures {

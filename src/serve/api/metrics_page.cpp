@@ -9,10 +9,10 @@ namespace goban::serve::api {
 
 namespace {
 
-/// GPUs with series of their own at most.
+/// Maximum number of GPUs with their own series.
 constexpr size_t kGpusMax = 2000;
 
-/// Names of a GPU: its node, and its index there.
+/// Labels of a GPU: its node, and its index there.
 struct GpuName {
   std::string_view node{};
   std::string index{};
@@ -30,7 +30,7 @@ std::vector<GpuName> gpu_names(const ClusterView& view) {
   return out;
 }
 
-/// One family of the readings; without it if nobody measures that.
+/// Writes one family of readings, if any GPU has a value.
 template <typename Get>
 void write_reading(MetricsPage& page, const char* name, const char* help,
                    const std::vector<GpuName>& names, const GpuReadings& readings, Get get) {
@@ -44,7 +44,8 @@ void write_reading(MetricsPage& page, const char* name, const char* help,
   }
 }
 
-/// Seconds of work left by the job's own progress, else by its time limit; negative = not known.
+/// Remaining work in seconds, by the job's progress or otherwise its walltime limit; negative =
+/// unknown.
 double left_s(const live::controller::LiveJob& job, base::TimeNs now_ns) {
   const bool runs = job.stage == live::controller::JobStage::Running;
   const base::TimeNs run_ns = runs && job.run_start_ns >= 0 ? now_ns - job.run_start_ns : 0;

@@ -42,7 +42,7 @@ base::http::Response Router::run(const Route& route, const Call& call) {
   try {
     return route.handler(call);
   } catch (const std::exception&) {
-    // A bug of ours. What it says may hold parts of the request, so only its place is told.
+    // An internal error. Its text may contain parts of the request, so only its place is reported.
     return base::http::refusal(base::http::kBroken, "the server met a bug of its own",
                                "please report it with the request that you sent");
   }

@@ -82,7 +82,7 @@ base::Result<base::http::TlsIdentity> read_tls(const ServiceOptions& options) {
   return base::http::TlsIdentity{.certificate = std::move(*certificate), .key = std::move(*key)};
 }
 
-/// Who may ask, with the token of the daemon's own user where there are no others.
+/// The callers; with the token of the daemon's own user if no tokens are configured.
 base::Result<std::unique_ptr<Callers>> make_callers(const ServiceOptions& options,
                                                     std::string& token) {
   CallerOptions callers = options.callers;
@@ -102,7 +102,7 @@ base::Result<std::unique_ptr<Callers>> make_callers(const ServiceOptions& option
 void add_page(Router& router, const std::string& path, StaticPage page) {
   router.add("GET", path, Access::Public, {}, [page = std::move(page)](const Call&) {
     base::http::Response response{.content_type = page.content_type, .body = page.body};
-    // Everything of the page is in the page; it talks to this server alone.
+    // The page contains everything it needs; it may connect only to this server.
     response.headers = {
         {"Content-Security-Policy",
          "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
@@ -177,7 +177,7 @@ struct Service::Parts {
   ApiContext context;
   Router router;
   uint16_t port = 0;
-  std::unique_ptr<base::http::HttpServer> http;  ///< last: it stops before what it calls goes
+  std::unique_ptr<base::http::HttpServer> http;  ///< last: stopped before the parts it calls
 };
 
 ServiceOptions read_service_options(base::TableReader& table, ServiceOptions defaults) {

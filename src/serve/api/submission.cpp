@@ -135,7 +135,7 @@ Status read_tasks(const json& body, const SubmitLimits& limits, std::vector<int3
   }
   int64_t last = -1;
   for (const json& each : *list) {
-    // Negative or huge numbers do not survive this comparison.
+    // Rejects negative and huge numbers too.
     if (!each.is_number_unsigned() || each.get<uint64_t>() > uint64_t{kTaskMax} ||
         each.get<int64_t>() <= last) {
       return wrong("array_tasks", "is not ascending, or not of whole numbers from 0 to 10^9");

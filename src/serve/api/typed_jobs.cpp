@@ -19,7 +19,7 @@ base::Status fit_into_type(live::job::JobSpec& spec, const core::model::Cluster&
   if (!id.valid()) return {};
   const core::model::ResourceType& type = cluster.resource_type(id);
   const int32_t instances = std::max(spec.instances, 1);
-  // One GPU is what a job gets that says nothing of GPUs.
+  // 1 is the default of a job that does not state its GPUs.
   if (spec.num_gpus == 1 && instances <= type.max_instances) spec.num_gpus = type.gpus * instances;
   if (spec.cores > type.host.cores) {
     return refuse(

@@ -34,7 +34,7 @@ Status make_private(const fs::path& folder) {
   return {};
 }
 
-/// What is gone meanwhile is not needed any more.
+/// Succeeds if the file no longer exists: then it is no longer needed.
 Status copy_one(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
@@ -52,7 +52,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   return found;
 }
 
-/// Snapshots before the rest: a generation that begins meanwhile is whole, or can be left out.
+/// Copies snapshots first: a generation that starts meanwhile is either complete or not needed.
 Result<live::journal::Recovered> copy_journal_once(const fs::path& from, const fs::path& to) {
   std::error_code ignored;
   fs::remove_all(to, ignored);
@@ -67,7 +67,7 @@ Result<live::journal::Recovered> copy_journal_once(const fs::path& from, const f
   return live::journal::read_journal(to.string());
 }
 
-/// Several generations may begin during one copy.
+/// Repeats the copy if generations that start meanwhile make it inconsistent.
 Result<live::journal::Recovered> copy_journal(const fs::path& from, const fs::path& to) {
   constexpr int kTries = 5;
   auto copied = copy_journal_once(from, to);
@@ -80,7 +80,7 @@ Result<int64_t> copy_payloads(const fs::path& from, const fs::path& to) {
   int64_t count = 0;
   for (const fs::path& folder : entries_of(from)) {
     std::error_code ignored;
-    if (!fs::is_directory(folder, ignored)) continue;  // a pack: what it holds has its files
+    if (!fs::is_directory(folder, ignored)) continue;  // a pack: its payloads also have files
     const fs::path copy = to / folder.filename();
     if (auto made = make_private(copy); !made) return base::failure(made.error());
     if (auto copied = copy_one(folder / "payload.json", copy / "payload.json"); !copied) {
@@ -101,7 +101,7 @@ Status copy_profiles(const fs::path& from, const fs::path& to) {
   return {};
 }
 
-/// What is learned of GPUs. Files beside a configured score table are the site's own.
+/// Copies the learned PM scores. Files next to a configured score table belong to the site.
 Status copy_scores(const fs::path& from, const fs::path& to) {
   for (const char* name : {"scores.csv", "scores.profile.json", "scores.learned.json"}) {
     if (auto copied = copy_one(from / name, to / name); !copied) return copied;
@@ -140,8 +140,8 @@ Result<BackupSummary> back_up(const ServeConfig& config, const std::string& to) 
                         "name a folder of its own for each back-up");
   }
   if (auto made = make_private(target); !made) return base::failure(made.error());
-  // While it is locked, the daemon removes no payload (live/engine/local/run_folder.hpp), so all
-  // jobs of the journal that are not over have theirs.
+  // While the folder is locked, the daemon removes no payload (live/engine/local/run_folder.hpp),
+  // so all unfinished jobs of the journal have theirs.
   const live::journal::OpenFile payloads(
       ::open((state / "payloads").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!payloads.is_open() || ::flock(payloads.fd(), LOCK_EX) != 0) {
@@ -158,7 +158,7 @@ Result<BackupSummary> back_up(const ServeConfig& config, const std::string& to) 
     return base::failure(copied.error());
   }
   if (auto copied = copy_scores(state, target); !copied) return base::failure(copied.error());
-  // After the journal: what it holds as accounted is in the store.
+  // After the journal: jobs that it marks as accounted are then in the store.
   if (auto copied = copy_store(config, target, summary); !copied) {
     return base::failure(copied.error());
   }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kLearnedFile = "scores.learned.json";
 
-/// Numbers that no user of a machine has.
+/// A random number from a range that no user has.
 uint32_t nobody() {
   constexpr uint32_t kFirst = 0x8000'0000;
   constexpr uint32_t kLast = 0xffff'fff0;

@@ -22,13 +22,13 @@ namespace {
 constexpr std::string_view kPrefix = "payload-";
 constexpr size_t kRandomBytes = 16;
 
-/// "payload-" and 32 digits: what write() makes.
+/// Whether write() produces such names: "payload-" and 32 digits.
 bool is_ours(std::string_view name) {
   return name.starts_with(kPrefix) && name.size() == kPrefix.size() + 2 * kRandomBytes &&
          name.find_first_not_of("0123456789abcdef", kPrefix.size()) == std::string_view::npos;
 }
 
-/// Makes the folder and the file in it; the pack makes them safe.
+/// Creates the folder and the file in it; the pack makes them durable.
 bool write_file(int root, const std::string& name, std::string_view payload) {
   if (::mkdirat(root, name.c_str(), S_IRWXU) != 0) return false;
   const base::Descriptor folder(

@@ -28,7 +28,7 @@ namespace {
 
 constexpr const char* kFile = "scores.learned.json";
 
-/// As many classes as the profiler measures, or more.
+/// A score table with at least as many classes as the profiler measures.
 ScoreTable table_of(const core::knowledge::PmScores& scores) {
   ScoreTable out;
   for (size_t i = 0; i < std::max(scores.num_classes(), core::knowledge::kNumKernels); ++i) {
@@ -170,7 +170,7 @@ void ScoreKeeper::hear_scheduler() {
 
 std::vector<core::knowledge::GpuNow> ScoreKeeper::conditions() {
   std::vector<core::knowledge::GpuNow> now = live::machine::gpus_now(machine_);
-  // A driver that does not answer for a moment is no other one.
+  // A driver that does not respond at the moment has not changed.
   for (size_t i = 0; i < conditions_.size(); ++i) {
     const core::knowledge::GpuCondition& before = conditions_[i].condition;
     if (now[i].condition.driver.empty()) now[i].condition.driver = before.driver;
@@ -205,7 +205,7 @@ void ScoreKeeper::look_at_book() {
   if (book_is_broken_) return;
   const int64_t now_s = now_unix_s();
   if (book.since_unix_s == 0 && options_.refreshes) {
-    book.since_unix_s = now_s;  // from now on GPU time counts
+    book.since_unix_s = now_s;  // the budget of GPU time grows from now on
     if (!write_book(book)) return;
   }
   for (const size_t gpu : learned_.look(book, conditions(), now_s)) {
@@ -252,7 +252,7 @@ void ScoreKeeper::send() {
       .instead_of = {}};
   if (const auto answer = scheduler_.ask(input); !answer) {
     complain("scores are not taken: " + answer.error().text());
-    return;  // again with the next turn
+    return;  // the next iteration tries again
   }
   counting_ = counting_in(scheduler_);
 }
@@ -290,7 +290,7 @@ void ScoreKeeper::refresh() {
   }
   MeasureBook book = read_book();
   if (book_is_broken_ || !live::machine::due_gpu(machine_, wish, book, now_unix_s())) return;
-  // Somebody else may compute there without a job of ours.
+  // Processes outside the scheduler may use the GPU.
   const BusyGpus busy = live::machine::busy_by_use(machine_);
   std::erase_if(wish.idle, [&](size_t gpu) { return busy.contains(machine_.gpus[gpu].index); });
   const auto due = live::machine::due_gpu(machine_, wish, book, now_unix_s());
@@ -300,7 +300,7 @@ void ScoreKeeper::refresh() {
 void ScoreKeeper::measure(size_t gpu) {
   if (!gate_->begin(core::model::GpuId(static_cast<uint32_t>(gpu)))) return;
   MeasureBook book = read_book();
-  // What a sudden end would leave unaccounted is paid before.
+  // Charge the cost in advance, so that a crash does not leave it unaccounted.
   book.spent_s += options_.refresh_cost_s;
   const auto still_idle = [&] { return std::ranges::count(idle_gpus(), gpu) > 0; };
   if (book_is_broken_ || !still_idle() || !write_book(book)) {
@@ -332,7 +332,7 @@ void ScoreKeeper::measure(size_t gpu) {
     if (!interrupted) complain("measuring failed: " + result.problems.front());
     return;
   }
-  next_look_ns_ = 0;  // another may be due
+  next_look_ns_ = 0;  // another GPU may be due
   look_at_book();
   std::vector<std::string> scores;
   for (const auto& of_class : learned_.table())

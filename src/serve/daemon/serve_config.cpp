@@ -23,9 +23,9 @@ using base::TableReader;
 namespace {
 
 constexpr size_t kFileBytesMax = 1 << 20;
-constexpr int64_t kVirtualGpusMax = 255;  // GPUs of a node
+constexpr int64_t kVirtualGpusMax = 255;  // maximum GPUs of a node
 constexpr double kSlownessMax = 100;
-constexpr uint32_t kForEverybody = 0666;  // callers are known by their credentials
+constexpr uint32_t kForEverybody = 0666;  // peer credentials identify the callers
 
 bool is_same_type(const core::model::ResourceType& one, const core::model::ResourceType& other) {
   const auto all = [](const core::model::ResourceType& type) {
@@ -51,7 +51,7 @@ void read_resource_types(TableReader& root, ServeConfig& config) {
   }
 }
 
-/// Whether the key says `yes`, which it does if it is not there, or "none".
+/// Whether the key is `yes` (the default) rather than "none".
 bool is_enabled(TableReader& root, const char* key, const char* yes) {
   const std::string word = root.text(key, yes);
   if (word != yes && word != "none") {
