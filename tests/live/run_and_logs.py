@@ -106,7 +106,7 @@ def runs_stay_with_their_job(daemon):
 def runs_wait_without_their_output(daemon):
     run = daemon.goban_run("run", "-o", "/dev/null", "--", "sh", "-c", "sleep 0.3; exit 5")
     expect(run.returncode == 5, f"{run.returncode} {run.stderr}")
-    expect("no regular file" in run.stderr, run.stderr)
+    expect("not a regular file" in run.stderr, run.stderr)
     with open("/dev/full", "w") as full:
         out = subprocess.run([daemon.goban, "run", "--", "sh", "-c", "echo lost; exit 6"], stdout=full,
                              stderr=subprocess.PIPE, cwd=daemon.folder, env=daemon.environment, text=True,

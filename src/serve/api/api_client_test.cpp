@@ -133,7 +133,7 @@ TEST(ApiClient, NobodyListens) {
   ApiClient client({.socket = "/nowhere/goban.sock"});
   const auto answer = client.get("/v1/jobs");
   ASSERT_FALSE(answer.has_value());
-  EXPECT_THAT(answer.error().text(), HasSubstr("/nowhere/goban.sock: no daemon listens there"));
+  EXPECT_THAT(answer.error().text(), HasSubstr("/nowhere/goban.sock: no daemon is listening"));
   EXPECT_THAT(answer.error().remedy, HasSubstr("goban serve"));
   EXPECT_EQ(client.last_status(), 0);
 }

@@ -45,19 +45,19 @@ base::Result<live::job::Owner> owner_for(const Call& call, const ApiContext& con
   live::job::Owner owner = call.who.owner;
   if (!user.empty() && user != owner.user) {
     if (!call.who.is_operator()) {
-      return base::usage_error("only operators submit for somebody else", "leave out user");
+      return base::usage_error("only operators may submit for another user", "omit user");
     }
     base::Result<live::job::Owner> found = find_user(user);
     if (!found) return found;
     owner = std::move(*found);
   }
   if (owner.uid == UINT32_MAX) {
-    return base::usage_error(fmt::format("{} is no user of this machine", owner.user),
-                             "name one with user");
+    return base::usage_error(fmt::format("{} is not a user of this machine", owner.user),
+                             "set user to one");
   }
   if (!context.many_users && owner.uid != ::geteuid()) {
-    return base::usage_error("this daemon runs jobs of its own user only",
-                             "a daemon that is started by root runs everybody's");
+    return base::usage_error("this daemon runs only jobs of its own user",
+                             "a daemon started by root runs the jobs of all users");
   }
   return owner;
 }
@@ -65,7 +65,7 @@ base::Result<live::job::Owner> owner_for(const Call& call, const ApiContext& con
 base::http::Response submit(const Call& call, const ApiContext& context,
                             const core::model::Cluster& cluster) {
   if (!call.who.may_submit())
-    return base::http::refusal(base::http::kForbidden, "viewers submit no jobs");
+    return base::http::refusal(base::http::kForbidden, "viewers are not permitted to submit jobs");
   base::Result<SubmitRequest> submission = parse_submit_request(call.request.body, context.limits);
   if (!submission) return base::http::refusal(base::http::kBadRequest, submission.error());
   base::Result<live::job::Owner> owner = owner_for(call, context, submission->user);
@@ -75,10 +75,10 @@ base::http::Response submit(const Call& call, const ApiContext& context,
     return base::http::refusal(
         base::http::kForbidden,
         {.code = base::ErrorCode::Usage,
-         .message = fmt::format("priority {} is above {}, the most that you may ask for",
-                                job.priority, call.who.priority_max),
+         .message = fmt::format("priority {} is above {}, the maximum of your role", job.priority,
+                                call.who.priority_max),
          .place = {.file = {}, .line = 0, .column = 0, .field = "priority"},
-         .remedy = "leave it out, or ask an operator"});
+         .remedy = "omit it, or ask an operator"});
   }
   base::Status belongs;
   context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
@@ -144,7 +144,7 @@ base::Status read_stages(std::string_view text, std::vector<live::controller::Jo
     const size_t end = std::min(text.find(','), text.size());
     const auto stage = find_stage(text.substr(0, end));
     if (!stage) {
-      return base::bad_data({.file = {}, .line = 0, .column = 0, .field = "state"}, "no such state",
+      return base::bad_data({.file = {}, .line = 0, .column = 0, .field = "state"}, "unknown state",
                             "held, depends, waiting, starting, running, stopping or done");
     }
     out.push_back(*stage);
@@ -162,7 +162,7 @@ base::Result<Filter> filter_of(const Call& call) {
     return base::failure(read.error());
   }
   const std::string_view all = call.query("all");
-  if (!all.empty() && all != "1" && all != "0") return wrong("all", "is neither 0 nor 1");
+  if (!all.empty() && all != "1" && all != "0") return wrong("all", "must be 0 or 1");
   filter.user = call.query("user");
   if (filter.user.empty() && all != "1") filter.user = call.who.owner.user;
   const auto number = [&](const char* name, int64_t least, int64_t most, int64_t& out) {
@@ -173,8 +173,10 @@ base::Result<Filter> filter_of(const Call& call) {
     out = *value;
     return true;
   };
-  if (!number("limit", 1, kPageMax, filter.limit)) return wrong("limit", "is not from 1 to 10000");
-  if (!number("after", 0, UINT32_MAX, filter.after)) return wrong("after", "is no job number");
+  if (!number("limit", 1, kPageMax, filter.limit))
+    return wrong("limit", "must be an integer from 1 to 10000");
+  if (!number("after", 0, UINT32_MAX, filter.after))
+    return wrong("after", "is not a valid job number");
   return filter;
 }
 
@@ -209,9 +211,8 @@ base::http::Response list(const Call& call, const ApiContext& context) {
 }
 
 base::http::Response no_job(const std::string& name) {
-  return base::http::refusal(base::http::kNotFound,
-                             fmt::format("there is no job {} any more", name),
-                             "goban history shows jobs that are over");
+  return base::http::refusal(base::http::kNotFound, fmt::format("there is no job {}", name),
+                             "goban history shows finished jobs");
 }
 
 base::http::Response show(const Call& call, const ApiContext& context) {
@@ -227,8 +228,8 @@ base::http::Response show(const Call& call, const ApiContext& context) {
   });
   if (!found) return no_job(call.names[0]);
   if (!call.who.may_see(job.spec.owner, job.spec.account)) {
-    return base::http::refusal(base::http::kForbidden, "the job is somebody else's",
-                               "the list shows what all may know");
+    return base::http::refusal(base::http::kForbidden, "the job belongs to another user",
+                               "the job list shows its public fields");
   }
   json details = job_details(job, *cluster);
   // Not every caller who may see a job may attach to its terminal: only its owner and root may.
@@ -295,7 +296,7 @@ base::http::Response change(const Call& call, const ApiContext& context, const C
   const Targets targets = targets_of(call, context, submission.fits);
   if (!targets.found) return no_job(call.names[0]);
   if (!targets.allowed)
-    return base::http::refusal(base::http::kForbidden, "the job is somebody else's");
+    return base::http::refusal(base::http::kForbidden, "the job belongs to another user");
   if (targets.jobs.empty() && submission.unfit != nullptr)
     return base::http::refusal(base::http::kConflict, submission.unfit);
   std::vector<uint64_t> done;

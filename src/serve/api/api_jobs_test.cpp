@@ -115,7 +115,7 @@ TEST_F(ApiJobs, WithAnAccountsFileUsersNameOnlyAccountsOfTheirs) {
   }
   const base::http::Response other = ask(kAlice, "POST", "/v1/jobs", asks("vision"));
   EXPECT_EQ(other.status, 403);
-  EXPECT_THAT(other.body, HasSubstr("does not belong to account 'vision'"));
+  EXPECT_THAT(other.body, HasSubstr("is not a member of account 'vision'"));
   const base::http::Response unknown = ask(kAlice, "POST", "/v1/jobs", asks("fysics"));
   EXPECT_EQ(unknown.status, 403);
   EXPECT_THAT(unknown.body, HasSubstr("did you mean physics?"));
@@ -185,7 +185,7 @@ TEST_F(ApiJobs, WhatIsWrongIsNamed) {
     const json error = parsed(response)["error"];
     return error.value("field", "") + ": " + error.value("remedy", "");
   };
-  EXPECT_EQ(problem(R"({"script":"x","num_gpu":1})"), "num_gpu: is it num_gpus?");
+  EXPECT_EQ(problem(R"({"script":"x","num_gpu":1})"), "num_gpu: did you mean num_gpus?");
   EXPECT_EQ(problem(R"({"script":"x","num_gpus":-1})"), "num_gpus: ");
   EXPECT_THAT(problem("{}"), HasSubstr("script: "));
   EXPECT_THAT(problem(R"({"script":"x","work_folder":"a"})"), HasSubstr("work_folder: "));
@@ -198,7 +198,7 @@ TEST_F(ApiJobs, WhatIsWrongIsNamed) {
   for (int task = 1; task < 10'000; ++task) many += "," + std::to_string(task);
   EXPECT_THAT(problem(many + "]}"), HasSubstr("shorter names and paths"));
   EXPECT_THAT(problem(R"({"script":"x","array_tasks":[-1]})"), HasSubstr("array_tasks: "));
-  EXPECT_THAT(problem("{"), HasSubstr(": one object"));
+  EXPECT_THAT(problem("{"), HasSubstr(": send one object"));
   EXPECT_THAT(problem("[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]"), ": ");
   EXPECT_THAT(problem("[]"), ": ");
   EXPECT_TRUE(files().empty());

@@ -151,7 +151,7 @@ base::Result<Identity> Callers::by_credentials(const base::http::Peer& peer) {
 
 base::Result<Identity> Callers::identify(const base::http::Request& request) {
   if (request.token.empty() && !request.peer.is_local) {
-    return base::usage_error("over TCP a token says who asks",
+    return base::usage_error("requests over TCP require a token",
                              "send it as Authorization: Bearer TOKEN");
   }
   auto who = request.token.empty() ? by_credentials(request.peer) : by_token(request.token);
@@ -165,7 +165,7 @@ base::Result<Identity> Callers::by_token(const std::string& text) {
     const std::scoped_lock lock(mutex_);
     const Token* const found = find_token(tokens_, text);
     if (found == nullptr) {
-      return base::usage_error("the token is not known here", "ask an operator for another one");
+      return base::usage_error("unknown token", "ask an operator for a valid one");
     }
     token = *found;
   }

@@ -18,9 +18,9 @@ constexpr std::string_view kDataElement = "<script type=\"application/json\" id=
 
 constexpr std::string_view kWithout =
     "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Goban</title></head>"
-    "<body><p>This goban was built without its dashboard: install npm and Node.js 18 or later "
-    "(Debian: nodejs, npm) and build with -DGOBAN_WEB=ON. goban queue, goban nodes and goban top "
-    "show the same in a terminal.</p></body></html>";
+    "<body><p>This program was built without the dashboard. Install npm and Node.js 18 or later "
+    "(Debian: nodejs, npm) and build with -DGOBAN_WEB=ON. In a terminal, goban queue, goban nodes "
+    "and goban top show the same.</p></body></html>";
 
 /// JSON whose strings cannot close the HTML element that contains it.
 std::string document_of(const DashboardFacts& facts) {

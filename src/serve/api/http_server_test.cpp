@@ -69,9 +69,9 @@ TEST_F(HttpServerTest, KnowsWhoAsksByTheSocket) {
   scheduler.edit(
       1, [](live::controller::LiveJob& job) { EXPECT_EQ(job.spec.owner.uid, ::geteuid()); });
   EXPECT_TRUE(me.post("/v1/nodes/n0/drain", R"({"reason":"fan"})").has_value());
-  EXPECT_EQ(me.get("/v1/jobs/9").error().message, "there is no job 9 any more");
+  EXPECT_EQ(me.get("/v1/jobs/9").error().message, "there is no job 9");
   EXPECT_EQ(me.last_status(), 404);
-  EXPECT_THAT(me.get("/v1/jobs?state=no%20such").error().text(), HasSubstr("state: no such state"));
+  EXPECT_THAT(me.get("/v1/jobs?state=no%20such").error().text(), HasSubstr("state: unknown state"));
 }
 
 TEST_F(HttpServerTest, LargeBodiesAreRefused) {

@@ -59,7 +59,7 @@ base::Result<LogFile> LogFile::open(const live::job::Owner& owner, const std::st
   int problem = 0;
   {
     const OwnersEyes eyes(owner);
-    if (!eyes.good()) return base::failed("the job's output cannot be opened as its owner");
+    if (!eyes.good()) return base::failed("cannot open the job's output as its owner");
     file.descriptor_ =
         ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     problem = errno;
@@ -67,15 +67,15 @@ base::Result<LogFile> LogFile::open(const live::job::Owner& owner, const std::st
   if (!file.there()) {
     if (problem == ENOENT || problem == ENOTDIR) return file;
     if (problem == ELOOP)
-      return base::failed("the job's output is a link", "its target is not shown");
-    return base::failed(fmt::format("the job's output cannot be read: {}", std::strerror(problem)));
+      return base::failed("the job's output is a symbolic link", "links are not followed");
+    return base::failed(fmt::format("cannot read the job's output: {}", std::strerror(problem)));
   }
   struct stat found{};
   if (::fstat(file.descriptor_, &found) != 0 || !S_ISREG(found.st_mode)) {
-    return base::failed("the job's output is no regular file", "only files are shown");
+    return base::failed("the job's output is not a regular file", "only regular files are shown");
   }
   if (found.st_uid != owner.uid) {
-    return base::failed("the job's output is somebody else's file");
+    return base::failed("the job's output file belongs to another user");
   }
   return file;
 }

@@ -30,7 +30,7 @@ Status make_private(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (!error) fs::permissions(folder, fs::perms::owner_all, error);
-  if (error) return cannot("make", folder, error);
+  if (error) return cannot("create", folder, error);
   return {};
 }
 
@@ -112,7 +112,9 @@ Status copy_scores(const fs::path& from, const fs::path& to) {
 Status copy_store(const ServeConfig& config, const fs::path& to, BackupSummary& summary) {
   std::error_code ignored;
   if (config.store.find("://") != std::string::npos) {
-    summary.note = "the history is in a database server: back it up by its own means";
+    summary.note =
+        "the history store is in a database server and not in this copy: back it up with the "
+        "server's tools";
     return {};
   }
   if (!fs::exists(config.store, ignored)) return {};
@@ -132,12 +134,11 @@ Result<BackupSummary> back_up(const ServeConfig& config, const std::string& to) 
   const fs::path target = to;
   std::error_code ignored;
   if (!fs::is_directory(state / "journal", ignored)) {
-    return base::failed(fmt::format("{} is no state folder: it has no journal", config.state),
-                        "name the daemon's with --state or --config");
+    return base::failed(fmt::format("{} is not a state folder: it has no journal", config.state),
+                        "name the daemon's state folder with --state or --config");
   }
   if (!entries_of(target).empty()) {
-    return base::failed(fmt::format("{} has files in it already", to),
-                        "name a folder of its own for each back-up");
+    return base::failed(fmt::format("{} is not empty", to), "use a new folder for each backup");
   }
   if (auto made = make_private(target); !made) return base::failure(made.error());
   // While the folder is locked, the daemon removes no payload (live/engine/local/run_folder.hpp),

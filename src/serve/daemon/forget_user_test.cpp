@@ -77,7 +77,7 @@ TEST_F(ForgetUser, NotUnderADaemonThatWorks) {
   ASSERT_TRUE(daemon);
   const auto refused = forget_in_state(state, kAnna);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().text(), HasSubstr("end the daemon"));
+  EXPECT_THAT(refused.error().text(), HasSubstr("stop the daemon"));
   EXPECT_TRUE(std::filesystem::exists(state + "/profiles/51234-aa.json"));
 }
 

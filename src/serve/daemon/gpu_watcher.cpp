@@ -192,8 +192,7 @@ void GpuWatcher::write() {
     return;
   }
   std::string problem = status.error().text();
-  if (options_.say && problem != said_)
-    options_.say("readings of GPUs are not written: " + problem);
+  if (options_.say && problem != said_) options_.say("cannot write GPU readings: " + problem);
   said_ = std::move(problem);
 }
 

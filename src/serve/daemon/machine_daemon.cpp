@@ -39,7 +39,7 @@ constexpr const char* kLinkFile = "dashboard-link";
 /// or root if it is private, a state folder, or empty.
 Status make_private_folder(const std::string& path) {
   namespace fs = std::filesystem;
-  const char* remedy = "name a folder of its own with --state";
+  const char* remedy = "name a separate folder with --state";
   const auto refuse = [&](const std::string& why) {
     return base::failed(fmt::format("cannot use the folder {}: {}", path, why), remedy);
   };
@@ -50,12 +50,12 @@ Status make_private_folder(const std::string& path) {
     return refuse(error ? error.message() : std::strerror(errno));
   }
   if (facts.st_uid != ::geteuid() && facts.st_uid != 0) {
-    return refuse(fmt::format("it belongs to user {}, who could change what is in it",
+    return refuse(fmt::format("it belongs to user {}, who could change its contents",
                               static_cast<unsigned>(facts.st_uid)));
   }
   if ((facts.st_mode & 077) == 0) return {};
   if (!fs::exists(path + "/journal", error) && !fs::is_empty(path, error)) {
-    return refuse("others may look into it, and it holds other files; chmod 700 makes it yours");
+    return refuse("other users may enter it, and it contains other files; chmod 700 restricts it");
   }
   fs::permissions(path, fs::perms::owner_all, error);
   return error ? refuse(error.message()) : Status{};
@@ -131,7 +131,7 @@ Status MachineDaemon::Parts::start_daemon() {
   if (!journal) return base::failure(journal.error());
   if (!journal->made_with.empty()) {
     for (const std::string& line : differences(journal->made_with.back().facts, *facts)) {
-      say("the journal goes on with another configuration: " + line);
+      say("the journal continues with a different configuration: " + line);
     }
   }
   epoch = journal->epoch;
@@ -188,7 +188,7 @@ void MachineDaemon::Parts::sweep_payloads() {
   });
   const size_t swept = payloads->sweep(used);
   if (swept == 0) return;
-  say(fmt::format("{} scripts of submissions that never came through are removed", swept));
+  say(fmt::format("removed {} scripts of incomplete submissions", swept));
 }
 
 Status MachineDaemon::Parts::start_service() {
@@ -263,12 +263,12 @@ Status MachineDaemon::reload(ServeConfig fresh) {
   service.own_token_folder = parts_->config.service.own_token_folder;
   if (auto status = parts_->service->reload(service); !status) return status;
   if (auto status = parts_->write_link(); !status) return status;
-  parts_->say("who may ask, tokens and certificate are read again");
+  parts_->say("reloaded roles, tokens and certificate");
   std::string keys;
   for (const std::string& key : keys_for_restart(parts_->config, fresh)) {
     keys += (keys.empty() ? "" : ", ") + key;
   }
-  if (!keys.empty()) parts_->say("changed, and waits for the next start: " + keys);
+  if (!keys.empty()) parts_->say("changed, but takes effect only at the next start: " + keys);
   return {};
 }
 

@@ -137,7 +137,7 @@ TEST_F(MachineDaemonTest, OnLoopbackItsOwnUserHasAToken) {
   ASSERT_EQ(::chmod((config.state + "/token").c_str(), 0644), 0);
   const auto known_to_all = MachineDaemon::start(config, [](const std::string&) {});
   ASSERT_FALSE(known_to_all);
-  EXPECT_THAT(known_to_all.error().text(), HasSubstr("/token: others"));
+  EXPECT_THAT(known_to_all.error().text(), HasSubstr("/token: users other"));
 }
 
 TEST_F(MachineDaemonTest, AStateFolderIsNobodyElses) {
@@ -209,14 +209,14 @@ TEST_F(MachineDaemonTest, WhatMayChangeWhileItRuns) {
   ASSERT_TRUE(daemon->reload(config));
   EXPECT_TRUE(knows(*daemon, "second"));
   EXPECT_FALSE(knows(*daemon, "first"));
-  EXPECT_THAT(said, HasSubstr("read again"));
+  EXPECT_THAT(said, HasSubstr("reloaded roles, tokens and certificate"));
   EXPECT_THAT(said, Not(HasSubstr("next start")));
 
   ServeConfig other = config;
   other.policy = "las+pal";
   other.service.requests_per_s = 7;
   ASSERT_TRUE(daemon->reload(other));
-  EXPECT_THAT(said, HasSubstr("waits for the next start: policy, service.requests_per_s\n"));
+  EXPECT_THAT(said, HasSubstr("at the next start: policy, service.requests_per_s\n"));
   EXPECT_EQ(daemon->config().policy, "goban");
 
   std::ofstream(folder + "/tokens") << "nonsense\n";

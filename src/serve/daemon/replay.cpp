@@ -69,7 +69,7 @@ base::Result<Replay> replay_journal(const ServeConfig& config, const std::string
   if (!fold) {
     base::Error error = fold.error();
     if (!out.differences.empty()) {
-      error.remedy = fmt::format("the journal was made with something else: {}",
+      error.remedy = fmt::format("the journal was written with a different configuration: {}",
                                  fmt::join(out.differences, "; "));
     }
     return base::failure(std::move(error));

@@ -326,7 +326,7 @@ TEST_F(KeeperTest, WhatWasMeasuredUnderAnotherConditionExpires) {
   start(1.5);
   keeper->turn();
   EXPECT_THAT(scores(), Each(1.0)) << "unknown";
-  EXPECT_THAT(said, HasSubstr("the score of GPU 0 (V-0) has expired"));
+  EXPECT_THAT(said, HasSubstr("the PM score of GPU 0 (V-0) has expired"));
   EXPECT_TRUE(keeper->report().gpus[0].expired);
   EXPECT_FALSE(keeper->report().gpus[1].expired) << "never measured";
   said.clear();
