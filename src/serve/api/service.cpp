@@ -170,7 +170,7 @@ struct Service::Parts {
 
   mutable std::mutex callers_mutex;
   std::shared_ptr<Callers> callers;  ///< guarded by callers_mutex
-  std::string own_token;             ///< likewise
+  std::string own_token;             ///< guarded by callers_mutex
   RateLimit limit;
   RateLimit operator_limit;
   EventFeed feed;

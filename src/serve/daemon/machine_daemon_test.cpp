@@ -150,7 +150,7 @@ TEST_F(MachineDaemonTest, AStateFolderIsNobodyElses) {
   std::filesystem::create_directory(config.state);
   std::ofstream(config.state + "/thesis.tex") << "hers";
   ASSERT_EQ(::chmod(config.state.c_str(), 01777), 0);
-  EXPECT_TRUE(refused("holds other files"));
+  EXPECT_TRUE(refused("contains other files"));
   struct stat facts{};
   ASSERT_EQ(::stat(config.state.c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 07777, 01777U) << "unchanged";
