@@ -41,11 +41,11 @@ int main(int argc, char** argv) {
   const int steps = argc > 1 ? std::atoi(argv[1]) : 100;
   const Progress progress;
   for (int step = 1; step <= steps; ++step) {
-    usleep(50'000);  // the work
+    usleep(50'000);  // one training step
     progress.say("progress epochs=4 step=" + std::to_string(step) +
                  " steps=" + std::to_string(steps) + " loss=" + std::to_string(1.0 / step));
     if (progress.must_stop()) {
-      progress.say("checkpoint step=" + std::to_string(step));  // after it was written
+      progress.say("checkpoint step=" + std::to_string(step));  // after writing it
       progress.say("end stopped");
       return 0;
     }

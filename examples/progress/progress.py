@@ -39,10 +39,10 @@ class Progress:
 steps = int(sys.argv[1]) if len(sys.argv) > 1 else 100
 progress = Progress()
 for step in range(1, steps + 1):
-    time.sleep(0.05)  # the work
+    time.sleep(0.05)  # one training step
     progress.say(f"progress epochs=4 step={step} steps={steps} loss={1 / step:.4g}")
     if progress.must_stop():
-        progress.say(f"checkpoint step={step}")  # after it was written
+        progress.say(f"checkpoint step={step}")  # after writing it
         progress.say("end stopped")
         sys.exit(0)
 progress.say("end done")

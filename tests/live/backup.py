@@ -1,5 +1,5 @@
-"""A back-up of a daemon under load, restored on an empty machine: every job that was confirmed before
-the back-up began is present and completes, jobs that were running start again, and the history is
+"""A backup of a daemon under load, restored on an empty machine: every job that was confirmed before
+the backup began is present and completes, jobs that were running start again, and the history is
 complete.
 
     backup.py GOBAN [--rounds 2] [--seed 1]
@@ -34,7 +34,7 @@ class Loaded(World):
 
 def expect(holds, what, world):
     if not holds:
-        raise SystemExit(f"not as expected: {what}; see {world.folder}")
+        raise SystemExit(f"check failed: {what}; see {world.folder}")
 
 
 def one_round(world, copy):
@@ -53,18 +53,18 @@ def one_round(world, copy):
     told = subprocess.run(
         [world.goban, "backup", copy, "--state", world.state], capture_output=True, text=True
     )
-    expect(told.returncode == 0, f"goban backup says {told.stderr}", world)
+    expect(told.returncode == 0, f"goban backup: {told.stderr}", world)
     world.ends.set()
     load.join()
     for name, text in known.items():
         with open(os.path.join(copy, name)) as copied:
             expect(copied.read() == text, f"{name} is in the copy", world)
-        os.remove(os.path.join(copy, name))  # of the lost machine: not for the restored daemon
-    expect(os.stat(copy).st_mode & 0o077 == 0, "the copy is for its owner alone", world)
+        os.remove(os.path.join(copy, name))  # must not affect the restored daemon
+    expect(os.stat(copy).st_mode & 0o077 == 0, "only its owner may read the copy", world)
     again = subprocess.run(
         [world.goban, "backup", copy, "--state", world.state], capture_output=True, text=True
     )
-    expect(again.returncode == 1, "a second back-up into the same folder is refused", world)
+    expect(again.returncode == 1, "a second backup into the same folder is refused", world)
     # The machine is lost: the daemon, its state, and all running jobs.
     world.drain()
     world.kill()
@@ -83,9 +83,9 @@ def one_round(world, copy):
         _, answer = restored.call("GET", "/v1/jobs?limit=10000")
         after = {job["job"]: job for job in answer["jobs"]}
         lost = [job for job in confirmed if job not in after]
-        expect(not lost, f"confirmed before the back-up, and not in it: {lost[:5]}", world)
+        expect(not lost, f"confirmed before the backup, but not in it: {lost[:5]}", world)
         wrong = [job for job in confirmed if after[job]["state"] not in DONE]
-        expect(not wrong, f"jobs that do not end: {wrong[:5]}", world)
+        expect(not wrong, f"jobs that do not finish: {wrong[:5]}", world)
         details = [restored.call("GET", f"/v1/jobs/{job}")[1] for job in sorted(confirmed)]
         failed = [each for each in details if each.get("result") != "completed"]
         expect(not failed, f"jobs that did not complete: {failed[:2]}", world)
@@ -113,7 +113,7 @@ def main():
             world.ends.set()
             if world.daemon.poll() is None:
                 world.kill()
-        print(f"{confirmed} jobs confirmed before, {ended} of them over, {twice} started again "
+        print(f"{confirmed} jobs confirmed before, {ended} of them finished, {twice} started again "
               f"after the restore")
         shutil.rmtree(world.folder, ignore_errors=True)
     return 0

@@ -41,7 +41,7 @@ def main():
         expect(why.returncode == 0, why.stderr)
         daemon.goban_run("cancel", all_cores)
         daemon.wait_for("the job that waited", lambda: state(waits) == "running")
-    print("as expected")
+    print("passed")
 
 
 main()

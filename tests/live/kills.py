@@ -74,12 +74,12 @@ class World:
         end = time.monotonic() + limit_s
         while time.monotonic() < end:
             if self.daemon.poll() is not None:
-                raise SystemExit(f"the daemon ended by itself; see {self.log.name}")
+                raise SystemExit(f"the daemon exited by itself; see {self.log.name}")
             try:
                 return self.call("GET", "/v1/stats")
             except (OSError, http.client.HTTPException):
                 time.sleep(0.01)
-        raise SystemExit(f"the daemon does not answer; see {self.log.name}")
+        raise SystemExit(f"the daemon does not respond; see {self.log.name}")
 
     def submit(self):
         """Submits one job. It may have been accepted even if no reply arrives."""
@@ -102,11 +102,11 @@ class World:
         if status == 503:
             return  # the daemon is being killed
         if status not in (200, 201):
-            raise SystemExit(f"a job is refused: {answer}")
+            raise SystemExit(f"a job was refused: {answer}")
         self.answered[number] = answer["job"]
 
     def live(self, jobs):
-        """Submits jobs, and is killed at some point."""
+        """Starts the daemon, submits jobs, and kills the daemon at a random time."""
         self.start()
         deadline = time.monotonic() + self.random.expovariate(1 / 0.25)
         if self.random.random() < 0.3:  # while it starts
@@ -131,7 +131,7 @@ class World:
             if not left:
                 return
             time.sleep(0.1)
-        raise SystemExit(f"jobs are left: {left[:5]}; see {self.folder}")
+        raise SystemExit(f"unfinished jobs: {left[:5]}; see {self.folder}")
 
     def unaccounted(self):
         if self.answered and not os.path.exists(os.path.join(self.state, "store.sqlite")):
@@ -140,13 +140,13 @@ class World:
         return [job for job in self.answered.values() if str(job) not in stored]
 
     def finish(self):
-        """A last life, without a kill, until all jobs have finished."""
+        """Runs the daemon once more, without a kill, until all jobs have finished."""
         self.start()
         self.wait_until_up()
         self.drain()
         self.daemon.send_signal(signal.SIGTERM)
         if self.daemon.wait(timeout=60) != 0:
-            raise SystemExit(f"the daemon does not end in order; see {self.log.name}")
+            raise SystemExit(f"the daemon did not shut down cleanly; see {self.log.name}")
 
     def export(self):
         text = subprocess.run(
@@ -184,7 +184,7 @@ class World:
             if number in self.answered and (len(starts), len(ends)) != (1, 1):
                 problems.append(f"job {self.answered[number]}: {lines}")
             if len(ends) != len(starts):
-                problems.append(f"submission {number} began and did not end: {lines}")
+                problems.append(f"submission {number} started but did not end: {lines}")
             if len(starts) > 1:
                 problems.append(f"submission {number} started {len(starts)} times: {lines}")
         return problems
@@ -239,7 +239,7 @@ def main():
         problems = world.check() + world.check_store()
         answered = len(world.answered)
         problems += world.replay()
-        world.finish()  # of the processes that the replay started
+        world.finish()  # for the jobs that replay() submitted
         problems += world.check() + world.check_store() + world.left_behind()
     except BaseException:
         if world.daemon is not None and world.daemon.poll() is None:

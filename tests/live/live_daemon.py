@@ -10,7 +10,7 @@ import time
 
 
 class Daemon:
-    """Without virtual GPUs it uses those of the driver, or of its stand-in."""
+    """`gpus` virtual GPUs; 0: the GPUs of the driver, or of its stand-in."""
 
     def __init__(self, goban, config="", gpus=2, own_log=False):
         """`own_log`: the daemon's output goes to the file `self.log`, not to our stderr."""
@@ -51,7 +51,7 @@ class Daemon:
             if self.process.poll() is not None:
                 break
             time.sleep(0.02)
-        raise SystemExit("the daemon does not answer")
+        raise SystemExit("the daemon does not respond")
 
     def stop(self, how=signal.SIGTERM):
         self.process.send_signal(how)
@@ -77,4 +77,4 @@ class Daemon:
 
 def expect(holds, what):
     if not holds:
-        raise SystemExit(f"not as expected: {what}")
+        raise SystemExit(f"check failed: {what}")

@@ -72,7 +72,7 @@ def main():
         search = f"{jobs.train} --find-largest d_ff --ranks 1,2 --memory-limit-mb 4"
         _, log = jobs.run("search", search)
         expect("d_ff" in log, log)
-    print("as expected")
+    print("passed")
 
 
 main()

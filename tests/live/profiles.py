@@ -11,8 +11,8 @@ import sys
 from live_daemon import Daemon, expect
 
 
-# It prepares for 4 s, then reports for 4 s that it does 50 steps per second and waits for input for a
-# quarter of its time. Each line is computed from the clock, so it need not keep the pace.
+# Prepares for 4 s, then reports for 4 s that it makes 50 steps per second and waits for input for a
+# quarter of its time. Each line is computed from the clock, so no real pace is needed.
 TRAINING = """
 import os, socket, time
 said = socket.socket(socket.AF_UNIX)
@@ -39,7 +39,7 @@ def look_at_ranks(daemon):
     expect(submitted.returncode == 0, submitted.stderr)
     job = submitted.stdout.strip()
     show = lambda: json.loads(daemon.goban_run("show", "--json", job).stdout)[0]  # noqa: E731
-    ranks = daemon.wait_for("what ranks say", lambda: show().get("ranks"), 120)
+    ranks = daemon.wait_for("reports of ranks", lambda: show().get("ranks"), 120)
     expect([each["rank"] for each in ranks] == [0, 1], ranks)
     text = daemon.goban_run("show", job).stdout
     expect("ranks       0: " in text and "without input" in text, text)
@@ -84,7 +84,7 @@ def main():
         expect("profile" in shown and "by goban serve, job 1" in shown, shown)
         expect(len(os.listdir(folder)) == 1, "one application")
         look_at_ranks(daemon)
-    print("as expected")
+    print("passed")
 
 
 main()

@@ -90,7 +90,7 @@ def main():
             return ",R1," in text and ",R2," in text
 
         daemon.wait_for("the records name the reservations", stored)
-    print("as expected")
+    print("passed")
 
 
 main()

@@ -62,8 +62,8 @@ def main():
         if len(os.sched_getaffinity(0)) > 1:
             daemon.goban_run("run", "--gpus", "1", "--cores", "1", "--", "true")
             claims = os.path.join(daemon.state, "cores")
-            expect(os.path.isdir(claims) and os.listdir(claims), "--cores beside GPUs claims cores")
-    print("as expected")
+            expect(os.path.isdir(claims) and os.listdir(claims), "--cores with GPUs claims cores")
+    print("passed")
 
 
 main()

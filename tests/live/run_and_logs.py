@@ -69,7 +69,7 @@ def logs_go_on_with_the_next_daemon(daemon):
         restart(daemon, how)
         let_go(path)
         for each in (whole, last):
-            expect(each.end() == ("two\n", 0), f"all of it once: {each.said()}")
+            expect(each.end() == ("two\n", 0), f"all output exactly once: {each.said()}")
 
 
 def logs_say_that_the_daemon_is_gone(daemon):
@@ -84,9 +84,9 @@ def logs_say_that_the_daemon_is_gone(daemon):
     os.rename(run.err, said)
     run.err = said
     daemon.stop()
-    expect(logs.end() == ("", 1), "the job is not over")
+    expect(logs.end() == ("", 1), "the job has not finished")
     expect(run.end() == ("", 1) and f"job {ran} runs on" in run.said(), run.said())
-    expect("cancel" in run.said(), "and what to do")
+    expect("cancel" in run.said(), "the remedy is stated")
     daemon.start()
     let_go(path)
     again = Client(daemon, "logs", "-f", number)
@@ -106,7 +106,7 @@ def runs_stay_with_their_job(daemon):
 def runs_wait_without_their_output(daemon):
     run = daemon.goban_run("run", "-o", "/dev/null", "--", "sh", "-c", "sleep 0.3; exit 5")
     expect(run.returncode == 5, f"{run.returncode} {run.stderr}")
-    expect("no regular file" in run.stderr, run.stderr)
+    expect("not a regular file" in run.stderr, run.stderr)
     with open("/dev/full", "w") as full:
         out = subprocess.run([daemon.goban, "run", "--", "sh", "-c", "echo lost; exit 6"], stdout=full,
                              stderr=subprocess.PIPE, cwd=daemon.folder, env=daemon.environment, text=True,
@@ -146,7 +146,7 @@ def daemons_outlive_their_log(goban):
         with open(daemon.config, "w") as config:
             config.write("polcy = 'goban'\n")
         daemon.process.send_signal(signal.SIGHUP)
-        expect(daemon.goban_run("run", "true").returncode == 0, "it works on")
+        expect(daemon.goban_run("run", "true").returncode == 0, "it continues to work")
         daemon.stop()
         expect(daemon.process.returncode == 0, f"no {daemon.process.returncode}")
         open(daemon.config, "w").close()
@@ -159,9 +159,9 @@ def main():
                      runs_stay_with_their_job, runs_wait_without_their_output, runs_say_why_they_failed,
                      jobs_end_with_the_terminal):
             part(daemon)
-            print(part.__name__, "as expected")
+            print(part.__name__, "passed")
     daemons_outlive_their_log(sys.argv[1])
-    print("daemons_outlive_their_log as expected")
+    print("daemons_outlive_their_log passed")
 
 
 main()

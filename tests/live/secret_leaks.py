@@ -81,7 +81,7 @@ def main():
         after = submit(daemon, "--dependency", f"afternotok:{running}")
         daemon.wait_for("a job that runs", lambda: '"running"' in daemon.goban_run("show", "--json", running).stdout)
         words = [ENVIRONMENT, ARGUMENT, SCRIPT, WRONG_TOKEN, token.encode()]
-        # While they are needed they are in one place, which only the daemon's user may read.
+        # While jobs need them, secrets are in one place only, readable by the daemon's user alone.
         expect(holders(os.path.join(daemon.state, "payloads"), [ENVIRONMENT]), "payloads are kept")
         for name in KEEPS:
             mode = os.stat(os.path.join(daemon.state, name)).st_mode & 0o777
@@ -110,15 +110,15 @@ def main():
         daemon.wait_for("payloads to go", lambda: not os.listdir(os.path.join(daemon.state, "payloads")), 120)
         # The token belongs to the daemon, not to a job.
         found = holders(daemon.state, words, {"token", "dashboard-link"})
-        expect(not found, f"when the jobs are over: {found}")
-        expect(not holders(daemon.state, words[:-1]), "of jobs nothing is left anywhere")
+        expect(not found, f"after the jobs have finished: {found}")
+        expect(not holders(daemon.state, words[:-1]), "no data of jobs is left")
         log = open(daemon.log, "rb").read()
         expect(address.encode() in log, f"the log has the address, without the token: {log}")
         expect(not [word for word in words if word in log], f"the log: {log}")
         history = subprocess.run([daemon.goban, "history", "export", "--store",
                                   os.path.join(daemon.state, "store.sqlite")], stdout=subprocess.PIPE)
         expect(not [word for word in words if word in history.stdout], "the history")
-    print("as expected")
+    print("passed")
 
 
 main()

@@ -101,7 +101,7 @@ def main():
 
         row = daemon.wait_for("what they did to each other", measured, 120)[0]
         expect(all(float(part) > 0.3 for part in row.split(",")[2].split("+")), row)
-        # A restarted daemon still knows it, and its file can be used in simulations.
+        # The history survives a restart, and its file can be used in simulations.
         daemon.process.kill()
         daemon.process.wait()
         daemon.start()

@@ -1,7 +1,7 @@
 """A standby repeatedly takes over from a daemon under load: half of the daemons are killed,
 half are frozen (SIGSTOP) and resumed after the takeover. Every submission
 that got a reply runs exactly once, no daemon writes or starts anything after it was taken over, and
-a daemon that was taken over says so and exits.
+a daemon that was taken over reports this and exits.
 
     standby.py GOBAN [--rounds 4] [--seed 1] [--takeover-after 2]
 """
@@ -100,17 +100,17 @@ def take_over(line, freeze):
         before = line.written(epoch)
         old.send_signal(signal.SIGCONT)
         if old.wait(timeout=60) != 1:
-            raise SystemExit(f"taken over, and it ends with {old.returncode}; see {old.log_name}")
+            raise SystemExit(f"taken over, but it exited with {old.returncode}; see {old.log_name}")
         said = open(old.log_name).read()
         if "another daemon has taken over" not in said:
-            raise SystemExit(f"taken over, and it does not say so; see {old.log_name}")
+            raise SystemExit(f"taken over, but it does not report it; see {old.log_name}")
         # The next daemon may remove journals older than its fallback, but must not change anything else.
         after = line.written(epoch)
         changed = [name for name in after if before.get(name) != after[name]]
         if changed:
-            raise SystemExit(f"taken over, and it wrote to {changed}; see {line.folder}")
+            raise SystemExit(f"taken over, but it wrote to {changed}; see {line.folder}")
         if line.epoch() != epoch + 1 or not line.daemon_answers():
-            raise SystemExit(f"the daemon taken over hurt the other one; see {line.folder}")
+            raise SystemExit(f"the old daemon disturbed the new one; see {line.folder}")
     else:
         old.wait()
     return seconds
@@ -148,7 +148,7 @@ def main():
     for freeze, name in ((True, "frozen"), (False, "killed")):
         times = sorted(took[freeze])
         if times:
-            print(f"{len(times)} {name}: the next one answered after {times[0]:.2f} to "
+            print(f"{len(times)} {name}: the next one responded after {times[0]:.2f} to "
                   f"{times[-1]:.2f} s, median {times[len(times) // 2]:.2f} s")
     print(f"{len(line.answered)} submissions answered, patience {arguments.takeover_after:g} s, "
           f"seed {arguments.seed}")

@@ -93,17 +93,17 @@ def full_disk(daemon):
             small.state = state
             small.environment["GOBAN_STATE"] = state
             small.start()
-            expect(small.goban_run("submit", "--hold", "--wrap", "true").returncode == 0, "there is room")
+            expect(small.goban_run("submit", "--hold", "--wrap", "true").returncode == 0, "there is free space")
             fill()
             full = small.goban_run("submit", "--hold", "--wrap", "true")
             expect(full.returncode == 1 and "disk" in full.stderr, f"{full.returncode} {full.stderr}")
-            expect(jobs(small) == 1, "what was there is there")
+            expect(jobs(small) == 1, "existing jobs are still there")
             small.stop(signal.SIGKILL)
             os.remove(filler)
             small.start()
-            expect(jobs(small) == 1, "after a crash and with room")
-            expect(small.goban_run("submit", "--hold", "--wrap", "true").returncode == 0, "room again")
-            expect(jobs(small) == 2, "it goes on")
+            expect(jobs(small) == 1, "after a crash, with free space")
+            expect(small.goban_run("submit", "--hold", "--wrap", "true").returncode == 0, "free space again")
+            expect(jobs(small) == 2, "it continues")
     return "tried"
 
 
@@ -119,7 +119,7 @@ def taken(daemon):
         refused(daemon, "--listen", address, state=state, says=[str(other.getsockname()[1]), "in use"])
     refused(daemon, "--listen", "0.0.0.0:0", state=state, says=["0.0.0.0:0", "unencrypted"], code=2)
     refused(daemon, "--listen", "nowhere", state=state, says=["nowhere"], code=2)
-    expect(jobs(daemon) == 3, "the first one goes on")
+    expect(jobs(daemon) == 3, "the first one continues")
     daemon.stop()
 
 
@@ -130,7 +130,7 @@ def newest_journal(daemon):
 
 
 def corrupt(daemon):
-    """An unfinished record at the end is cut off, with a note; damage before it stops the start."""
+    """A torn tail is truncated, with a note; damage before it prevents the start."""
     daemon.start()
     expect(daemon.goban_run("submit", "--hold", "--wrap", "true").returncode == 0, "a fourth job")
     expect(daemon.goban_run("submit", "--hold", "--wrap", "true").returncode == 0, "a fifth job")
@@ -139,8 +139,8 @@ def corrupt(daemon):
     with open(path, "ab") as journal:
         journal.write(b'deadbeef 77 99.0 {"submi')
     daemon.start()
-    expect(jobs(daemon) == 5, "nothing that was confirmed is cut off")
-    expect("journal" in open(daemon.log).read(), "it says so")
+    expect(jobs(daemon) == 5, "no confirmed job is lost")
+    expect("journal" in open(daemon.log).read(), "it logs this")
     expect(daemon.goban_run("submit", "--hold", "--wrap", "true").returncode == 0, "a sixth job")
     expect(daemon.goban_run("submit", "--hold", "--wrap", "true").returncode == 0, "a seventh job")
     daemon.stop(signal.SIGKILL)
@@ -159,7 +159,7 @@ def corrupt(daemon):
     with open(path, "wb") as journal:
         journal.write(whole)
     daemon.start()
-    expect(jobs(daemon) == 7, "with the journal as it was all is there")
+    expect(jobs(daemon) == 7, "with the original journal all jobs are there")
 
 
 def main():
@@ -173,7 +173,7 @@ def main():
         corrupt(daemon)
         for what, how in notes.items():
             print(f"{what}: {how}")
-    print("as expected")
+    print("passed")
 
 
 main()

@@ -18,7 +18,7 @@ from live_daemon import Daemon, expect
 
 
 class Terminal:
-    """`goban WORDS` at a terminal of so many rows and columns."""
+    """`goban WORDS` at a terminal with the given rows and columns."""
 
     def __init__(self, daemon, *words, size=(24, 80)):
         self.shown = ""
@@ -93,10 +93,10 @@ def leaving_and_coming_back(daemon):
     at = Terminal(daemon, "run", "--pty", "--", "sh", "-c", job)
     at.until("here")
     at.type("\x1dd")
-    expect(at.exit_code() == 0, "leaving is no failure")
+    expect(at.exit_code() == 0, "detaching is not a failure")
     number = re.search(r"job (\d+) runs on", at.shown).group(1)
     shown = daemon.goban_run("show", "--json", number).stdout
-    expect('"running"' in shown, f"it runs on: {shown}")
+    expect('"running"' in shown, f"it continues to run: {shown}")
     back = Terminal(daemon, "attach", number)
     time.sleep(0.2)
     back.type("me\r")
@@ -118,7 +118,7 @@ def main():
         for part in (sizes_and_exit_code, keys_go_to_the_job, short_jobs_lose_nothing,
                      leaving_and_coming_back, without_a_terminal):
             part(daemon)
-            print(part.__name__, "as expected")
+            print(part.__name__, "passed")
 
 
 main()

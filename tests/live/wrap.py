@@ -64,7 +64,7 @@ def stopped_and_continued(daemon):
     def says(holds):
         job = job_of(daemon, number)
         if job["state"] == "done":
-            raise SystemExit(f"it is over: {job}\n{daemon.goban_run('logs', number).stdout}")
+            raise SystemExit(f"the job has finished: {job}\n{daemon.goban_run('logs', number).stdout}")
         return job if holds(job.get("progress", {})) else None
 
     first = daemon.wait_for("a checkpoint", lambda: says(lambda p: p.get("checkpointed")), 90)
@@ -73,7 +73,7 @@ def stopped_and_continued(daemon):
     expect(daemon.goban_run("requeue", number).returncode == 0, "requeue")
     again = daemon.wait_for("a second run", lambda: says(lambda _: True) and
                             (job_of(daemon, number)["runs"] == 2) and job_of(daemon, number), 90)
-    expect(again["runs"] == 2, "it was put back, not ended")
+    expect(again["runs"] == 2, "it was requeued, not ended")
     last = daemon.wait_for("its end", lambda: job_of(daemon, number)["state"] == "done" and
                            job_of(daemon, number), 120)
     log = open(os.path.join(daemon.folder, "training.out")).read()
@@ -81,15 +81,15 @@ def stopped_and_continued(daemon):
     expect(last["progress"]["step"] == STEPS, f"all steps are done: {last['progress']}")
     said = "".join(open(path).read() for path in
                    glob.glob(os.path.join(folder, "logs", "**", "stderr.log"), recursive=True))
-    expect(said.count("goban wrap: rank") == 2, f"both ranks left in order:\n{said}\n{log}")
-    expect(re.search(r"rank 0 done from epoch [1-9]", log), f"it went on from a checkpoint:\n{log}")
+    expect(said.count("goban wrap: rank") == 2, f"both ranks exited in order:\n{said}\n{log}")
+    expect(re.search(r"rank 0 done from epoch [1-9]", log), f"it resumed from a checkpoint:\n{log}")
     ranks = last["past"][-1].get("ranks", [])
-    expect([each["rank"] for each in ranks] == [0, 1], f"each rank tells its time: {last['past']}")
+    expect([each["rank"] for each in ranks] == [0, 1], f"each rank reports its times: {last['past']}")
     for each in ranks:
         expect(each["steps"] > 0 and each["busy_s"] > 0 and each["ranks"] == 2, f"{each}")
     # Rank 1 works longer on each step (its argument), and rank 0 waits for it in the all-reduce.
-    expect(ranks[1]["busy_s"] > ranks[0]["busy_s"], f"the slow rank shows: {ranks}")
-    expect(ranks[0]["wait_s"] > ranks[1]["wait_s"], f"the quick one waits: {ranks}")
+    expect(ranks[1]["busy_s"] > ranks[0]["busy_s"], f"the slow rank computes longer: {ranks}")
+    expect(ranks[0]["wait_s"] > ranks[1]["wait_s"], f"the fast rank waits: {ranks}")
     return final_sum(log)
 
 
@@ -104,7 +104,7 @@ def main():
         expect(len(expected) == 1, f"ranks agree: {expected}")
         reached = stopped_and_continued(daemon)
         expect(reached == expected, f"same parameters to the last bit: {reached}, {expected}")
-    print("as expected:", *expected)
+    print("passed:", *expected)
 
 
 main()

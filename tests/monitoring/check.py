@@ -11,7 +11,7 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples" / "monitoring"
 
 
 def questions(part):
-    """All `expr` in a dashboard, with its variables filled in."""
+    """All queries (`expr`) of a dashboard, with its variables filled in."""
     if isinstance(part, dict):
         if "expr" in part:
             yield part["expr"].replace("$instance", ".+")

@@ -204,7 +204,7 @@ export class FakeDaemon {
       const { policies } = JSON.parse(body) as { policies: string[] };
       return json({ policies: policies.map((policy) => ({ policy, avg_jct_s: 7200, jobs: 12 })) });
     }
-    if (area !== 'jobs') return refuse(404, 'no such path', 'see /v1/openapi.json');
+    if (area !== 'jobs') return refuse(404, 'unknown path', 'see /v1/openapi.json');
     if (name === undefined) {
       const after = Number(url.searchParams.get('after') ?? 0);
       const limit = Number(url.searchParams.get('limit') ?? 1000);

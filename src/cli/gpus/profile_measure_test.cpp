@@ -208,7 +208,7 @@ TEST_F(ProfileMeasureTest, WhatIsWrongIsSaid) {
   EXPECT_EQ(bad.code, 3);
   EXPECT_THAT(bad.out, HasSubstr("scores.profile.json: is not a valid JSON document"));
   ::setenv("GOBAN_NVML", "/nowhere.so", 1);
-  EXPECT_THAT(run("--quick").out, HasSubstr("try it with --virtual-gpus 4"));
+  EXPECT_THAT(run("--quick").out, HasSubstr("try --virtual-gpus 4"));
 }
 
 TEST_F(ProfileMeasureTest, ApplicationsAreClassifiedFromTheirJobProfiles) {

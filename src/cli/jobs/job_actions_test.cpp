@@ -58,13 +58,13 @@ TEST_F(JobActions, TasksGoFromTheLastToTheFirst) {
 }
 
 TEST_F(JobActions, WhatCouldNotBeChangedIsNamed) {
-  serve({{"POST /v1/jobs/2/hold", "!403 the job is somebody else's"},
+  serve({{"POST /v1/jobs/2/hold", "!403 the job belongs to another user"},
          {"POST /v1/jobs/3/hold", "!409 it runs already"},
          {"POST /v1/jobs/7/hold",
           R"({"jobs": [8], "left": [{"job": 7, "message": "it started before"}]})"}});
   const Output one = goban("hold 2");
   EXPECT_EQ(one.code, 1);
-  EXPECT_THAT(one.out, HasSubstr("job 2: the job is somebody else's"));
+  EXPECT_THAT(one.out, HasSubstr("job 2: the job belongs to another user"));
   const Output all = goban("hold --all");
   EXPECT_EQ(all.code, 1);
   EXPECT_THAT(all.out, HasSubstr("held 7_1\n"));

@@ -195,7 +195,7 @@ TEST_F(JobCommands, ReservationsAreMadeListedAndCancelled) {
   serve({{"POST /v1/reservations", one},
          {"GET /v1/reservations", R"({"reservations": [)" + one + "]}"},
          {"DELETE /v1/reservations/R1", R"({"reservation": "R1"})"},
-         {"DELETE /v1/reservations/R2", "!403 the reservation is somebody else's"}});
+         {"DELETE /v1/reservations/R2", "!403 the reservation belongs to another user"}});
   const Output made = goban(
       "reserve --nodes 2 --kind H200 --from 2100-01-01T10:00:00+01:00 --for 2d --users ben,eve "
       "--accounts lab --user anna");
@@ -217,7 +217,7 @@ TEST_F(JobCommands, ReservationsAreMadeListedAndCancelled) {
   EXPECT_EQ(goban("reservations cancel R1").out, "cancelled R1\n");
   const Output refused = goban("reservations cancel R2");
   EXPECT_EQ(refused.code, 1);
-  EXPECT_THAT(refused.out, HasSubstr("reservation R2: the reservation is somebody else's"));
+  EXPECT_THAT(refused.out, HasSubstr("reservation R2: the reservation belongs to another user"));
   for (const char* wrong :
        {"reserve --from +1d --for 1d", "reserve n1 --nodes 2 --from +1d --for 1d",
         "reserve n1 --from tomorrow --for 1d", "reserve n1 --from +1d --for 5",
@@ -259,7 +259,7 @@ TEST_F(JobCommands, WithoutADaemonItsSocketIsNamed) {
                               "top --once", "submit --wrap true", "explain --job 3"}) {
     const Output run = goban(command);
     EXPECT_EQ(run.code, 1) << command;
-    EXPECT_THAT(run.out, HasSubstr(folder.path() + "/s: no daemon listens there")) << command;
+    EXPECT_THAT(run.out, HasSubstr(folder.path() + "/s: no daemon is listening")) << command;
     EXPECT_THAT(run.out, HasSubstr("goban serve")) << command;
   }
 }

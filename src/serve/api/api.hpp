@@ -1,4 +1,4 @@
-// The handlers of the API by subject, and what they share.
+// The API handlers by subject, and the context that they share.
 #pragma once
 
 #include <atomic>
@@ -11,18 +11,18 @@
 
 namespace goban::serve::api {
 
-/// All that it refers to outlives the handlers.
+/// Everything it refers to outlives the handlers.
 struct ApiContext {
   SchedulerClient& scheduler;
   const Payloads& payloads;
   SubmitLimits limits{};
-  bool many_users = false;  ///< the daemon may become other users: it is root
+  bool many_users = false;  ///< the daemon runs as root and can run jobs as other users
   DaemonParts parts{};
   std::atomic<const base::http::HttpServer*> server = nullptr;  ///< null until it listens
 };
 
-/// HTTP status of an input that was not taken: `wrong` if the scheduler would not take it now
-/// either, 503 if it was the journal, the disk or a time-out.
+/// HTTP status of a rejected input: `wrong` if the scheduler would still reject it now; 503 if the
+/// cause was the journal, the disk or a time-out.
 [[nodiscard]] int status_of_refusal(const SchedulerClient& scheduler,
                                     const live::controller::Input& input, const base::Error& error,
                                     int wrong);

@@ -41,8 +41,8 @@ base::Result<ServerAddress> server_at_url(std::string url) {
   const bool encrypted = url.starts_with("https://");
   if (!encrypted && !is_loopback(url)) {
     return base::usage_error(
-        fmt::format("{}: unencrypted, and not on this machine", url),
-        "https://HOST:PORT, or http://127.0.0.1:PORT, or the path of the daemon's socket");
+        fmt::format("{}: unencrypted connections are permitted only to this machine", url),
+        "use https://HOST:PORT, http://127.0.0.1:PORT, or the path of the daemon's socket");
   }
   ServerAddress server{.url = std::move(url), .ca_file = environment("GOBAN_CA_FILE")};
   server.token = std::string(base::trimmed(environment("GOBAN_TOKEN")));
@@ -54,8 +54,8 @@ base::Result<ServerAddress> server_at_url(std::string url) {
   }
   for (const char c : server.token) {
     if (c > ' ' && c < '\x7f') continue;
-    return base::usage_error("the token holds a blank or a control character",
-                             "write it alone, on one line, into the file of GOBAN_TOKEN_FILE");
+    return base::usage_error("the token contains a blank or a control character",
+                             "GOBAN_TOKEN_FILE must contain only the token, on one line");
   }
   return server;
 }
@@ -85,8 +85,8 @@ base::Result<ServerAddress> find_server(const std::string& asked) {
   }
   if (text.starts_with(kUnix)) text.erase(0, kUnix.size());
   if (text.find('/') == std::string::npos) {
-    return base::usage_error(fmt::format("'{}' names no server", text),
-                             "a path such as ./goban.sock, or https://HOST:PORT");
+    return base::usage_error(fmt::format("'{}' is not a valid server address", text),
+                             "use a path such as ./goban.sock, or https://HOST:PORT");
   }
   return ServerAddress{.socket = std::move(text)};
 }
@@ -98,18 +98,19 @@ base::Error no_answer(const HttpAnswer& answer, const ServerAddress& server,
   base::Error error{.code = base::ErrorCode::Failed, .message = {}, .place = {}, .remedy = {}};
   switch (answer.failure) {
     case HttpFailure::NotConnected:
-      error.message = fmt::format("{}: no daemon listens there", name);
+      error.message = fmt::format("{}: no daemon is listening", name);
       error.remedy = !server.socket.empty()
-                         ? "start one with `goban serve`, or name another with --server"
-                         : "is the address right, and does `goban serve` listen on TCP?";
+                         ? "start one with `goban serve`, or name another one with --server"
+                         : "check the address, and that `goban serve` listens on TCP";
       break;
     case HttpFailure::TimedOut:
-      error.message = fmt::format("{}: no answer within {:g} s", name, timeout_s);
-      error.remedy = "the request may have been carried out: look before you repeat it";
+      error.message = fmt::format("{}: no response within {:g} s", name, timeout_s);
+      error.remedy = "the request may have been carried out: check before repeating it";
       break;
     case HttpFailure::Untrusted:
-      error.message = fmt::format("{}: its certificate is not trusted: {}", name, answer.problem);
-      error.remedy = "GOBAN_CA_FILE names the certificate that signed it";
+      error.message =
+          fmt::format("{}: the server's certificate is not trusted: {}", name, answer.problem);
+      error.remedy = "set GOBAN_CA_FILE to the certificate that signed it";
       break;
     default:
       error.message = fmt::format("{}: {}", name, answer.problem);
@@ -136,13 +137,14 @@ base::Error refusal(const HttpAnswer& answer, const std::string& name) {
   error.place.field = text("field");
   error.remedy = text("remedy");
   if (error.message.empty()) {
-    error.message = fmt::format("{}: HTTP status {}, and no word of goban", name, answer.status);
-    error.remedy = "is it a goban daemon that listens there?";
+    error.message =
+        fmt::format("{}: HTTP status {} without an error message of goban", name, answer.status);
+    error.remedy = "check that the server is a goban daemon";
   }
   return error;
 }
 
-/// Waits as long as a busy server asks. False: `keeps_on` ended it.
+/// Waits for the time that a busy server states. Returns false if `keeps_on` ended the wait.
 bool pause(int64_t wait_s, const std::function<bool()>& keeps_on) {
   constexpr auto kLook = std::chrono::milliseconds(100);
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(wait_s);
@@ -177,8 +179,8 @@ base::Result<std::string> ApiClient::request(const char* method, const std::stri
   constexpr size_t kPathMax = 107;
   if (c.server.socket.size() > kPathMax) {
     return base::failed(
-        fmt::format("{}: longer than the {} bytes that a socket's path may have", c.name, kPathMax),
-        "a shorter path in GOBAN_SOCKET, such as a link");
+        fmt::format("{}: the path of a socket has at most {} bytes", c.name, kPathMax),
+        "set GOBAN_SOCKET to a shorter path, such as a link");
   }
   base::http::HttpCall call{.method = method,
                             .url = (c.server.socket.empty() ? c.server.url : "http://goban") + path,

@@ -18,8 +18,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// Answers every connection with one text (the first with `first`, if there is one), and keeps what
-/// was asked.
+/// Answers every connection with one text (the first with `first`, if given), and records the
+/// requests.
 class CannedServer {
  public:
   explicit CannedServer(std::string answer, std::string first = {})
@@ -43,7 +43,7 @@ class CannedServer {
     ::close(listener_);
     std::filesystem::remove_all(folder_);
   }
-  /// What was asked; ends the service.
+  /// The recorded requests; ends the service.
   std::string asked() {
     ::shutdown(listener_, SHUT_RDWR);
     thread_.join();
@@ -111,7 +111,7 @@ TEST(ApiClient, WaitsWhereTheServerSaysForHowLong) {
   ApiClient client({.socket = busy.path});
   EXPECT_EQ(client.remove("/v1/jobs/7").value(), "{}");
   const std::string asked = busy.asked();
-  EXPECT_NE(asked.find("DELETE"), asked.rfind("DELETE")) << "once more";
+  EXPECT_NE(asked.find("DELETE"), asked.rfind("DELETE")) << "sent again";
   const CannedServer long_busy(http("429 Busy\r\nRetry-After: 3600", "no"));
   ApiClient other({.socket = long_busy.path});
   EXPECT_FALSE(other.get("/v1/jobs"));
@@ -133,7 +133,7 @@ TEST(ApiClient, NobodyListens) {
   ApiClient client({.socket = "/nowhere/goban.sock"});
   const auto answer = client.get("/v1/jobs");
   ASSERT_FALSE(answer.has_value());
-  EXPECT_THAT(answer.error().text(), HasSubstr("/nowhere/goban.sock: no daemon listens there"));
+  EXPECT_THAT(answer.error().text(), HasSubstr("/nowhere/goban.sock: no daemon is listening"));
   EXPECT_THAT(answer.error().remedy, HasSubstr("goban serve"));
   EXPECT_EQ(client.last_status(), 0);
 }
@@ -150,7 +150,8 @@ TEST(ApiClient, StreamsUntilToldToStop) {
   EXPECT_TRUE(client.stream("/v1/events", [](std::string_view) { return false; }));
 }
 
-// A follower of a log decides by the status whether the daemon was there before it went away.
+// `goban logs -f` decides by the status whether the daemon had responded before the connection
+// broke.
 TEST(ApiClient, AStreamThatBreaksOffHadAStatus) {
   CannedServer server("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n");
   ApiClient client({.socket = server.path});

@@ -1,5 +1,5 @@
-// Requests made from openapi.json, valid and nearly so: no answer that the description does not
-// know, and none that is a bug (500).
+// Requests generated from openapi.json, valid and nearly valid: every response is described, and
+// none is an internal error (500).
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/socket.h>
@@ -62,7 +62,7 @@ json make_object(const json& schema, Random& random, uint64_t wrong_pct) {
   return out;
 }
 
-/// A value that fits the schema, but for a part of them in so many percent.
+/// A value that matches the schema, except for a given percentage of its parts.
 json make_value(const json& reference, Random& random, uint64_t wrong_pct) {
   const json& schema = resolved(reference);
   if (random.below(100) < wrong_pct) return nonsense(random);
@@ -105,7 +105,7 @@ std::string damaged(std::string text, Random& random) {
   return text;
 }
 
-/// An operation of the description with parameters and a body.
+/// A request for an operation of the description, with parameters and a body.
 base::http::Request make_request(Random& random) {
   const json& paths = openapi()["paths"];
   auto path = paths.begin();
@@ -136,7 +136,7 @@ base::http::Request make_request(Random& random) {
     const uint64_t wrong_pct = random.below(3) == 0 ? 0 : 3;
     json body = make_value(schema, random, wrong_pct);
     if (path.key() == "/v1/jobs" && body.is_object() && random.below(4) > 0) {
-      // What the schema cannot say, so that some are taken.
+      // Constraints that the schema cannot express, so that some requests are accepted.
       body["script"] = "x";
       body["work_folder"] = "/tmp";
       body.erase("user");
@@ -171,7 +171,7 @@ TEST_F(ApiFuzz, EveryAnswerIsDescribed) {
       (void)response.stream->fill(out, 1 << 16);
     }
   }
-  // The generator reaches what it is to reach.
+  // The generator must reach every status.
   for (const int status : {200, 201, 400, 401, 403, 404, 409}) {
     EXPECT_GT(counts[status], 20) << "status " << status;
   }

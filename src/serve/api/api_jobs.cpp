@@ -39,25 +39,25 @@ std::string home_of(const live::job::Owner& owner) {
   return known && entry.pw_dir != nullptr && entry.pw_dir[0] == '/' ? entry.pw_dir : "/";
 }
 
-/// Whose the new job is. Errors: Usage if it may not be so.
+/// The owner of a new job. Errors: Usage if the caller may not submit for that owner.
 base::Result<live::job::Owner> owner_for(const Call& call, const ApiContext& context,
                                          const std::string& user) {
   live::job::Owner owner = call.who.owner;
   if (!user.empty() && user != owner.user) {
     if (!call.who.is_operator()) {
-      return base::usage_error("only operators submit for somebody else", "leave out user");
+      return base::usage_error("only operators may submit for another user", "omit user");
     }
     base::Result<live::job::Owner> found = find_user(user);
     if (!found) return found;
     owner = std::move(*found);
   }
   if (owner.uid == UINT32_MAX) {
-    return base::usage_error(fmt::format("{} is no user of this machine", owner.user),
-                             "name one with user");
+    return base::usage_error(fmt::format("{} is not a user of this machine", owner.user),
+                             "set user to one");
   }
   if (!context.many_users && owner.uid != ::geteuid()) {
-    return base::usage_error("this daemon runs jobs of its own user only",
-                             "a daemon that is started by root runs everybody's");
+    return base::usage_error("this daemon runs only jobs of its own user",
+                             "a daemon started by root runs the jobs of all users");
   }
   return owner;
 }
@@ -65,7 +65,7 @@ base::Result<live::job::Owner> owner_for(const Call& call, const ApiContext& con
 base::http::Response submit(const Call& call, const ApiContext& context,
                             const core::model::Cluster& cluster) {
   if (!call.who.may_submit())
-    return base::http::refusal(base::http::kForbidden, "viewers submit no jobs");
+    return base::http::refusal(base::http::kForbidden, "viewers are not permitted to submit jobs");
   base::Result<SubmitRequest> submission = parse_submit_request(call.request.body, context.limits);
   if (!submission) return base::http::refusal(base::http::kBadRequest, submission.error());
   base::Result<live::job::Owner> owner = owner_for(call, context, submission->user);
@@ -75,10 +75,10 @@ base::http::Response submit(const Call& call, const ApiContext& context,
     return base::http::refusal(
         base::http::kForbidden,
         {.code = base::ErrorCode::Usage,
-         .message = fmt::format("priority {} is above {}, the most that you may ask for",
-                                job.priority, call.who.priority_max),
+         .message = fmt::format("priority {} is above {}, the maximum of your role", job.priority,
+                                call.who.priority_max),
          .place = {.file = {}, .line = 0, .column = 0, .field = "priority"},
-         .remedy = "leave it out, or ask an operator"});
+         .remedy = "omit it, or ask an operator"});
   }
   base::Status belongs;
   context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
@@ -94,7 +94,7 @@ base::http::Response submit(const Call& call, const ApiContext& context,
   }
   base::Result<std::string> payload = context.payloads.write(submission->payload);
   if (!payload) return base::http::refusal(base::http::kUnavailable, payload.error());
-  // Tasks of an array differ in their index alone.
+  // Tasks of an array differ only in their index.
   live::job::JobSpec& first_job = submission->jobs.front();
   first_job.owner = *owner;
   first_job.payload = *payload;
@@ -111,8 +111,8 @@ base::http::Response submit(const Call& call, const ApiContext& context,
   const auto answer =
       context.scheduler.ask(live::controller::Submit{.jobs = std::move(submission->jobs)});
   if (!answer) {
-    // After a time-out the job may exist all the same: then its payload stays, and what turns out
-    // to be nobody's goes at the next start.
+    // After a time-out the job may exist nevertheless: keep its payload. The next start removes
+    // payloads without a job.
     if (answer.error().code != base::ErrorCode::Failed) context.payloads.discard(*payload);
     const bool broken = answer.error().code == base::ErrorCode::Failed;
     return base::http::refusal(broken ? base::http::kUnavailable : base::http::kBadRequest,
@@ -126,10 +126,10 @@ base::http::Response submit(const Call& call, const ApiContext& context,
   return response;
 }
 
-/// What a list is to hold.
+/// Which jobs a list contains.
 struct Filter {
   std::vector<live::controller::JobStage> stages{};  ///< empty: all
-  std::string user{};                                ///< empty: everybody
+  std::string user{};                                ///< empty: all users
   int64_t limit = kPageDefault;
   int64_t after = 0;  ///< job number
 
@@ -144,7 +144,7 @@ base::Status read_stages(std::string_view text, std::vector<live::controller::Jo
     const size_t end = std::min(text.find(','), text.size());
     const auto stage = find_stage(text.substr(0, end));
     if (!stage) {
-      return base::bad_data({.file = {}, .line = 0, .column = 0, .field = "state"}, "no such state",
+      return base::bad_data({.file = {}, .line = 0, .column = 0, .field = "state"}, "unknown state",
                             "held, depends, waiting, starting, running, stopping or done");
     }
     out.push_back(*stage);
@@ -162,7 +162,7 @@ base::Result<Filter> filter_of(const Call& call) {
     return base::failure(read.error());
   }
   const std::string_view all = call.query("all");
-  if (!all.empty() && all != "1" && all != "0") return wrong("all", "is neither 0 nor 1");
+  if (!all.empty() && all != "1" && all != "0") return wrong("all", "must be 0 or 1");
   filter.user = call.query("user");
   if (filter.user.empty() && all != "1") filter.user = call.who.owner.user;
   const auto number = [&](const char* name, int64_t least, int64_t most, int64_t& out) {
@@ -173,8 +173,10 @@ base::Result<Filter> filter_of(const Call& call) {
     out = *value;
     return true;
   };
-  if (!number("limit", 1, kPageMax, filter.limit)) return wrong("limit", "is not from 1 to 10000");
-  if (!number("after", 0, UINT32_MAX, filter.after)) return wrong("after", "is no job number");
+  if (!number("limit", 1, kPageMax, filter.limit))
+    return wrong("limit", "must be an integer from 1 to 10000");
+  if (!number("after", 0, UINT32_MAX, filter.after))
+    return wrong("after", "is not a valid job number");
   return filter;
 }
 
@@ -209,9 +211,8 @@ base::http::Response list(const Call& call, const ApiContext& context) {
 }
 
 base::http::Response no_job(const std::string& name) {
-  return base::http::refusal(base::http::kNotFound,
-                             fmt::format("there is no job {} any more", name),
-                             "goban history shows jobs that are over");
+  return base::http::refusal(base::http::kNotFound, fmt::format("there is no job {}", name),
+                             "goban history shows finished jobs");
 }
 
 base::http::Response show(const Call& call, const ApiContext& context) {
@@ -227,11 +228,11 @@ base::http::Response show(const Call& call, const ApiContext& context) {
   });
   if (!found) return no_job(call.names[0]);
   if (!call.who.may_see(job.spec.owner, job.spec.account)) {
-    return base::http::refusal(base::http::kForbidden, "the job is somebody else's",
-                               "the list shows what all may know");
+    return base::http::refusal(base::http::kForbidden, "the job belongs to another user",
+                               "the job list shows its public fields");
   }
   json details = job_details(job, *cluster);
-  // Who may see a job need not be who may type into it: the socket lets in its owner and root.
+  // Not every caller who may see a job may attach to its terminal: only its owner and root may.
   const uint32_t uid = call.who.owner.uid;
   const bool may_attach = call.who.may_submit() && (uid == job.spec.owner.uid || uid == 0);
   if (job.spec.interactive && job.stage == live::controller::JobStage::Running && may_attach &&
@@ -253,8 +254,8 @@ base::http::Response show(const Call& call, const ApiContext& context) {
   return base::http::reply(details);
 }
 
-/// The jobs that a change is for: one, or with array=1 all tasks of its array that are not over,
-/// from the last to the first: otherwise tasks that wait would start where others end.
+/// The jobs that a change applies to: one, or with array=1 all unfinished tasks of its array. The
+/// last task comes first, so that waiting tasks do not start when running ones end.
 struct Targets {
   std::vector<core::model::JobId> jobs{};
   bool found = false;
@@ -288,21 +289,21 @@ Targets targets_of(const Call& call, const ApiContext& context, const Fits& fits
 struct Change {
   std::function<live::controller::Input(core::model::JobId, const live::controller::Caller&)> make;
   Fits fits;
-  const char* unfit;  ///< why nothing is to be done
+  const char* unfit;  ///< message if no job can be changed
 };
 
 base::http::Response change(const Call& call, const ApiContext& context, const Change& submission) {
   const Targets targets = targets_of(call, context, submission.fits);
   if (!targets.found) return no_job(call.names[0]);
   if (!targets.allowed)
-    return base::http::refusal(base::http::kForbidden, "the job is somebody else's");
+    return base::http::refusal(base::http::kForbidden, "the job belongs to another user");
   if (targets.jobs.empty() && submission.unfit != nullptr)
     return base::http::refusal(base::http::kConflict, submission.unfit);
   std::vector<uint64_t> done;
   json left = json::array();
   std::optional<base::http::Response> refused;
   for (const core::model::JobId job : targets.jobs) {
-    // An account manager may, though the job is not theirs: that was found out above.
+    // An account manager may change jobs of other users; Targets::allowed has checked this.
     const bool may = call.who.role >= Role::AccountManager;
     const live::controller::Input input = submission.make(job, caller_of(call.who, may));
     const auto answer = context.scheduler.ask(input);
@@ -349,7 +350,7 @@ int status_of_refusal(const SchedulerClient& scheduler, const live::controller::
 }
 
 void add_job_routes(Router& router, const ApiContext& context) {
-  // A submission looks at nothing that changes, so that none waits for a turn but its own.
+  // Submissions read only constant data here, so that they wait for no commit cycle but their own.
   const core::model::Cluster* cluster = nullptr;
   context.scheduler.look(
       [&](const SchedulerSnapshot& snapshot) { cluster = &snapshot.site.cluster; });

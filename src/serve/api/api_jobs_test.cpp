@@ -19,7 +19,7 @@ class ApiJobs : public ServiceTest {
       R"({"script":"#!/bin/sh\necho secret-script\n","name":"secret-name","num_gpus":2,
           "account":"vision","env":{"SECRET":"secret-value"},"work_folder":"/tmp"})";
   json parsed(const base::http::Response& response) { return json::parse(response.body); }
-  /// Every file under the folder of payloads.
+  /// All files below the payload folder.
   std::vector<std::string> files() {
     std::vector<std::string> found;
     for (const auto& each : std::filesystem::recursive_directory_iterator(folder + "/jobs")) {
@@ -75,7 +75,7 @@ TEST_F(ApiJobs, PriorityHasALimitByRole) {
   const base::http::Response refused = ask(kAlice, "POST", "/v1/jobs", asks(1));
   EXPECT_EQ(refused.status, 403);
   EXPECT_THAT(refused.body, HasSubstr("priority 1 is above 0"));
-  EXPECT_EQ(files().size(), 2U) << "nothing is kept of what is refused";
+  EXPECT_EQ(files().size(), 2U) << "refused submissions leave nothing behind";
   EXPECT_EQ(status(kManager, "POST", "/v1/jobs", asks(1000)), 201);
   const std::string for_alice = R"({"script":"x","user":"daemon","priority":1000})";
   EXPECT_EQ(status(kOperator, "POST", "/v1/jobs", for_alice), 201);
@@ -115,12 +115,12 @@ TEST_F(ApiJobs, WithAnAccountsFileUsersNameOnlyAccountsOfTheirs) {
   }
   const base::http::Response other = ask(kAlice, "POST", "/v1/jobs", asks("vision"));
   EXPECT_EQ(other.status, 403);
-  EXPECT_THAT(other.body, HasSubstr("does not belong to account 'vision'"));
+  EXPECT_THAT(other.body, HasSubstr("is not a member of account 'vision'"));
   const base::http::Response unknown = ask(kAlice, "POST", "/v1/jobs", asks("fysics"));
   EXPECT_EQ(unknown.status, 403);
   EXPECT_THAT(unknown.body, HasSubstr("did you mean physics?"));
   EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", asks("brought by a job")), 403);
-  EXPECT_EQ(status(kManager, "POST", "/v1/jobs", asks("vision")), 201) << "he manages it";
+  EXPECT_EQ(status(kManager, "POST", "/v1/jobs", asks("vision")), 201) << "the caller manages it";
   const std::string for_alice = R"({"script":"x","user":")" + alice + R"(","account":"vision"})";
   EXPECT_EQ(status(kOperator, "POST", "/v1/jobs", for_alice), 201);
 }
@@ -140,7 +140,7 @@ TEST_F(ApiJobs, TheTerminalIsForItsOwnerAndRoot) {
   scheduler.run(1, {core::model::GpuId(0U)});
   EXPECT_EQ(terminal(kAlice), "/run/1");
   EXPECT_EQ(terminal(kRoot), "/run/1");
-  EXPECT_EQ(terminal(kOperator), "none") << "the socket lets nobody else in";
+  EXPECT_EQ(terminal(kOperator), "none") << "the socket admits only the owner and root";
   EXPECT_EQ(terminal(kViewer), "none");
   EXPECT_EQ(terminal(kManager), "none");
   EXPECT_EQ(terminal(kBob), "none");
@@ -185,7 +185,7 @@ TEST_F(ApiJobs, WhatIsWrongIsNamed) {
     const json error = parsed(response)["error"];
     return error.value("field", "") + ": " + error.value("remedy", "");
   };
-  EXPECT_EQ(problem(R"({"script":"x","num_gpu":1})"), "num_gpu: is it num_gpus?");
+  EXPECT_EQ(problem(R"({"script":"x","num_gpu":1})"), "num_gpu: did you mean num_gpus?");
   EXPECT_EQ(problem(R"({"script":"x","num_gpus":-1})"), "num_gpus: ");
   EXPECT_THAT(problem("{}"), HasSubstr("script: "));
   EXPECT_THAT(problem(R"({"script":"x","work_folder":"a"})"), HasSubstr("work_folder: "));
@@ -198,7 +198,7 @@ TEST_F(ApiJobs, WhatIsWrongIsNamed) {
   for (int task = 1; task < 10'000; ++task) many += "," + std::to_string(task);
   EXPECT_THAT(problem(many + "]}"), HasSubstr("shorter names and paths"));
   EXPECT_THAT(problem(R"({"script":"x","array_tasks":[-1]})"), HasSubstr("array_tasks: "));
-  EXPECT_THAT(problem("{"), HasSubstr(": one object"));
+  EXPECT_THAT(problem("{"), HasSubstr(": send one object"));
   EXPECT_THAT(problem("[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]"), ": ");
   EXPECT_THAT(problem("[]"), ": ");
   EXPECT_TRUE(files().empty());
@@ -292,7 +292,8 @@ TEST_F(ApiJobs, TasksThatCannotBeChangedAreNamed) {
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","array_tasks":[0,1,2]})"), 201);
   scheduler.refused = {3};
   const base::http::Response held = ask(kAlice, "POST", "/v1/jobs/1/hold", "", {{"array", "1"}});
-  EXPECT_EQ(parsed(held)["jobs"], json::parse("[1,2]")) << "also those behind the first refusal";
+  EXPECT_EQ(parsed(held)["jobs"], json::parse("[1,2]"))
+      << "including those after the first refusal";
   EXPECT_EQ(parsed(held)["left"][0]["job"], 3);
   scheduler.refused = {1, 2, 3};
   EXPECT_EQ(status(kAlice, "DELETE", "/v1/jobs/1", "", {{"array", "1"}}), 409);

@@ -1,4 +1,4 @@
-// /v1/jobs/{}/log: what a job wrote, as it stands or as it comes.
+// /v1/jobs/{}/log: the output of a job, in parts or followed while it grows.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ constexpr const char* kText = "text/plain; charset=utf-8";
 
 struct Wish {
   live::job::OutputStream stream = live::job::OutputStream::Stdout;
-  int64_t offset = 0;  ///< negative: so many bytes before the end
+  int64_t offset = 0;  ///< in bytes; negative: relative to the end
   int64_t limit = 1 << 20;
   bool follow = false;
 };
@@ -30,25 +30,25 @@ base::Result<Wish> wish_of(const Call& call) {
   const std::string_view stream = call.query("stream");
   if (stream == "stderr") wish.stream = live::job::OutputStream::Stderr;
   if (!stream.empty() && stream != "stderr" && stream != "stdout") {
-    return wrong("stream", "is neither stdout nor stderr");
+    return wrong("stream", "must be stdout or stderr");
   }
   if (const std::string_view text = call.query("offset"); !text.empty()) {
     constexpr int64_t kOffsetMax = int64_t{1} << 60;
     const auto offset = base::parse_int(text);
     if (!offset || *offset < -kOffsetMax || *offset > kOffsetMax) {
-      return wrong("offset", "is no number of bytes");
+      return wrong("offset", "must be a number of bytes");
     }
     wish.offset = *offset;
   }
   if (const std::string_view text = call.query("limit"); !text.empty()) {
     const auto limit = base::parse_int(text);
     if (!limit || *limit < 1 || *limit > kAtOnceMax)
-      return wrong("limit", "is not from 1 to 4194304");
+      return wrong("limit", "must be an integer from 1 to 4194304");
     wish.limit = *limit;
   }
   const std::string_view follow = call.query("follow");
   if (!follow.empty() && follow != "0" && follow != "1") {
-    return wrong("follow", "is neither 0 nor 1");
+    return wrong("follow", "must be 0 or 1");
   }
   wish.follow = follow == "1";
   return wish;
@@ -58,7 +58,7 @@ int64_t begin_of(const Wish& wish, int64_t size) {
   return wish.offset < 0 ? std::max<int64_t>(0, size + wish.offset) : wish.offset;
 }
 
-/// Follows the file until the job is over and all of it was sent.
+/// Follows the file until the job has finished and everything was sent.
 class LogStream final : public base::http::BodyStream {
  public:
   LogStream(const SchedulerClient& scheduler, core::model::JobId job, live::job::Owner owner,
@@ -113,10 +113,9 @@ base::http::Response show_log(const Call& call, const ApiContext& context) {
       spec = named->spec;
     }
   });
-  if (!job.valid())
-    return base::http::refusal(base::http::kNotFound, "there is no such job any more");
+  if (!job.valid()) return base::http::refusal(base::http::kNotFound, "there is no such job");
   if (!call.who.may_see(spec.owner, spec.account)) {
-    return base::http::refusal(base::http::kForbidden, "the job is somebody else's");
+    return base::http::refusal(base::http::kForbidden, "the job belongs to another user");
   }
   const std::string path = live::job::output_path(job, spec, wish->stream);
   base::Result<LogFile> file = LogFile::open(spec.owner, path);
@@ -127,7 +126,7 @@ base::http::Response show_log(const Call& call, const ApiContext& context) {
     return response;
   }
   if (!file->there())
-    return base::http::refusal(base::http::kNotFound, "the job has written nothing yet");
+    return base::http::refusal(base::http::kNotFound, "the job has not written any output yet");
   const int64_t size = file->size();
   const int64_t begin = std::min(begin_of(*wish, size), size);
   base::http::Response response{.content_type = kText};

@@ -16,7 +16,7 @@ live::job::Owner myself() { return {.uid = ::geteuid(), .gid = ::getegid(), .use
 
 class ApiLogs : public ServiceTest {
  public:
-  /// Job 1, of whoever runs the test.
+  /// Job 1, owned by the user who runs the test.
   void SetUp() override {
     start();
     live::job::JobSpec spec;
@@ -80,14 +80,14 @@ TEST_F(ApiLogs, FilesOfOthersAreNotShown) {
   scheduler.edit(
       1, [](live::controller::LiveJob& job) { job.spec.owner = find_user("nobody").value(); });
   EXPECT_EQ(read().status, 403);
-  // The file is readable for its owner only; the job's owner is another.
+  // Only the file's owner may read it; the job's owner is a different user.
   write(log, "secret\n");
   point_at(log);
   ASSERT_EQ(::chmod(log.c_str(), 0600), 0);
   const base::http::Response response = read();
   EXPECT_EQ(response.status, 403);
   EXPECT_THAT(response.body, Not(HasSubstr("secret")));
-  // Through a folder that is a link, too.
+  // Also through a folder that is a link.
   ASSERT_EQ(::symlink(folder.c_str(), (folder + "/link").c_str()), 0);
   point_at(folder + "/link/goban-1.out");
   EXPECT_EQ(read().status, 403);
@@ -138,14 +138,14 @@ TEST_F(ApiLogs, PathsOfTheApiHaveNoWayUp) {
 }
 
 TEST(LogFile, RootReadsWithTheOwnersRights) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can become others";
+  if (::geteuid() != 0) GTEST_SKIP() << "requires root";
   char pattern[] = "/tmp/goban_log_XXXXXX";
   const std::string folder = ::mkdtemp(pattern);
   const live::job::Owner nobody = find_user("nobody").value();
   const std::string path = folder + "/log";
   std::ofstream(path) << "text\n";
   ASSERT_EQ(::chown(path.c_str(), nobody.uid, nobody.gid), 0);
-  // The folder is root's alone: its owner could not get there either.
+  // Only root may enter the folder, so the job's owner could not read the file either.
   EXPECT_FALSE(LogFile::open(nobody, path).has_value());
   ASSERT_EQ(::chmod(folder.c_str(), 0755), 0);
   const auto opened = LogFile::open(nobody, path);

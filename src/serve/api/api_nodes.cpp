@@ -1,4 +1,4 @@
-// /v1/nodes, /v1/cluster, /v1/stats, /v1/colocation, /v1/whatif, and why a job waits.
+// /v1/nodes, /v1/cluster, /v1/stats, /v1/colocation, /v1/whatif and /v1/jobs/{}/explain.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -111,7 +111,7 @@ json gpu_json(const ClusterView& view, core::model::GpuId gpu,
   return out;
 }
 
-/// Index of the level that stands just above the nodes and has a name of its own; 0 = none.
+/// Index of the topology level directly above nodes that has its own name; 0 = none.
 size_t rack_level(const core::model::Cluster& cluster) {
   const size_t above = cluster.node_level() + 1;
   return above + 1 < cluster.levels().size() ? above : 0;
@@ -150,7 +150,7 @@ base::http::Response show_cluster(const ApiContext& context) {
   return base::http::reply(out);
 }
 
-/// The node that a path names. Nothing: there is none.
+/// The node that a path names, if there is one.
 std::optional<core::model::NodeId> node_of(const Call& call, const ApiContext& context) {
   std::optional<core::model::NodeId> node;
   context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
@@ -186,9 +186,9 @@ base::http::Response drain(const Call& call, const ApiContext& context) {
     in.seconds("from_s", input.from_ns);
     if (in.good() &&
         (input.reason.size() > kReasonBytesMax || !base::http::is_plain_text(input.reason))) {
-      in.fail("reason", "is longer than 1000 bytes or holds control characters");
+      in.fail("reason", "is longer than 1000 bytes or contains control characters");
     }
-    if (in.good() && !in.unknown().empty()) in.fail(in.unknown().front(), "no such field");
+    if (in.good() && !in.unknown().empty()) in.fail(in.unknown().front(), "unknown field");
     if (const base::Status read = in.status(); !read)
       return base::http::refusal(base::http::kBadRequest, read.error());
   }
@@ -273,28 +273,28 @@ base::http::Response explain(const Call& call, const ApiContext& context) {
     allowed = call.who.may_see(job->spec.owner, job->spec.account);
     if (allowed) out = explain_job(snapshot, *job);
   });
-  if (!found) return base::http::refusal(base::http::kNotFound, "there is no such job any more");
-  if (!allowed) return base::http::refusal(base::http::kForbidden, "the job is somebody else's");
+  if (!found) return base::http::refusal(base::http::kNotFound, "there is no such job");
+  if (!allowed)
+    return base::http::refusal(base::http::kForbidden, "the job belongs to another user");
   return base::http::reply(out);
 }
 
 base::http::Response what_if(const Call& call, const ApiContext& context,
                              std::atomic<bool>& is_busy) {
   if (!call.who.is_operator() && call.who.role != Role::Viewer) {
-    return base::http::refusal(base::http::kForbidden,
-                               "what-if questions are answered from everybody's jobs",
+    return base::http::refusal(base::http::kForbidden, "what-if replays use the jobs of all users",
                                "ask an operator or a viewer");
   }
   if (context.parts.what_if == nullptr) {
-    return base::http::refusal(base::http::kUnavailable, "this daemon answers no what-if questions",
-                               "goban simulate does, on a history of goban history export");
+    return base::http::refusal(base::http::kUnavailable, "what-if replays are not available",
+                               "use goban simulate with a history from goban history export");
   }
   if (const base::Status valid = check_json(call.request.body); !valid) {
     return base::http::refusal(base::http::kBadRequest, valid.error());
   }
   if (is_busy.exchange(true)) {
-    return base::http::refusal(base::http::kTooManyRequests,
-                               "another what-if question is being answered", "wait for its answer");
+    return base::http::refusal(base::http::kTooManyRequests, "another what-if replay is running",
+                               "wait until it has finished");
   }
   auto scores = core::knowledge::PmScores::uniform(1);
   context.scheduler.look([&](const SchedulerSnapshot& snapshot) { scores = snapshot.site.scores; });

@@ -11,7 +11,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Knows no policy, and asks another question while it answers "[]".
+/// Answers "{}" only, and sends a second request while it handles "[]".
 class TestWhatIf final : public study::WhatIf {
  public:
   TestWhatIf() : WhatIf({}) {}
@@ -32,7 +32,7 @@ class ApiNodes : public ServiceTest {
     EXPECT_EQ(response.status, 200) << path;
     return json::parse(response.body);
   }
-  /// Job 1 on GPUs 0 and 1, job 2 on GPU 1, too.
+  /// Job 1 on GPUs 0 and 1, job 2 also on GPU 1.
   void run_two() {
     for (int i = 0; i < 2; ++i) {
       ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","name":"secret"})"), 201);
@@ -70,7 +70,7 @@ TEST_F(ApiNodes, OnlyOperatorsDrain) {
 }
 
 TEST_F(ApiNodes, OperatorsReadWhatIsKnownOfSharing) {
-  EXPECT_EQ(status(kAlice, "GET", "/v1/colocation"), 403) << "it names applications of others";
+  EXPECT_EQ(status(kAlice, "GET", "/v1/colocation"), 403) << "it names applications of other users";
   EXPECT_EQ(status(kViewer, "GET", "/v1/colocation"), 403);
   const base::http::Response response = ask(kOperator, "GET", "/v1/colocation");
   EXPECT_EQ(response.status, 200);
@@ -134,7 +134,7 @@ TEST_F(ApiNodes, MetricsHaveNoLabelsOfJobsOrUsers) {
   EXPECT_THAT(few, Not(HasSubstr("daemon")));
   EXPECT_THAT(few, Not(HasSubstr("secret")));
   EXPECT_EQ(status("", "GET", "/metrics"), 401);
-  // More jobs are no more series.
+  // More jobs do not add series.
   for (int i = 0; i < 50; ++i)
     ASSERT_EQ(status(kBob, "POST", "/v1/jobs", R"({"script":"x"})"), 201);
   const std::string many = ask(kViewer, "GET", "/metrics").body;
@@ -154,7 +154,7 @@ TEST_F(ApiNodes, WhatIfIsAskedWhereItIsOffered) {
   EXPECT_EQ(status(kViewer, "POST", "/v1/whatif", "{\"a\":1}"), 400);
   EXPECT_EQ(status(kViewer, "POST", "/v1/whatif", "{"), 400);
   EXPECT_EQ(status(kViewer, "POST", "/v1/whatif", "[]"), 400);
-  EXPECT_EQ(status(kViewer, "POST", "/v1/whatif", "{}"), 200) << "not busy any more";
+  EXPECT_EQ(status(kViewer, "POST", "/v1/whatif", "{}"), 200) << "no longer busy";
 }
 
 TEST_F(ApiNodes, EventsTellWhatChanged) {
@@ -167,7 +167,7 @@ TEST_F(ApiNodes, EventsTellWhatChanged) {
   EXPECT_TRUE(response.stream->fill(got, 1 << 20));
   EXPECT_EQ(got, "");
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","name":"secret"})"), 201);
-  // Another listener makes the feed look.
+  // Another listener makes the feed check for changes.
   const base::http::Response other = ask(kBob, "GET", "/v1/events");
   EXPECT_TRUE(response.stream->fill(got, 1 << 20));
   EXPECT_EQ(got,

@@ -15,7 +15,7 @@ using nlohmann::json;
 namespace {
 constexpr size_t kTextBytesMax = 256;
 
-/// What somebody who may see a job of its owner sees of it, and what everybody does.
+/// The JSON view of a reservation. Callers who may see jobs of its owner get all fields.
 json reservation_json(const live::controller::LiveReservation& each,
                       const core::model::Cluster& cluster, const Identity& who) {
   json nodes = json::array();
@@ -51,7 +51,7 @@ base::http::Response list(const Call& call, const ApiContext& context) {
   return base::http::reply({{"reservations", std::move(out)}});
 }
 
-/// The reservation that a path names; null: there is none.
+/// The reservation that a path names; null if there is none.
 const live::controller::LiveReservation* named(const Call& call,
                                                const live::controller::JobBook& book) {
   const auto id = live::controller::parse_reservation_name(call.names[0]);
@@ -59,7 +59,7 @@ const live::controller::LiveReservation* named(const Call& call,
 }
 
 base::http::Response no_such() {
-  return base::http::refusal(base::http::kNotFound, "there is no such reservation any more",
+  return base::http::refusal(base::http::kNotFound, "there is no such reservation",
                              "GET /v1/reservations lists them");
 }
 
@@ -72,7 +72,7 @@ base::http::Response show(const Call& call, const ApiContext& context) {
   return out.is_null() ? no_such() : base::http::reply(out);
 }
 
-/// What a body asks for.
+/// The content of a request body.
 struct ReservationRequest {
   live::controller::Reserve reserve{};
   std::vector<std::string> nodes{};
@@ -93,19 +93,19 @@ base::Result<ReservationRequest> parse_request(const std::string& text) {
   in.field("accounts", plan.accounts);
   in.seconds("start_s", plan.start_ns);
   in.seconds("end_s", plan.end_ns);
-  // Fractions of a second are noise of what the client computed.
+  // Times are in whole seconds: fractions are artefacts of the client's arithmetic.
   plan.start_ns -= plan.start_ns % base::kSecond;
   plan.end_ns -= plan.end_ns % base::kSecond;
   for (const auto& [name, value] :
        {std::pair{"kind", &request.reserve.kind}, {"user", &request.user}}) {
     if (in.good() && (value->size() > kTextBytesMax || !base::http::is_plain_text(*value))) {
-      in.fail(name, "is longer than 256 bytes or holds control characters");
+      in.fail(name, "is longer than 256 bytes or contains control characters");
     }
   }
   if (in.good() && !request.nodes.empty() && request.reserve.num_nodes > 0) {
-    in.fail("num_nodes", "and nodes exclude each other");
+    in.fail("num_nodes", "cannot be combined with nodes; remove one");
   }
-  if (in.good() && !in.unknown().empty()) in.fail(in.unknown().front(), "no such field");
+  if (in.good() && !in.unknown().empty()) in.fail(in.unknown().front(), "unknown field");
   if (base::Status read = in.status(); !read) return base::failure(std::move(read.error()));
   return request;
 }
@@ -123,7 +123,7 @@ base::http::Response reserve(const Call& call, const ApiContext& context) {
       [&](const SchedulerSnapshot& snapshot) { by_users = snapshot.site.reservations.by_users; });
   const bool may = call.who.is_operator() || (by_users && call.who.may_submit());
   if (!may)
-    return base::http::refusal(base::http::kForbidden, "only operators make reservations here",
+    return base::http::refusal(base::http::kForbidden, "only operators may make reservations here",
                                "ask an operator");
   base::Result<ReservationRequest> request = parse_request(call.request.body);
   if (!request) return base::http::refusal(base::http::kBadRequest, request.error());
@@ -131,8 +131,8 @@ base::http::Response reserve(const Call& call, const ApiContext& context) {
   input.plan.owner = call.who.owner;
   if (!request->user.empty() && request->user != call.who.owner.user) {
     if (!call.who.is_operator()) {
-      return base::http::refusal(base::http::kForbidden, "only operators reserve for somebody else",
-                                 "leave out user");
+      return base::http::refusal(base::http::kForbidden,
+                                 "only operators may reserve for another user", "omit user");
     }
     base::Result<live::job::Owner> found = find_user(request->user);
     if (!found) return base::http::refusal(base::http::kBadRequest, found.error());
@@ -180,7 +180,7 @@ base::http::Response cancel(const Call& call, const ApiContext& context) {
   });
   if (!input.reservation.valid()) return no_such();
   if (!may)
-    return base::http::refusal(base::http::kForbidden, "the reservation is somebody else's");
+    return base::http::refusal(base::http::kForbidden, "the reservation belongs to another user");
   const auto answer = context.scheduler.ask(input);
   if (!answer)
     return base::http::refusal(status_of(context, input, answer.error()), answer.error());

@@ -34,7 +34,7 @@ TEST_F(ApiReservations, AreMadeListedAndCancelled) {
   const json others = json::parse(ask(kBob, "GET", "/v1/reservations").body)["reservations"];
   ASSERT_EQ(others.size(), 1u);
   EXPECT_EQ(others[0]["nodes"], mine["nodes"]);
-  EXPECT_FALSE(others[0].contains("users")) << "that is between the owner and them";
+  EXPECT_FALSE(others[0].contains("users")) << "other users do not see them";
   EXPECT_EQ(status(kBob, "DELETE", "/v1/reservations/R1"), 403);
   EXPECT_EQ(status(kViewer, "DELETE", "/v1/reservations/R1"), 403);
   EXPECT_EQ(status(kAlice, "DELETE", "/v1/reservations/R2"), 404);

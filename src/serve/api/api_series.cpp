@@ -1,4 +1,4 @@
-// /v1/jobs/{}/series: what the GPUs of a job did since it began to run.
+// /v1/jobs/{}/series: readings of a job's GPUs since the start of its run.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -16,7 +16,7 @@ constexpr int64_t kPointsDefault = 300;
 constexpr int64_t kPointsMax = 1000;
 constexpr size_t kGpusMax = 16;
 
-/// The run that holds GPUs, or else the last one that did.
+/// The run that holds GPUs, or otherwise the last one that did.
 struct SeenRun {
   uint32_t run = 0;  ///< 0 = it never ran
   GpuWindow window{};
@@ -58,15 +58,16 @@ base::http::Response show_series(const Call& call, const ApiContext& context) {
     id = job->job;
     if (allowed) seen = run_of(*job, snapshot.now_ns);
   });
-  if (!found) return base::http::refusal(base::http::kNotFound, "there is no such job any more");
-  if (!allowed) return base::http::refusal(base::http::kForbidden, "the job is somebody else's");
+  if (!found) return base::http::refusal(base::http::kNotFound, "there is no such job");
+  if (!allowed)
+    return base::http::refusal(base::http::kForbidden, "the job belongs to another user");
   int64_t points = kPointsDefault;
   if (const std::string_view text = call.query("points"); !text.empty()) {
     const auto value = base::parse_int(text);
     if (!value || *value < 1 || *value > kPointsMax) {
       return base::http::refusal(base::http::kBadRequest,
                                  {.code = base::ErrorCode::BadData,
-                                  .message = "is not from 1 to 1000",
+                                  .message = "must be an integer from 1 to 1000",
                                   .place = {.file = {}, .line = 0, .column = 0, .field = "points"},
                                   .remedy = {}});
     }

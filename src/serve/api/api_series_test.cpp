@@ -1,4 +1,4 @@
-// /v1/jobs/{}/series: whose it is, which run it is about, how much of it there is.
+// /v1/jobs/{}/series: permissions, choice of the run, limits.
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 

@@ -28,7 +28,7 @@ live::job::Owner owner_of(const passwd& entry) {
   return {.uid = entry.pw_uid, .gid = entry.pw_gid, .user = entry.pw_name};
 }
 
-/// By the user database; without an entry there, such as in a container: "uid1000".
+/// Named by the user database; without an entry, such as in a container: "uid1000".
 live::job::Owner owner_by_id(uint32_t uid, uint32_t gid) {
   std::vector<char> room(kEntryBytes);
   passwd entry{};
@@ -119,7 +119,7 @@ base::Result<Identity> Callers::by_credentials(const base::http::Peer& peer) {
   passwd* found = nullptr;
   const bool named =
       ::getpwuid_r(peer.uid, &entry, room.data(), room.size(), &found) == 0 && found != nullptr;
-  // Whoever runs the daemon is somebody, also in a container without a user database.
+  // Root and the daemon's user are accepted without a name: containers may have no user database.
   if (!named && peer.uid != ::geteuid() && peer.uid != 0) {
     return base::usage_error(fmt::format("user id {} has no name on this machine", peer.uid));
   }
@@ -151,7 +151,7 @@ base::Result<Identity> Callers::by_credentials(const base::http::Peer& peer) {
 
 base::Result<Identity> Callers::identify(const base::http::Request& request) {
   if (request.token.empty() && !request.peer.is_local) {
-    return base::usage_error("over TCP a token says who asks",
+    return base::usage_error("requests over TCP require a token",
                              "send it as Authorization: Bearer TOKEN");
   }
   auto who = request.token.empty() ? by_credentials(request.peer) : by_token(request.token);
@@ -165,7 +165,7 @@ base::Result<Identity> Callers::by_token(const std::string& text) {
     const std::scoped_lock lock(mutex_);
     const Token* const found = find_token(tokens_, text);
     if (found == nullptr) {
-      return base::usage_error("the token is not known here", "ask an operator for another one");
+      return base::usage_error("unknown token", "ask an operator for a valid one");
     }
     token = *found;
   }
@@ -174,7 +174,7 @@ base::Result<Identity> Callers::by_token(const std::string& text) {
   if (owner) {
     who.owner = std::move(*owner);
   } else if (token.role == Role::Viewer || token.role == Role::Operator) {
-    // Such as a Prometheus server: nobody who could own a job.
+    // A viewer such as a Prometheus server need not be a system user: it can own no job.
     who.owner = {.uid = UINT32_MAX, .gid = UINT32_MAX, .user = token.user};
   } else {
     return base::failure(std::move(owner.error()));

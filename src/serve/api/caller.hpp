@@ -1,4 +1,5 @@
-// Who asks, and what they may do: by the credentials of a Unix connection, or by a token.
+// Authentication and authorisation of callers: by the peer credentials of a Unix connection, or by
+// a token.
 #pragma once
 
 #include <atomic>
@@ -16,25 +17,25 @@
 
 namespace goban::serve::api {
 
-/// Somebody known.
+/// An authenticated caller.
 struct Identity {
   live::job::Owner owner{};
   Role role = Role::User;
-  std::vector<std::string> accounts{};  ///< that an account manager manages
-  int32_t priority_max = INT32_MAX;     ///< of the jobs they submit
+  std::vector<std::string> accounts{};  ///< managed by an account manager
+  int32_t priority_max = INT32_MAX;     ///< highest priority of the caller's submissions
 
   [[nodiscard]] bool is_operator() const { return role == Role::Operator; }
   [[nodiscard]] bool may_submit() const { return role != Role::Viewer; }
-  /// May see and change a job of that owner and account.
+  /// Whether the caller may see and change a job of this owner and account.
   [[nodiscard]] bool may_touch(const live::job::Owner& of, const std::string& account) const;
-  /// May see all of it, changing nothing: the same, and viewers.
+  /// Whether the caller may see such a job in full: the same callers, and viewers.
   [[nodiscard]] bool may_see(const live::job::Owner& of, const std::string& account) const {
     return role == Role::Viewer || may_touch(of, account);
   }
 };
 
-/// Highest priority of jobs by who submits them: more evicts the jobs of others where the policy
-/// interrupts by priority.
+/// Highest job priority by the role of the submitter. Under a policy that preempts by priority, a
+/// job with a higher priority stops jobs of other users.
 struct PriorityMax {
   int32_t user = 0;
   int32_t account_manager = INT32_MAX;
@@ -42,24 +43,25 @@ struct PriorityMax {
 };
 
 struct CallerOptions {
-  std::vector<std::string> operators{};        ///< users, beside root and the daemon's own
-  std::vector<std::string> operator_groups{};  ///< their members, too
-  std::vector<std::string> viewers{};          ///< users that may look only, at everything
+  std::vector<std::string> operators{};        ///< users, in addition to root and the daemon's own
+  std::vector<std::string> operator_groups{};  ///< groups whose members are operators
+  std::vector<std::string> viewers{};          ///< users that may see everything, read-only
   /// User -> accounts whose jobs they may see and change.
   std::map<std::string, std::vector<std::string>> account_managers{};
   std::string token_file{};  ///< see token_file.hpp; empty = no tokens
   PriorityMax priority_max{};
-  std::string own_token{};  ///< of the daemon's own user, an operator; empty = none
+  std::string own_token{};  ///< of the daemon's own user, who is an operator; empty = none
 };
 
-/// Tells who somebody is. Threads: any.
+/// Identifies callers. Thread-safe.
 class Callers {
  public:
   /// Errors: those of the token file.
   [[nodiscard]] static base::Result<std::unique_ptr<Callers>> create(CallerOptions options);
 
-  /// Errors: Usage, nobody known: no token over TCP, a wrong one, an uid without a name. A token
-  /// counts before the credentials of a connection. The token is in no message.
+  /// A token takes precedence over the credentials of a connection. Errors: Usage if the caller
+  /// cannot be identified: no token over TCP, an unknown token, a uid without a name. No message
+  /// contains the token.
   [[nodiscard]] base::Result<Identity> identify(const base::http::Request& request);
 
  private:
@@ -70,7 +72,7 @@ class Callers {
   CallerOptions options_;
   std::mutex mutex_;
   std::vector<Token> tokens_;
-  /// Answers of the user database for a while: by uid, with the time they were given.
+  /// Cached lookups in the user database by uid, with their time.
   struct Known {
     Identity identity{};
     int64_t at_s = 0;
@@ -78,7 +80,7 @@ class Callers {
   std::map<uint32_t, Known> known_;  ///< guarded by mutex_
 };
 
-/// A user of this machine. Errors: Usage if there is none of that name.
+/// A user of this machine. Errors: Usage if there is no user of that name.
 [[nodiscard]] base::Result<live::job::Owner> find_user(const std::string& name);
 /// The groups a user is in.
 [[nodiscard]] std::vector<uint32_t> groups_of(const live::job::Owner& owner);

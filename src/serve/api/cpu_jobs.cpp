@@ -31,10 +31,10 @@ base::Status fit_into_slots(live::job::JobSpec& spec, const core::model::Cluster
     const bool by_cores = cores > slot.max_instances;
     return base::bad_data(
         {.file = {}, .line = 0, .column = 0, .field = by_cores ? "cores" : "mem_bytes"},
-        fmt::format("asks for {} cores and {} MiB, and this machine has {} cores and {} MiB", cores,
+        fmt::format("requests {} cores and {} MiB; this machine has {} cores and {} MiB", cores,
                     (parts * spec.mem_bytes) >> 20, slot.max_instances,
                     (slot.max_instances * slot_bytes) >> 20),
-        "ask for less");
+        "request less");
   }
   spec.mem_bytes = ceil_div(parts * spec.mem_bytes, slots);
   spec.resource_type = kSlots;

@@ -34,14 +34,14 @@ TEST(CpuJobs, CoresAndMemoryBecomeSlots) {
   ASSERT_TRUE(fit_into_slots(plain, cluster));
   EXPECT_EQ(plain.resource_type, "cores");
   EXPECT_EQ(plain.instances, 1);
-  EXPECT_EQ(plain.mem_bytes, 0);  // no limit was asked for
+  EXPECT_EQ(plain.mem_bytes, 0);  // no limit was requested
   auto wide = job(6, kGiB);
   ASSERT_TRUE(fit_into_slots(wide, cluster));
   EXPECT_EQ(wide.instances, 6);
   EXPECT_EQ(wide.cores, 1);
   EXPECT_GE(wide.mem_bytes * wide.instances, kGiB);
   EXPECT_LT(wide.mem_bytes * wide.instances, kGiB + 6);
-  auto fat = job(1, 10 * kGiB);  // 4 GiB a slot
+  auto fat = job(1, 10 * kGiB);  // 4 GiB per slot
   ASSERT_TRUE(fit_into_slots(fat, cluster));
   EXPECT_EQ(fat.instances, 3);
 }

@@ -1,4 +1,5 @@
-// What the handlers ask of the daemon's parts beside the scheduler. All of it from any thread.
+// Interfaces of the daemon's parts, other than the scheduler, that the handlers use. All are
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +15,13 @@
 
 namespace goban::serve::api {
 
-/// Scripts, arguments and environments of jobs, until the jobs are over.
+/// Scripts, arguments and environments of unfinished jobs.
 class Payloads {
  public:
   virtual ~Payloads() = default;
-  /// Keeps one so that it survives a power failure; returns its name. Errors: Failed.
+  /// Stores a payload durably: it survives a power failure. Returns its name. Errors: Failed.
   [[nodiscard]] virtual base::Result<std::string> write(std::string_view payload) const = 0;
-  /// Removes one; unknown names are ignored.
+  /// Removes a payload; unknown names are ignored.
   virtual void discard(const std::string& name) const = 0;
 };
 
@@ -28,15 +29,15 @@ class Payloads {
 class Profiles {
  public:
   virtual ~Profiles() = default;
-  /// Adds what is known of its application to a submission, where it says nothing itself.
+  /// Fills the fields that a submission leaves unset from the profile of its application.
   virtual void fill(live::job::JobSpec& spec, std::string_view payload) const = 0;
-  /// The profile of the job's application as JSON; empty: there is none.
+  /// The profile of the job's application as JSON; empty if there is none.
   [[nodiscard]] virtual std::string find(const live::controller::LiveJob& job) = 0;
 };
 
 struct GpuReadings {
-  base::TimeNs at_ns = 0;          ///< since 1970; 0 = there were none so far
-  std::vector<GpuReading> gpus{};  ///< by GPU; empty = nothing is measured
+  base::TimeNs at_ns = 0;          ///< Unix time; 0 = no readings yet
+  std::vector<GpuReading> gpus{};  ///< by GPU; empty = GPUs are not measured
 };
 
 /// Readings of the GPUs.
@@ -44,17 +45,17 @@ class GpuMonitor {
  public:
   virtual ~GpuMonitor() = default;
   [[nodiscard]] virtual GpuReadings latest() const = 0;
-  /// What GPUs did in a window. Errors: those of the series store.
+  /// Readings of GPUs over a time window. Errors: those of the series store.
   [[nodiscard]] virtual base::Result<GpuCurves> curves(const GpuWindow& window) const = 0;
 };
 
-/// What is known of the PM scores of GPUs, and what measuring them cost since the start.
+/// State of the PM scores of the GPUs, and the cost of measuring them.
 struct ScoreReport {
   std::vector<core::knowledge::ScoreFacts> gpus{};  ///< by GPU; empty = no scores are kept
-  int64_t measurements = 0;
-  int64_t moved_by_jobs = 0;  ///< times that a GPU's score followed jobs that agree
-  double spent_s = 0;         ///< GPU seconds of all measurements since their book began
-  double budget_s = 0;        ///< what refreshing may have cost by now
+  int64_t measurements = 0;                         ///< since the daemon started
+  int64_t moved_by_jobs = 0;  ///< score changes caused by agreeing evidence of several users' jobs
+  double spent_s = 0;         ///< GPU seconds of all measurements in the measurement log
+  double budget_s = 0;        ///< GPU seconds that repeated measurements may have cost until now
 };
 
 class ScoreReporter {
@@ -63,7 +64,7 @@ class ScoreReporter {
   [[nodiscard]] virtual ScoreReport report() const = 0;
 };
 
-/// Null = not offered. All of them outlive the service.
+/// Null: not available. All of them outlive the service.
 struct DaemonParts {
   Profiles* profiles = nullptr;
   const GpuMonitor* gpus = nullptr;

@@ -11,18 +11,18 @@ namespace goban::serve::api {
 
 namespace {
 
-// Reports are files that fetch nothing (web/content_security.ts); this page asks its server.
+// Reports are files that load nothing (web/content_security.ts); this page connects to its server.
 constexpr std::string_view kNothing = "content=\"default-src 'none'; ";
 constexpr std::string_view kOwnServer = "connect-src 'self'; ";
 constexpr std::string_view kDataElement = "<script type=\"application/json\" id=\"goban-report\">";
 
 constexpr std::string_view kWithout =
     "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Goban</title></head>"
-    "<body><p>This goban was built without its dashboard: install npm and Node.js 18 or later "
-    "(Debian: nodejs, npm) and build with -DGOBAN_WEB=ON. goban queue, goban nodes and goban top "
-    "show the same in a terminal.</p></body></html>";
+    "<body><p>This program was built without the dashboard. Install npm and Node.js 18 or later "
+    "(Debian: nodejs, npm) and build with -DGOBAN_WEB=ON. In a terminal, goban queue, goban nodes "
+    "and goban top show the same.</p></body></html>";
 
-/// Its texts cannot end the element that they stand in.
+/// JSON whose strings cannot close the HTML element that contains it.
 std::string document_of(const DashboardFacts& facts) {
   std::string out = R"({"schema":"goban-live/1","goban":)" + site::page::json_quoted(facts.version);
   out += ",\"policy\":" + site::page::json_quoted(facts.policy);

@@ -1,4 +1,4 @@
-// The dashboard: the page of web/ with what it must know of this daemon.
+// The dashboard: the page of web/ with the facts about this daemon that it needs.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@ namespace goban::serve::api {
 
 struct DashboardFacts {
   std::string version{};  ///< of the program
-  std::string policy{};   ///< that decides, as it was named
-  bool what_if = false;   ///< POST /v1/whatif is answered
+  std::string policy{};   ///< the active policy, as configured
+  bool what_if = false;   ///< whether POST /v1/whatif is available
 };
 
-/// The whole HTML page; it talks to the server it came from, and loads nothing else. A program that
-/// was built without GOBAN_WEB has a page that says so.
+/// The complete HTML page. It connects only to the server that it was loaded from. A program built
+/// without GOBAN_WEB returns a page that states this.
 [[nodiscard]] std::string dashboard_page(const DashboardFacts& facts);
 
 }  // namespace goban::serve::api

@@ -17,7 +17,7 @@ TEST(DashboardPage, HoldsItsFactsAndAsksItsServerOnly) {
   const std::string page =
       dashboard_page({.version = "1.2", .policy = "las+</script><b>", .what_if = true});
   if (site::page::report_page().empty()) {
-    EXPECT_THAT(page, HasSubstr("without its dashboard"));
+    EXPECT_THAT(page, HasSubstr("without the dashboard"));
     return;
   }
   const std::string element = "id=\"goban-report\">";

@@ -25,14 +25,14 @@ std::string event(const char* name, uint64_t version, const std::string& data) {
 }
 }  // namespace
 
-/// Sends the version it begins with, then every change; a sign of life in between.
+/// Sends the current version, then every change, and a comment as a heartbeat in between.
 class EventFeed::Listener final : public base::http::BodyStream {
  public:
   explicit Listener(EventFeed& feed) : feed_(feed) {}
 
   bool fill(std::string& out, size_t bytes_max) override {
     constexpr size_t kRoom = 16 << 10;
-    if (bytes_max < kRoom) return true;  // a slow reader; it hears of everything in one event
+    if (bytes_max < kRoom) return true;  // a slow reader gets one event for all changes later
     const std::scoped_lock lock(feed_.mutex_);
     const uint64_t now = feed_.seen_;
     if (!begun_) {
@@ -74,7 +74,7 @@ uint64_t EventFeed::fingerprint(const live::controller::LiveJob& job) {
 void EventFeed::look_around() {
   std::vector<uint64_t> changed;
   bool nodes_changed = false;
-  // The version before the look: what changes meanwhile is told again.
+  // Read the version first: changes during the comparison are then reported again.
   const uint64_t version = scheduler_.version();
   std::map<core::model::JobId, uint64_t> jobs;
   scheduler_.look([&](const SchedulerSnapshot& snapshot) {
@@ -130,7 +130,7 @@ void EventFeed::wait() {
 
 std::unique_ptr<base::http::BodyStream> EventFeed::listen() {
   const std::scoped_lock lock(mutex_);
-  // After a time without listeners, nobody looked.
+  // Without listeners wait() is not called, so the stored state may be old.
   if (scheduler_.version() != seen_) look_around();
   return std::make_unique<Listener>(*this);
 }

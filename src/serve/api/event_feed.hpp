@@ -1,4 +1,4 @@
-// What changed, told to everybody who listens: computed once, sent to all as server-sent events.
+// Changes of the scheduler's state as server-sent events: computed once, sent to all subscribers.
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,8 @@
 
 namespace goban::serve::api {
 
-/// One feed for all listeners. Its listeners' fill() and its wait() belong to one thread, the
-/// server's; listen() to any.
+/// One feed for all subscribers. wait() and the subscribers' fill() run in the server's thread
+/// only; listen() is thread-safe.
 class EventFeed {
  public:
   /// `scheduler` outlives the feed.
@@ -23,16 +23,16 @@ class EventFeed {
   EventFeed& operator=(const EventFeed&) = delete;
   ~EventFeed() = default;
 
-  /// Waits for a change, or a quarter of a second; never returns twice within a tenth, so that a
-  /// busy scheduler does not make a busy server. Looks what changed.
+  /// Waits for a change, at most 0.25 s, and computes the event. Returns at most once per 0.1 s, so
+  /// that a busy scheduler does not overload the server.
   void wait();
-  /// A body of events from now on. The feed outlives it.
+  /// A stream of events, starting now. The feed outlives it.
   [[nodiscard]] std::unique_ptr<base::http::BodyStream> listen();
 
  private:
   class Listener;
   using Clock = std::chrono::steady_clock;
-  /// A change between two versions, as the text of an event's data.
+  /// Compares the current state with the last one seen and stores the difference as event data.
   void look_around();
   static uint64_t fingerprint(const live::controller::LiveJob& job);
 
@@ -40,8 +40,8 @@ class EventFeed {
   Clock::time_point last_{};
   std::mutex mutex_;
   uint64_t seen_ = 0;     ///< guarded by mutex_, like all below
-  uint64_t before_ = 0;   ///< the version before that
-  std::string change_{};  ///< data of the event from before_ to seen_
+  uint64_t before_ = 0;   ///< the version seen before that
+  std::string change_{};  ///< event data: the changes from before_ to seen_
   std::map<core::model::JobId, uint64_t> jobs_{};
   std::map<core::model::NodeId, std::string> drained_{};
   std::vector<bool> open_{};    ///< by node

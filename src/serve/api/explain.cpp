@@ -26,29 +26,30 @@ CauseWords words_of(WaitCause cause) {
     case WaitCause::NotWaiting:
       return {"not_waiting", "it is not in the queue"};
     case WaitCause::ArrayLimit:
-      return {"array_limit", "as many tasks of its array run as may at once"};
+      return {"array_limit", "the maximum number of tasks of its array is running"};
     case WaitCause::AccountLimit:
-      return {"account_limit", "its account or user holds as much as a hard limit allows"};
+      return {"account_limit", "its account or user has reached a hard limit"};
     case WaitCause::NoFreeGpus:
-      return {"no_free_gpus", "fewer GPUs are free than it asks for"};
+      return {"no_free_gpus", "fewer GPUs are free than the job requests"};
     case WaitCause::Window:
-      return {"window", "it would run into the time from which a node is drained"};
+      return {"window", "it would run into the planned drain of a node"};
     case WaitCause::Fragments:
-      return {"fragments", "enough GPUs are free, but not where they could be used together"};
+      return {"fragments", "enough GPUs are free, but it cannot use them together"};
     case WaitCause::HostResources:
-      return {"host_resources", "enough GPUs are free, but not the cores or memory beside them"};
+      return {"host_resources",
+              "enough GPUs are free, but not enough cores or memory on their nodes"};
     case WaitCause::Reservation:
       return {"reservation", "it would fit, but would delay the job before it"};
     case WaitCause::Round:
       return {"round", "the next decision is due at the end of this round"};
     case WaitCause::Order:
-      return {"order", "it would fit, but nobody may overtake the job before it"};
+      return {"order", "it would fit, but must not overtake the job before it"};
     case WaitCause::NotBegun:
-      return {"reservation_begins", "its reservation has not begun"};
+      return {"reservation_begins", "its reservation has not started yet"};
     case WaitCause::Promised:
-      return {"promised_nodes", "it would run into a reservation of others"};
+      return {"promised_nodes", "it would run into a reservation of other users"};
   }
-  return {"unknown", "nobody knows"};
+  return {"unknown", "the reason is unknown"};
 }
 
 void explain_dependencies(const SchedulerSnapshot& snapshot, const LiveJob& job, json& out) {
@@ -107,7 +108,7 @@ void explain_waiting(const SchedulerSnapshot& snapshot, const LiveJob& job, json
 
 void explain_place(const SchedulerSnapshot& snapshot, const LiveJob& job, json& out) {
   const core::model::Cluster& cluster = snapshot.site.cluster;
-  // Of the GPUs, not of the reason: not every placement looks at levels.
+  // The level is computed from the GPUs: not every placement records one in its reason.
   const std::string& level = cluster.levels()[cluster.span_level(job.gpus)].name;
   json place = {{"gpus", gpu_list(job.gpus, cluster)},
                 {"level", level},
@@ -117,9 +118,9 @@ void explain_place(const SchedulerSnapshot& snapshot, const LiveJob& job, json& 
   if (job.why.prediction > 0) place["prediction"] = job.why.prediction;
   out["place"] = std::move(place);
   out["text"] = fmt::format(
-      "its GPUs lie in one {}; the slowest of them may have the score {:.3g}, and with the penalty "
-      "of that level it runs at most {:.3g} times as long as on the median GPU{}",
-      level, job.why.bin_value, job.why.product, job.shares ? "; it has neighbours there" : "");
+      "its GPUs are within one {}; their PM score is at most {:.3g}, and with the locality penalty "
+      "it runs at most {:.3g} times as long as on the median GPU{}",
+      level, job.why.bin_value, job.why.product, job.shares ? "; other jobs share its GPUs" : "");
 }
 }  // namespace
 
@@ -127,7 +128,7 @@ json explain_job(const SchedulerSnapshot& snapshot, const LiveJob& job) {
   json out = {{"job", live::job::job_number(job.job)}, {"state", stage_name(job.stage)}};
   switch (job.stage) {
     case JobStage::Held:
-      out["text"] = "it is held until somebody releases it";
+      out["text"] = "it is held until it is released";
       break;
     case JobStage::Depends:
       explain_dependencies(snapshot, job, out);
@@ -141,8 +142,8 @@ json explain_job(const SchedulerSnapshot& snapshot, const LiveJob& job) {
       explain_place(snapshot, job, out);
       break;
     case JobStage::Done:
-      out["text"] = job.detail.empty() ? fmt::format("it is over: {}", result_name(job.result))
-                                       : fmt::format("it is over: {}", job.detail);
+      out["text"] = job.detail.empty() ? fmt::format("it has finished: {}", result_name(job.result))
+                                       : fmt::format("it has finished: {}", job.detail);
       break;
   }
   return out;

@@ -1,4 +1,4 @@
-// Why a job waits, or runs where it runs, as JSON with a sentence for a person.
+// Why a job waits, or why it got its GPUs: JSON with a sentence for users.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,7 +7,7 @@
 
 namespace goban::serve::api {
 
-/// While the scheduler waits. Cost: a placement search at most.
+/// Called while the scheduler is blocked. Cost: at most one placement search.
 [[nodiscard]] nlohmann::json explain_job(const SchedulerSnapshot& snapshot,
                                          const live::controller::LiveJob& job);
 

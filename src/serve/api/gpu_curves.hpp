@@ -1,5 +1,4 @@
-// What GPUs did over a stretch of time, as a bounded number of points: means over equal parts of
-// it.
+// Readings of GPUs over a time window, as a bounded number of points: means over equal intervals.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +15,20 @@ using base::gpus::GpuReading;
 
 struct GpuWindow {
   std::vector<core::model::GpuId> gpus{};
-  base::TimeNs from_ns = 0;  ///< since 1970
+  base::TimeNs from_ns = 0;  ///< Unix time
   base::TimeNs to_ns = 0;
-  size_t points_max = 300;  ///< of each GPU; 1 at least
+  size_t points_max = 300;  ///< per GPU; at least 1
 };
 
 struct GpuPoint {
-  double at_s = 0;  ///< since 1970: the middle of the time that it stands for
+  double at_s = 0;  ///< Unix time of the middle of its interval
   GpuReading mean{};
 };
 
 struct GpuCurves {
-  double step_s = 0;                          ///< time that a point stands for
-  std::vector<std::vector<GpuPoint>> gpus{};  ///< as in the window; without points of no reading
+  double step_s = 0;  ///< length of a point's interval
+  std::vector<std::vector<GpuPoint>>
+      gpus{};  ///< as in the window; intervals without readings omitted
 };
 
 }  // namespace goban::serve::api

@@ -1,4 +1,4 @@
-// The server over real sockets: limits, streams, slow clients, TLS, its end.
+// The server over real sockets: limits, streams, slow clients, TLS, shutdown.
 #include <arpa/inet.h>
 #include <chrono>
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// A connection that sends what a test says, byte by byte if it likes.
+/// A connection that sends the bytes of a test, in any portions.
 class RawClient {
  public:
   explicit RawClient(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_STREAM, 0)) {
@@ -34,7 +34,7 @@ class RawClient {
   void send(const std::string& text) {
     [[maybe_unused]] const ssize_t sent = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
   }
-  /// What came until `wanted` stood in it, the end, or five seconds.
+  /// The bytes received until they contain `wanted`, the connection ends, or 5 s have passed.
   std::string receive(const std::string& wanted) {
     constexpr int kPatience_ms = 5000;
     std::string got;
@@ -69,9 +69,9 @@ TEST_F(HttpServerTest, KnowsWhoAsksByTheSocket) {
   scheduler.edit(
       1, [](live::controller::LiveJob& job) { EXPECT_EQ(job.spec.owner.uid, ::geteuid()); });
   EXPECT_TRUE(me.post("/v1/nodes/n0/drain", R"({"reason":"fan"})").has_value());
-  EXPECT_EQ(me.get("/v1/jobs/9").error().message, "there is no job 9 any more");
+  EXPECT_EQ(me.get("/v1/jobs/9").error().message, "there is no job 9");
   EXPECT_EQ(me.last_status(), 404);
-  EXPECT_THAT(me.get("/v1/jobs?state=no%20such").error().text(), HasSubstr("state: no such state"));
+  EXPECT_THAT(me.get("/v1/jobs?state=no%20such").error().text(), HasSubstr("state: unknown state"));
 }
 
 TEST_F(HttpServerTest, LargeBodiesAreRefused) {
@@ -81,7 +81,7 @@ TEST_F(HttpServerTest, LargeBodiesAreRefused) {
   const auto answer = me.post("/v1/jobs", std::string(20'000, ' '));
   EXPECT_EQ(me.last_status(), 413);
   EXPECT_EQ(answer.error().code, base::ErrorCode::BadData);
-  // So large that nobody waits for its end.
+  // Too large to be read to its end.
   RawClient raw(options.socket);
   raw.send("POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n");
   EXPECT_THAT(raw.receive("\r\n"), StartsWith("HTTP/1.1 413"));
@@ -146,7 +146,7 @@ TEST_F(HttpServerTest, OneUserHasSoManyConnections) {
     more.send("GET /v1/stats HTTP/1.1\r\nHost: x\r\n\r\n");
     EXPECT_EQ(more.receive("\r\n"), "<end>");
   }
-  // Those that left count no more; the server may need a moment to see it.
+  // Closed connections no longer count; the server may need a moment to notice them.
   ApiClient me = client();
   bool served = false;
   for (int i = 0; i < 100 && !served; ++i) {
@@ -239,7 +239,7 @@ bool make_certificate(const std::string& key, const std::string& certificate) {
 TEST_F(HttpServerTest, ACertificateIsRenewedWhileItRuns) {
   const std::string key = folder + "/key";
   const std::string certificate = folder + "/cert";
-  if (!make_certificate(key, certificate)) GTEST_SKIP() << "openssl is not here";
+  if (!make_certificate(key, certificate)) GTEST_SKIP() << "openssl is not installed";
   options.listen = "127.0.0.1:0";
   options.certificate_file = certificate;
   options.key_file = key;
@@ -250,7 +250,7 @@ TEST_F(HttpServerTest, ACertificateIsRenewedWhileItRuns) {
   std::filesystem::copy_file(certificate, folder + "/first");
   ASSERT_TRUE(service->reload(options).has_value()) << "nothing changed";
   ASSERT_TRUE(make_certificate(folder + "/other-key", certificate));
-  EXPECT_FALSE(service->reload(options).has_value()) << "they do not belong together";
+  EXPECT_FALSE(service->reload(options).has_value()) << "certificate and key do not match";
   EXPECT_TRUE(ApiClient({.url = url, .token = kBob, .ca_file = folder + "/first"})
                   .get("/v1/stats")
                   .has_value());
@@ -261,12 +261,12 @@ TEST_F(HttpServerTest, ACertificateIsRenewedWhileItRuns) {
     const auto answer = after.get("/v1/stats");
     EXPECT_TRUE(answer.has_value()) << answer.error().text();
   }
-  EXPECT_TRUE(before.get("/v1/stats").has_value()) << "its connection is there still";
+  EXPECT_TRUE(before.get("/v1/stats").has_value()) << "its connection is still open";
 }
 
 TEST_F(HttpServerTest, SpeaksTls) {
   if (!make_certificate(folder + "/key", folder + "/cert")) {
-    GTEST_SKIP() << "openssl is not here to make a certificate";
+    GTEST_SKIP() << "openssl is not installed";
   }
   options.listen = "127.0.0.1:0";
   options.certificate_file = folder + "/cert";

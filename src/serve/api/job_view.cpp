@@ -24,13 +24,13 @@ void put_time(json& out, const char* name, base::TimeNs time_ns) {
   if (time_ns >= 0) out[name] = base::to_seconds(time_ns);
 }
 
-/// Leaves out what is not known.
+/// Omits unknown values.
 template <typename T>
 void put_known(json& out, const char* name, T value) {
   if (value >= 0) out[name] = value;
 }
 
-/// Without what the API does not show: how busy the engine saw the run, and a loss below 0.
+/// Omits what the API does not show: the engine's measurement of busy time, and a loss below 0.
 json progress_json(live::ProgressReport progress) {
   progress.busy_s = -1;
   if (progress.loss < 0) progress.loss = -1;
@@ -160,7 +160,7 @@ const live::controller::LiveJob* find_job(const live::controller::JobBook& book,
   if (split == std::string_view::npos) return book.find(first);
   const auto task = base::parse_int(name.substr(split + 1));
   if (!task) return nullptr;
-  // The tasks of an array follow each other; the first may be forgotten already.
+  // The tasks of an array have consecutive numbers; the first ones may already be removed.
   for (auto at = book.jobs.lower_bound(first); at != book.jobs.end(); ++at) {
     const live::job::JobSpec& spec = at->second.spec;
     if (at->first != first && spec.array_first != first) return nullptr;

@@ -1,4 +1,4 @@
-// Jobs as the API shows them.
+// JSON views of jobs.
 #pragma once
 
 #include <map>
@@ -16,23 +16,23 @@ namespace goban::serve::api {
 [[nodiscard]] std::string_view result_name(live::controller::JobResult result);
 [[nodiscard]] std::optional<live::controller::JobStage> find_stage(std::string_view name);
 
-/// What everybody may know of a job: who, how much, since when; no names and paths of its owner.
+/// The public view of a job: its user, resource request and times, but none of the names and paths
+/// that the owner chose.
 [[nodiscard]] nlohmann::json job_summary(const live::controller::LiveJob& job,
                                          const core::model::Cluster& cluster);
-/// All of it, the specification included.
+/// The full view, including the job's specification.
 [[nodiscard]] nlohmann::json job_details(const live::controller::LiveJob& job,
                                          const core::model::Cluster& cluster);
 
-/// Places in the core's queue from 1, who is next first. Jobs that a limit of their account keeps
-/// aside have none.
+/// Positions in the core's queue; 1 is next. Jobs that a limit of their account blocks have none.
 [[nodiscard]] std::map<core::model::JobId, int64_t> queue_positions(
     const core::scheduler::Core& core);
 
-/// {"gpu", "node", "index"} of each.
+/// An object {"gpu", "node", "index"} for each GPU.
 [[nodiscard]] nlohmann::json gpu_list(const std::vector<core::model::GpuId>& gpus,
                                       const core::model::Cluster& cluster);
 
-/// The job that a path names: "7", or "7_2" for task 2 of the array 7. Null: there is none.
+/// The job that a path names: "7", or "7_2" for task 2 of array 7. Null if there is none.
 [[nodiscard]] const live::controller::LiveJob* find_job(const live::controller::JobBook& book,
                                                         std::string_view name);
 

@@ -17,8 +17,8 @@
 namespace goban::serve::api {
 
 namespace {
-/// Makes this thread open files as the owner does, if the process is root. glibc's setgroups()
-/// would change all threads; the system call changes this one.
+/// If the process is root, opens files of this thread with the owner's permissions. glibc's
+/// setgroups() would change all threads; the system call changes only this one.
 class OwnersEyes {
  public:
   explicit OwnersEyes(const live::job::Owner& owner) : good_(put_on(owner)) {}
@@ -43,7 +43,7 @@ class OwnersEyes {
     if (::syscall(SYS_setgroups, groups.size(), groups.data()) != 0) return false;
     ::setfsgid(owner.gid);
     ::setfsuid(owner.uid);
-    // They return the id of before, so only asking again shows whether they worked.
+    // These calls return the previous id even if they fail, so a second call checks the result.
     constexpr auto kAsk = static_cast<uid_t>(-1);
     return static_cast<uid_t>(::setfsuid(kAsk)) == owner.uid &&
            static_cast<gid_t>(::setfsgid(kAsk)) == owner.gid;
@@ -59,7 +59,7 @@ base::Result<LogFile> LogFile::open(const live::job::Owner& owner, const std::st
   int problem = 0;
   {
     const OwnersEyes eyes(owner);
-    if (!eyes.good()) return base::failed("the job's output cannot be opened as its owner");
+    if (!eyes.good()) return base::failed("cannot open the job's output as its owner");
     file.descriptor_ =
         ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     problem = errno;
@@ -67,15 +67,15 @@ base::Result<LogFile> LogFile::open(const live::job::Owner& owner, const std::st
   if (!file.there()) {
     if (problem == ENOENT || problem == ENOTDIR) return file;
     if (problem == ELOOP)
-      return base::failed("the job's output is a link", "its target is not shown");
-    return base::failed(fmt::format("the job's output cannot be read: {}", std::strerror(problem)));
+      return base::failed("the job's output is a symbolic link", "links are not followed");
+    return base::failed(fmt::format("cannot read the job's output: {}", std::strerror(problem)));
   }
   struct stat found{};
   if (::fstat(file.descriptor_, &found) != 0 || !S_ISREG(found.st_mode)) {
-    return base::failed("the job's output is no regular file", "only files are shown");
+    return base::failed("the job's output is not a regular file", "only regular files are shown");
   }
   if (found.st_uid != owner.uid) {
-    return base::failed("the job's output is somebody else's file");
+    return base::failed("the job's output file belongs to another user");
   }
   return file;
 }

@@ -1,5 +1,5 @@
-// A job's output file, read as far as its owner may: opened with the owner's rights, no link, a
-// regular file that is the owner's.
+// A job's output file, read with the permissions of its owner: it must be a regular file that the
+// owner owns, and no symbolic link.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ class LogFile {
   LogFile& operator=(LogFile&& other) noexcept;
   ~LogFile();
 
-  /// A LogFile that is not there() if nothing was written yet. Errors: Failed if it may not be
-  /// shown: a link, a device, somebody else's, not readable.
+  /// Returns a LogFile without there() if nothing was written yet. Errors: Failed if the file must
+  /// not be shown: a link, a device, another user's file, not readable.
   [[nodiscard]] static base::Result<LogFile> open(const live::job::Owner& owner,
                                                   const std::string& path);
   [[nodiscard]] bool there() const { return descriptor_ >= 0; }
   [[nodiscard]] int64_t size() const;
-  /// Appends what stands from `offset` on, at most `bytes_max`. Returns how many bytes it was.
+  /// Appends at most `bytes_max` bytes from `offset` to `out`. Returns the number of bytes read.
   int64_t read(int64_t offset, size_t bytes_max, std::string& out) const;
 
  private:

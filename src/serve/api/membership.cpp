@@ -25,14 +25,14 @@ base::Status check_membership(const std::string& account, const Identity& who,
   if (account.empty() || !has_file || who.is_operator()) return {};
   if (std::ranges::find(who.accounts, account) != who.accounts.end()) return {};
   const core::model::SiteRules& rules = *site.composition.rules;
-  // Names that jobs brought are numbered behind those of the file.
+  // Accounts from jobs are numbered after those of the file.
   const uint32_t number = site.accounts.find(account);
   if (number >= rules.accounts.size()) {
     std::vector<std::string_view> known;
     for (size_t i = 0; i < rules.accounts.size(); ++i) known.emplace_back(site.accounts[i]);
     const std::string_view near = base::nearest_name(account, known);
-    return refuse(fmt::format("there is no account '{}'", account),
-                  near.empty() ? "leave it out, or ask an operator for one"
+    return refuse(fmt::format("unknown account '{}'", account),
+                  near.empty() ? "omit it, or ask an operator for one"
                                : fmt::format("did you mean {}?", near));
   }
   bool is_open = true;
@@ -42,8 +42,8 @@ base::Status check_membership(const std::string& account, const Identity& who,
     is_open = false;
   }
   if (is_open) return {};
-  return refuse(fmt::format("{} does not belong to account '{}'", owner.user, account),
-                "name an account that lists you, or ask an operator");
+  return refuse(fmt::format("{} is not a member of account '{}'", owner.user, account),
+                "use an account that lists you, or ask an operator");
 }
 
 }  // namespace goban::serve::api

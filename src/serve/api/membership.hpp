@@ -1,4 +1,4 @@
-// Which accounts a submitter may name, where the site has an accounts file.
+// Checks that a submitter may charge an account, if the site has an accounts file.
 #pragma once
 
 #include "live/controller/controller.hpp"
@@ -6,9 +6,10 @@
 
 namespace goban::serve::api {
 
-/// Fine without an account, and at sites without a file. Operators name any account; everybody else
-/// one of the file that lists him, or that lists no users and so is open to all; managers their
-/// own, too. Errors: Usage with the field `account` and the remedy.
+/// Succeeds without an account, and at sites without an accounts file. Operators may use any
+/// account. Other users may use an account that lists them or that lists no users (open to all);
+/// account managers also the accounts that they manage. Errors: Usage with the field `account` and
+/// a remedy.
 [[nodiscard]] base::Status check_membership(const std::string& account, const Identity& who,
                                             const live::job::Owner& owner,
                                             const live::controller::Site& site);

@@ -1,5 +1,5 @@
-// /metrics for Prometheus. The number of series depends on the cluster alone: no labels of users or
-// jobs. Names are documented in docs/api.md.
+// /metrics for Prometheus. The number of series depends only on the cluster: there are no user or
+// job labels. docs/api.md documents the names.
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace goban::serve::api {
 
 namespace {
-/// Nodes with series of their own at most.
+/// Maximum number of nodes with their own series.
 constexpr size_t kNodesMax = 2000;
 
 struct Figures {
@@ -39,16 +39,15 @@ Figures figures_of(const SchedulerClient& scheduler) {
 }
 
 void write_queue(MetricsPage& page, const Figures& figures) {
-  page.family("goban_jobs", "gauge", "Jobs in the book by state.");
+  page.family("goban_jobs", "gauge", "Jobs by state.");
   for (size_t i = 0; i < figures.stages.size(); ++i) {
     page.value(static_cast<double>(figures.stages[i]),
                metric_labels({{"state", stage_name(static_cast<live::controller::JobStage>(i))}}));
   }
-  page.single("goban_waiting_gpus", "gauge", "GPUs that waiting jobs ask for.",
+  page.single("goban_waiting_gpus", "gauge", "GPUs that waiting jobs request.",
               static_cast<double>(figures.waiting_gpus));
   page.single("goban_wait_seconds_max", "gauge",
-              "Time since the submission of the waiting job that was submitted first.",
-              figures.wait_s_max);
+              "Time since the submission of the oldest waiting job.", figures.wait_s_max);
 }
 
 void write_cluster(MetricsPage& page, const ClusterView& view) {
@@ -78,25 +77,25 @@ void write_cluster(MetricsPage& page, const ClusterView& view) {
     }
   };
   page.family("goban_node_up", "gauge",
-              "1 if jobs may start on a node, after it was woken if it is asleep; 0 if not.");
+              "1 if jobs may start on a node (an asleep one wakes first), otherwise 0.");
   by_node([](std::string_view state) { return state == "up" || state == "asleep"; });
-  page.family("goban_node_asleep", "gauge", "1 while the scheduler lets a node rest.");
+  page.family("goban_node_asleep", "gauge", "1 while a node is asleep.");
   by_node([](std::string_view state) { return state == "asleep"; });
-  page.single("goban_nodes_without_series", "gauge", "Nodes left out of the families by node.",
+  page.single("goban_nodes_without_series", "gauge", "Nodes omitted from the per-node families.",
               static_cast<double>(nodes.size() - shown));
 }
 
 void write_daemon(MetricsPage& page, const live::loop::DaemonStats& stats) {
-  page.single("goban_inputs_total", "counter", "Inputs taken since the start.",
+  page.single("goban_inputs_total", "counter", "Inputs taken since the daemon started.",
               static_cast<double>(stats.inputs));
-  page.single("goban_turns_total", "counter", "Turns of the scheduler since the start.",
+  page.single("goban_turns_total", "counter", "Commit cycles since the daemon started.",
               static_cast<double>(stats.turns));
-  page.single("goban_journal_failures_total", "counter", "Writes of the journal that failed.",
+  page.single("goban_journal_failures_total", "counter", "Failed writes of the journal.",
               static_cast<double>(stats.journal_failures));
   page.single("goban_journal_stuck", "gauge", "1 while the journal cannot be written.",
               stats.journal_is_stuck ? 1 : 0);
   page.family("goban_decision_seconds", "summary",
-              "Time of a scheduling decision; quantiles of the latest 1000.");
+              "Duration of a scheduling decision; quantiles of the last 1000.");
   for (const double part : {0.5, 0.9, 0.99}) {
     if (stats.decide_s_last.empty()) break;
     page.value(stats.decide_s(part), metric_labels({{"quantile", base::number_text(part)}}));
@@ -106,9 +105,9 @@ void write_daemon(MetricsPage& page, const live::loop::DaemonStats& stats) {
 }
 
 void write_http(MetricsPage& page, const base::http::HttpStats& stats) {
-  page.single("goban_http_requests_total", "counter", "HTTP requests since the start.",
+  page.single("goban_http_requests_total", "counter", "HTTP requests since the daemon started.",
               static_cast<double>(stats.requests));
-  page.single("goban_http_refused_total", "counter", "Requests refused by a limit of the server.",
+  page.single("goban_http_refused_total", "counter", "HTTP requests refused by a limit.",
               static_cast<double>(stats.refused));
   page.single("goban_http_connections", "gauge", "Open connections.",
               static_cast<double>(stats.connections));

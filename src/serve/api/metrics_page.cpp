@@ -9,10 +9,10 @@ namespace goban::serve::api {
 
 namespace {
 
-/// GPUs with series of their own at most.
+/// Maximum number of GPUs with their own series.
 constexpr size_t kGpusMax = 2000;
 
-/// Names of a GPU: its node, and its index there.
+/// Labels of a GPU: its node, and its index there.
 struct GpuName {
   std::string_view node{};
   std::string index{};
@@ -30,7 +30,7 @@ std::vector<GpuName> gpu_names(const ClusterView& view) {
   return out;
 }
 
-/// One family of the readings; without it if nobody measures that.
+/// Writes one family of readings, if any GPU has a value.
 template <typename Get>
 void write_reading(MetricsPage& page, const char* name, const char* help,
                    const std::vector<GpuName>& names, const GpuReadings& readings, Get get) {
@@ -44,7 +44,8 @@ void write_reading(MetricsPage& page, const char* name, const char* help,
   }
 }
 
-/// Seconds of work left by the job's own progress, else by its time limit; negative = not known.
+/// Remaining work in seconds, by the job's progress or otherwise its walltime limit; negative =
+/// unknown.
 double left_s(const live::controller::LiveJob& job, base::TimeNs now_ns) {
   const bool runs = job.stage == live::controller::JobStage::Running;
   const base::TimeNs run_ns = runs && job.run_start_ns >= 0 ? now_ns - job.run_start_ns : 0;
@@ -112,7 +113,7 @@ void DeadlineCounts::add(const live::controller::LiveJob& job, base::TimeNs now_
 }
 
 void write_deadlines(MetricsPage& page, const DeadlineCounts& counts) {
-  page.family("goban_deadline_jobs", "gauge", "Jobs with a deadline that are not over.");
+  page.family("goban_deadline_jobs", "gauge", "Unfinished jobs with a deadline.");
   page.value(static_cast<double>(counts.missed), metric_labels({{"state", "missed"}}));
   page.value(static_cast<double>(counts.in_danger), metric_labels({{"state", "in_danger"}}));
   page.value(static_cast<double>(counts.in_time), metric_labels({{"state", "in_time"}}));
@@ -123,12 +124,12 @@ void write_gpus(MetricsPage& page, const ClusterView& view, const GpuReadings& r
   const auto labels = [&](size_t gpu) {
     return metric_labels({{"node", names[gpu].node}, {"gpu", names[gpu].index}});
   };
-  page.family("goban_gpu_holders", "gauge", "Jobs that hold a GPU.");
+  page.family("goban_gpu_holders", "gauge", "Number of jobs that hold a GPU.");
   for (size_t i = 0; i < names.size(); ++i) {
     page.value(static_cast<double>(view.holders[i].size()), labels(i));
   }
   page.family("goban_gpu_score", "gauge",
-              "Time of a class of jobs on a GPU over that on the median GPU.");
+              "PM score: time of an application class on a GPU / time on the median GPU.");
   for (size_t kind = 0; kind < view.scores.size(); ++kind) {
     const std::string letter(1, static_cast<char>('A' + kind));
     for (size_t i = 0; i < std::min(names.size(), view.scores[kind].size()); ++i) {
@@ -137,18 +138,18 @@ void write_gpus(MetricsPage& page, const ClusterView& view, const GpuReadings& r
           metric_labels({{"node", names[i].node}, {"gpu", names[i].index}, {"class", letter}}));
     }
   }
-  page.single("goban_gpus_without_series", "gauge", "GPUs left out of the families by GPU.",
+  page.single("goban_gpus_without_series", "gauge", "GPUs omitted from the per-GPU families.",
               static_cast<double>(view.cluster->num_gpus() - names.size()));
   if (readings.at_ns <= 0) return;
   page.single("goban_gpu_sample_time_seconds", "gauge",
-              "When the GPUs were looked at last, since 1970.", base::to_seconds(readings.at_ns));
-  write_reading(page, "goban_gpu_utilization_percent", "How busy a GPU is.", names, readings,
+              "Unix time of the last reading of the GPUs.", base::to_seconds(readings.at_ns));
+  write_reading(page, "goban_gpu_utilization_percent", "GPU utilisation.", names, readings,
                 [](const GpuReading& each) { return each.util_pct; });
-  write_reading(page, "goban_gpu_memory_used_bytes", "Memory in use.", names, readings,
+  write_reading(page, "goban_gpu_memory_used_bytes", "GPU memory in use.", names, readings,
                 [](const GpuReading& each) { return each.mem_used_bytes; });
-  write_reading(page, "goban_gpu_power_watts", "Power, of virtual GPUs by the model.", names,
-                readings, [](const GpuReading& each) { return each.power_w; });
-  write_reading(page, "goban_gpu_temperature_celsius", "Temperature.", names, readings,
+  write_reading(page, "goban_gpu_power_watts", "GPU power; of virtual GPUs by the power model.",
+                names, readings, [](const GpuReading& each) { return each.power_w; });
+  write_reading(page, "goban_gpu_temperature_celsius", "GPU temperature.", names, readings,
                 [](const GpuReading& each) { return each.temperature_c; });
 }
 
@@ -164,23 +165,23 @@ void write_scores(MetricsPage& page, const ClusterView& view, const ScoreReport&
     }
   };
   by_gpu("goban_gpu_score_expired",
-         "1 if what was measured of a GPU does not hold any more: its score is 1 until it is "
-         "measured again.",
+         "1 if the PM score of a GPU has expired: it is 1 until the GPU is measured again.",
          [](const core::knowledge::ScoreFacts& each) { return each.expired; });
-  by_gpu("goban_gpu_score_suspect", "1 if jobs disagree with the score of a GPU.",
+  by_gpu("goban_gpu_score_suspect", "1 if the PM score of a GPU disagrees with what jobs report.",
          [](const core::knowledge::ScoreFacts& each) { return each.suspect; });
   by_gpu("goban_gpu_measured_time_seconds",
-         "When a GPU was measured last, since 1970; 0 = nothing of it holds.",
+         "Unix time of the last valid measurement of a GPU; 0 = none.",
          [](const core::knowledge::ScoreFacts& each) { return each.measured_unix_s; });
-  page.single("goban_measurements_total", "counter", "Measurements of GPUs since the start.",
+  page.single("goban_measurements_total", "counter",
+              "Measurements of GPUs since the daemon started.",
               static_cast<double>(report.measurements));
   page.single("goban_scores_moved_by_jobs_total", "counter",
-              "Times that the score of a GPU followed jobs that agree, since the start.",
+              "PM scores changed by agreeing evidence from jobs since the daemon started.",
               static_cast<double>(report.moved_by_jobs));
   page.single("goban_measuring_gpu_seconds", "gauge",
-              "GPU time of all measurements since their book began.", report.spent_s);
+              "GPU time of all measurements in the measurement log.", report.spent_s);
   page.single("goban_measuring_budget_gpu_seconds", "gauge",
-              "GPU time that measuring again may have come to by now.", report.budget_s);
+              "GPU time that repeated measurements may have used until now.", report.budget_s);
 }
 
 }  // namespace goban::serve::api

@@ -1,4 +1,4 @@
-// /metrics as text, and the families that fill it.
+// The text of /metrics and its metric families.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace goban::serve::api {
 
-/// Families of metrics in Prometheus' text format, one after the other.
+/// Metric families in Prometheus' text format.
 class MetricsPage {
  public:
-  /// Begins a family; its values follow.
+  /// Starts a family; its values follow.
   void family(const char* name, const char* kind, const char* help);
   void value(double number, std::string_view labels = {}, const char* suffix = "");
   /// A family of one value.
@@ -31,20 +31,20 @@ class MetricsPage {
 [[nodiscard]] std::string metric_labels(
     std::initializer_list<std::pair<std::string_view, std::string_view>> labels);
 
-/// Jobs with a deadline that are not over. In danger: at the speed so far (by its own progress) or
-/// by its time limit the job ends too late if it goes on, or starts, now.
+/// Unfinished jobs with a deadline. In danger: the job would miss its deadline even if it continued
+/// or started now, estimated from its progress so far or from its walltime limit.
 struct DeadlineCounts {
-  int64_t missed = 0;  ///< the moment is over
+  int64_t missed = 0;  ///< the deadline has passed
   int64_t in_danger = 0;
-  int64_t in_time = 0;  ///< nothing known says otherwise
+  int64_t in_time = 0;  ///< all others
   void add(const live::controller::LiveJob& job, base::TimeNs now_ns);
 };
 void write_deadlines(MetricsPage& page, const DeadlineCounts& counts);
 
-/// What every GPU does, who holds it and how fast it is.
+/// Readings, number of holders and PM scores of every GPU.
 void write_gpus(MetricsPage& page, const ClusterView& view, const GpuReadings& readings);
 
-/// What is known of the scores of GPUs, and what measuring them cost. Without GPUs: nothing.
+/// State of the PM scores and the cost of measuring them. Writes nothing if `report` has no GPUs.
 void write_scores(MetricsPage& page, const ClusterView& view, const ScoreReport& report);
 
 }  // namespace goban::serve::api

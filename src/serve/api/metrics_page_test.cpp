@@ -57,7 +57,7 @@ TEST_F(MetricsTest, EveryGpuHasItsReadings) {
   EXPECT_THAT(text, HasSubstr("\ngoban_gpu_score{node=\"n0\",gpu=\"3\",class=\"A\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("\ngoban_gpu_holders{node=\"n3\",gpu=\"3\"} 0\n"));
   EXPECT_THAT(text, Not(HasSubstr("goban_gpu_utilization_percent{node=\"n0\"")))
-      << "what is not known is no series, and never zero";
+      << "unknown values have no series and are never zero";
 }
 
 TEST_F(MetricsTest, WithoutReadingsThereAreNone) {
@@ -87,10 +87,10 @@ TEST(Deadlines, AreInDangerByProgressThenByTheLimit) {
   live::controller::LiveJob job = job_with_deadline(1000);
   counts.add(job, now);
   EXPECT_EQ(counts.in_time, 1) << "nothing is known";
-  job.spec.walltime_limit_ns = 901 * base::kSecond;  // 801 s are left, and 800 s until the deadline
+  job.spec.walltime_limit_ns = 901 * base::kSecond;  // 801 s remain, 800 s until the deadline
   counts.add(job, now);
   EXPECT_EQ(counts.in_danger, 1);
-  job.progress = {.epoch = 1, .epochs = 8};  // 100 s an epoch: 700 s are left
+  job.progress = {.epoch = 1, .epochs = 8};  // 100 s per epoch: 700 s remain
   counts.add(job, now);
   EXPECT_EQ(counts.in_time, 2);
   job.progress = {.step = 10, .steps = 100};  // 900 s
@@ -101,10 +101,11 @@ TEST(Deadlines, AreInDangerByProgressThenByTheLimit) {
   job.stage = live::controller::JobStage::Done;
   counts.add(job, now);
   counts.add(live::controller::LiveJob{}, now);
-  EXPECT_EQ(counts.missed + counts.in_danger + counts.in_time, 5) << "over, or without a deadline";
+  EXPECT_EQ(counts.missed + counts.in_danger + counts.in_time, 5)
+      << "finished, or without a deadline";
 }
 
-/// Words that begin with goban_ in a text.
+/// Words in a text that start with goban_.
 std::set<std::string> metric_words(const std::string& text) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz_";
   std::set<std::string> out;

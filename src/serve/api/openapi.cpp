@@ -1,6 +1,6 @@
 #include "serve/api/openapi.hpp"
 
-// GOBAN_OPENAPI is the path of openapi.json; the assembler takes it in byte for byte.
+// GOBAN_OPENAPI is the path of openapi.json; the assembler embeds it byte for byte.
 #ifndef GOBAN_OPENAPI
 #define GOBAN_OPENAPI "openapi.json"
 #endif

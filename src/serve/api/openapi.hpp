@@ -1,4 +1,4 @@
-// The description of the API, src/serve/api/openapi.json, as it is compiled in.
+// The description of the API: src/serve/api/openapi.json, embedded in the program.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Requests per second of each user: a token bucket each.
+// Limits the requests per second of each user with a token bucket.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@ namespace goban::serve::api {
 
 class RateLimit {
  public:
-  /// `per_s` requests a second for good, `burst` at once.
+  /// `per_s`: sustained requests per second; `burst`: requests at once.
   RateLimit(double per_s, double burst) : per_s_(per_s), burst_(burst) {}
 
-  /// Takes one request at this moment, in seconds of a clock that never goes back. Returns 0, or
-  /// after how many seconds one is allowed again.
+  /// Counts one request at `now_s`, in seconds of a monotonic clock. Returns 0 if it is allowed,
+  /// otherwise the seconds until the next one is.
   [[nodiscard]] double take(const std::string& user, double now_s) {
     const std::scoped_lock lock(mutex_);
     if (buckets_.size() >= kBucketsMax) forget_full(now_s);
@@ -34,7 +34,7 @@ class RateLimit {
     double level = 0;
     double at_s = 0;
   };
-  /// Full buckets are as good as none.
+  /// Removes full buckets: a missing bucket counts as full.
   void forget_full(double now_s) {
     std::erase_if(buckets_, [&](const auto& each) {
       return each.second.level + (now_s - each.second.at_s) * per_s_ >= burst_;

@@ -35,16 +35,16 @@ base::http::Response Router::run(const Route& route, const Call& call) {
     if (std::find(route.query.begin(), route.query.end(), name) != route.query.end()) continue;
     const std::vector<std::string_view> known(route.query.begin(), route.query.end());
     const std::string_view meant = base::nearest_name(name, known);
-    return base::http::refusal(base::http::kBadRequest, "no such parameter of this address",
-                               meant.empty() ? std::string{} : fmt::format("is it {}?", meant),
-                               name);
+    return base::http::refusal(
+        base::http::kBadRequest, "unknown query parameter",
+        meant.empty() ? std::string{} : fmt::format("did you mean {}?", meant), name);
   }
   try {
     return route.handler(call);
   } catch (const std::exception&) {
-    // A bug of ours. What it says may hold parts of the request, so only its place is told.
-    return base::http::refusal(base::http::kBroken, "the server met a bug of its own",
-                               "please report it with the request that you sent");
+    // An internal error. Its text may contain parts of the request, so only its place is reported.
+    return base::http::refusal(base::http::kBroken, "internal error of the server",
+                               "please report it with the request");
   }
 }
 
@@ -52,7 +52,7 @@ base::http::Response Router::answer(const base::http::Request& request, const Id
                                     const Admit& admit) const {
   const auto segments = base::http::path_segments(request.path);
   if (!segments)
-    return base::http::refusal(base::http::kBadRequest, "no such path", "see /v1/openapi.json");
+    return base::http::refusal(base::http::kBadRequest, "unknown path", "see /v1/openapi.json");
   const Route* route = nullptr;
   std::string allowed;
   for (const Route& each : routes_) {
@@ -62,10 +62,10 @@ base::http::Response Router::answer(const base::http::Request& request, const Id
     if (each.method == request.method) route = &each;
   }
   if (allowed.empty())
-    return base::http::refusal(base::http::kNotFound, "no such path", "see /v1/openapi.json");
+    return base::http::refusal(base::http::kNotFound, "unknown path", "see /v1/openapi.json");
   if (route == nullptr) {
-    base::http::Response response =
-        base::http::refusal(base::http::kMethodNotAllowed, "no such method here", allowed);
+    base::http::Response response = base::http::refusal(
+        base::http::kMethodNotAllowed, "this path does not accept this method", allowed);
     response.headers.emplace_back("Allow", allowed);
     return response;
   }
@@ -80,14 +80,13 @@ base::http::Response Router::answer(const base::http::Request& request, const Id
     who = std::move(*known);
   }
   if (const double wait_s = admit(who.owner.user); wait_s > 0) {
-    base::http::Response response =
-        base::http::refusal(base::http::kTooManyRequests, "too many requests in a short time",
-                            fmt::format("wait {:.1f} s", wait_s));
+    base::http::Response response = base::http::refusal(
+        base::http::kTooManyRequests, "too many requests", fmt::format("wait {:.1f} s", wait_s));
     response.headers.emplace_back("Retry-After", fmt::format("{}", std::ceil(wait_s)));
     return response;
   }
   if (route->access == Access::Operator && !who.is_operator()) {
-    return base::http::refusal(base::http::kForbidden, "only operators may do that");
+    return base::http::refusal(base::http::kForbidden, "only operators are permitted to do this");
   }
   Call call{.request = request, .who = who};
   for (size_t i = 0; i < segments->size(); ++i) {

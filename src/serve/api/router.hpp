@@ -1,4 +1,4 @@
-// Which handler answers which method and path, after who asks is known and may ask at all.
+// Maps method and path to a handler, after the caller is identified and authorised.
 #pragma once
 
 #include <functional>
@@ -11,12 +11,12 @@
 
 namespace goban::serve::api {
 
-/// A request with all that its handler needs.
+/// A request with everything its handler needs.
 struct Call {
   const base::http::Request& request;
   const Identity& who;
-  std::vector<std::string> names{};  ///< what stood for {} in the path, in order
-  /// A parameter of the query, or nothing.
+  std::vector<std::string> names{};  ///< the path segments matched by {}, in order
+  /// A query parameter; empty if it is not given.
   [[nodiscard]] std::string_view query(const std::string& name) const {
     const auto found = request.query.find(name);
     return found == request.query.end() ? std::string_view{} : std::string_view(found->second);
@@ -26,23 +26,24 @@ struct Call {
 using Handler = std::function<base::http::Response(const Call&)>;
 
 enum class Access : uint8_t {
-  Public,    ///< everybody who can connect
-  Known,     ///< whoever is somebody
+  Public,    ///< all who can connect
+  Known,     ///< identified callers
   Operator,  ///< operators only
 };
 
 class Router {
  public:
-  /// `path` such as "/v1/jobs/{}/log"; {} stands for one segment that is not empty. `query` names
-  /// the parameters it takes: others are refused.
+  /// `path` such as "/v1/jobs/{}/log"; {} matches one non-empty segment. `query` names the accepted
+  /// query parameters: others are refused.
   void add(std::string method, std::string_view path, Access access, std::vector<std::string> query,
            Handler handler);
 
-  /// Tells who asks; errors become 401.
+  /// Identifies the caller; errors become 401.
   using Identify = std::function<base::Result<Identity>(const base::http::Request&)>;
-  /// Null, or why somebody has to wait; asked once for each request, public ones without a name.
+  /// Rate limit: returns 0, or the seconds that this user has to wait. Called once per request;
+  /// with an empty name for public paths.
   using Admit = std::function<double(const std::string& user)>;
-  /// The answer; 401, 403, 404, 405, 429 and 500 are made here.
+  /// The response to a request. The router itself produces 401, 403, 404, 405, 429 and 500.
   [[nodiscard]] base::http::Response answer(const base::http::Request& request,
                                             const Identify& identify, const Admit& admit) const;
 

@@ -34,7 +34,7 @@ base::Result<HostPort> parse_listen(const std::string& text) {
                         ? std::nullopt
                         : base::parse_int(std::string_view(text).substr(colon + 1));
   if (!port || *port < 0 || *port > UINT16_MAX) {
-    return base::usage_error(fmt::format("'{}' is no ADDRESS:PORT", text),
+    return base::usage_error(fmt::format("'{}' is not a valid ADDRESS:PORT", text),
                              "such as 127.0.0.1:6818 or [::1]:6818");
   }
   std::string address = text.substr(0, colon);
@@ -57,7 +57,7 @@ base::Result<std::vector<base::http::ListenSocket>> open_sockets(const ServiceOp
     if (!where) return base::failure(where.error());
     if (!base::http::is_loopback_address(where->address) && options.key_file.empty()) {
       return base::usage_error(
-          fmt::format("{}: tokens would travel unencrypted", options.listen),
+          fmt::format("{}: tokens would be sent unencrypted", options.listen),
           "set certificate and key in [service], or listen on 127.0.0.1 or ::1");
     }
     base::Result<base::http::ListenSocket> tcp =
@@ -71,7 +71,7 @@ base::Result<std::vector<base::http::ListenSocket>> open_sockets(const ServiceOp
 base::Result<base::http::TlsIdentity> read_tls(const ServiceOptions& options) {
   base::http::TlsIdentity tls;
   if (options.certificate_file.empty() != options.key_file.empty()) {
-    return base::usage_error("certificate and key belong together", "set both in [service]");
+    return base::usage_error("certificate and key must be set together", "set both in [service]");
   }
   if (options.key_file.empty()) return tls;
   base::Result<std::string> certificate =
@@ -82,7 +82,7 @@ base::Result<base::http::TlsIdentity> read_tls(const ServiceOptions& options) {
   return base::http::TlsIdentity{.certificate = std::move(*certificate), .key = std::move(*key)};
 }
 
-/// Who may ask, with the token of the daemon's own user where there are no others.
+/// The callers; with the token of the daemon's own user if no tokens are configured.
 base::Result<std::unique_ptr<Callers>> make_callers(const ServiceOptions& options,
                                                     std::string& token) {
   CallerOptions callers = options.callers;
@@ -102,7 +102,7 @@ base::Result<std::unique_ptr<Callers>> make_callers(const ServiceOptions& option
 void add_page(Router& router, const std::string& path, StaticPage page) {
   router.add("GET", path, Access::Public, {}, [page = std::move(page)](const Call&) {
     base::http::Response response{.content_type = page.content_type, .body = page.body};
-    // Everything of the page is in the page; it talks to this server alone.
+    // The page contains everything it needs; it may connect only to this server.
     response.headers = {
         {"Content-Security-Policy",
          "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
@@ -170,14 +170,14 @@ struct Service::Parts {
 
   mutable std::mutex callers_mutex;
   std::shared_ptr<Callers> callers;  ///< guarded by callers_mutex
-  std::string own_token;             ///< likewise
+  std::string own_token;             ///< guarded by callers_mutex
   RateLimit limit;
   RateLimit operator_limit;
   EventFeed feed;
   ApiContext context;
   Router router;
   uint16_t port = 0;
-  std::unique_ptr<base::http::HttpServer> http;  ///< last: it stops before what it calls goes
+  std::unique_ptr<base::http::HttpServer> http;  ///< last: stopped before the parts it calls
 };
 
 ServiceOptions read_service_options(base::TableReader& table, ServiceOptions defaults) {
@@ -190,7 +190,7 @@ ServiceOptions read_service_options(base::TableReader& table, ServiceOptions def
   } else if (mode == "owner") {
     out.socket_mode = 0600;
   } else if (!mode.empty()) {
-    table.refuse("socket_access", "no such access", "owner, group or everybody");
+    table.refuse("socket_access", "unknown value", "must be owner, group or everybody");
   }
   out.listen = table.text("listen", out.listen);
   out.certificate_file = table.text("certificate", out.certificate_file);
@@ -200,7 +200,7 @@ ServiceOptions read_service_options(base::TableReader& table, ServiceOptions def
   out.callers.operator_groups = table.texts("operator_groups");
   out.callers.viewers = table.texts("viewers");
   for (base::TableReader& each : table.tables("account_managers")) {
-    each.require("user", "who manages the accounts");
+    each.require("user", "name the user who manages the accounts");
     const std::string user = each.text("user");
     out.callers.account_managers[user] = each.texts("accounts");
     each.finish();

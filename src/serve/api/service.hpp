@@ -1,4 +1,4 @@
-// The service of the daemon, put together: sockets, callers, limits, routes.
+// The daemon's HTTP service: listeners, callers, limits and routes.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace goban::serve::api {
 
-/// A page without secrets that everybody may load, such as the dashboard.
+/// A page without secrets, open to all callers, such as the dashboard.
 struct StaticPage {
   std::string content_type{};
   std::string body{};
@@ -23,30 +23,31 @@ struct StaticPage {
 
 struct ServiceOptions {
   std::string socket{};          ///< path of the Unix socket; empty = none
-  uint32_t socket_mode = 0600;   ///< 0666 for everybody: callers are known by their credentials
-  bool replaces_socket = false;  ///< of a daemon that was taken over, and may still hold it
+  uint32_t socket_mode = 0600;   ///< 0666 opens it to all users: peer credentials identify callers
+  bool replaces_socket = false;  ///< replaces the socket of a fenced daemon that may still hold it
   std::string listen{};          ///< "ADDRESS:PORT" for TCP; empty = none. Port 0 = any
-  std::string certificate_file{}, key_file{};  ///< PEM; needed unless the address is loopback
+  std::string certificate_file{}, key_file{};  ///< PEM; required unless the address is loopback
   CallerOptions callers{};
-  /// Where own_token() keeps a token for the daemon's own user, if TCP listens on loopback and no
-  /// tokens are configured: whoever may read that folder gets in. Empty = there is none.
+  /// Folder in which own_token() keeps a token for the daemon's own user, if TCP listens on
+  /// loopback and no tokens are configured. All who may read that folder have access. Empty = no
+  /// such token.
   std::string own_token_folder{};
   base::http::HttpLimits limits{};
   SubmitLimits submissions{};
-  double requests_per_s = 200;  ///< of each user, for good
+  double requests_per_s = 200;  ///< sustained, per user
   double requests_burst = 2000;
-  bool many_users = false;  ///< jobs run as whoever submits them: the daemon is root
+  bool many_users = false;  ///< the daemon runs as root; a job runs as its submitter
 };
 
-/// Reads the table [service] of the daemon's configuration; problems go to the reader.
+/// Reads the table [service] of the daemon's configuration; the reader collects the errors.
 [[nodiscard]] ServiceOptions read_service_options(base::TableReader& table,
                                                   ServiceOptions defaults);
 
 class Service {
  public:
-  /// Listens from when it returns. `pages`: by path, such as "/". All that is given by reference or
-  /// pointer outlives the service. Errors: Failed (in use, TLS), Usage (TCP beyond loopback without
-  /// TLS), those of the token file.
+  /// The service listens when this returns. `pages`: by path, such as "/". Everything passed by
+  /// reference or pointer outlives the service. Errors: Failed (address in use, TLS), Usage (TCP
+  /// beyond loopback without TLS), those of the token file.
   [[nodiscard]] static base::Result<std::unique_ptr<Service>> start(
       const ServiceOptions& options, SchedulerClient& scheduler, const Payloads& payloads,
       DaemonParts parts = {}, std::map<std::string, StaticPage> pages = {});
@@ -56,14 +57,14 @@ class Service {
 
   /// TCP port; 0 = none.
   [[nodiscard]] uint16_t port() const;
-  /// The token of the daemon's own user; empty = there is none. A secret: not for logs.
+  /// The token of the daemon's own user; empty = there is none. A secret: never log it.
   [[nodiscard]] std::string own_token() const;
   [[nodiscard]] base::http::HttpStats stats() const;
-  /// Reads the files of tokens, certificate and key again; from then on `options` says who may do
-  /// what. All else of them stays as it was. One caller at a time. Errors: those of reading; then
-  /// everything counts on as it was.
+  /// Reads tokens, certificate and key from their files again and applies the roles in `options`;
+  /// its other settings are ignored. Not thread-safe. Errors: those of reading; then nothing
+  /// changes.
   [[nodiscard]] base::Status reload(const ServiceOptions& options);
-  /// The answer to a request, without a network: for tests and fuzzing.
+  /// Answers a request without a network: for tests and fuzzing.
   [[nodiscard]] base::http::Response answer(const base::http::Request& request) const;
 
  private:

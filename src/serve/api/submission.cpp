@@ -36,44 +36,46 @@ Status check_script(const json& body, const SubmitLimits& limits) {
   const auto script = body.find("script");
   const auto args = body.find("args");
   if (script != body.end()) {
-    if (!script->is_string()) return wrong("script", "is no text");
+    if (!script->is_string()) return wrong("script", "must be a string");
     const auto& text = script->get_ref<const std::string&>();
     if (text.size() > limits.script_bytes_max) {
       return wrong("script", fmt::format("is longer than {} bytes", limits.script_bytes_max),
-                   "keep data in files");
+                   "store data in files");
     }
-    if (has_zero(text)) return wrong("script", "holds a zero byte", "it has to be a text");
+    if (has_zero(text)) return wrong("script", "contains a zero byte", "it must be text");
   }
   if (args != body.end()) {
-    if (!args->is_array()) return wrong("args", "is no list");
+    if (!args->is_array()) return wrong("args", "must be an array");
     if (args->size() > limits.argument_count_max) {
-      return wrong("args", fmt::format("more than {} of them", limits.argument_count_max));
+      return wrong("args", fmt::format("has more than {} entries", limits.argument_count_max));
     }
     for (const json& each : *args) {
       if (!each.is_string() || has_zero(each.get_ref<const std::string&>())) {
-        return wrong("args", "holds something that is no text, or a zero byte");
+        return wrong("args", "entries must be strings without zero bytes");
       }
     }
   }
   const bool is_empty = (script == body.end() || script->get_ref<const std::string&>().empty()) &&
                         (args == body.end() || args->empty());
-  if (is_empty) return wrong("script", "is missing", "the text of a script, or a command in args");
+  if (is_empty)
+    return wrong("script", "is missing",
+                 "set it to the text of a script, or put a command into args");
   return {};
 }
 
 Status check_environment(const json& body, const SubmitLimits& limits) {
   const auto env = body.find("env");
   if (env == body.end()) return {};
-  if (!env->is_object()) return wrong("env", "is no object");
+  if (!env->is_object()) return wrong("env", "must be an object");
   if (env->size() > limits.env_count_max) {
-    return wrong("env", fmt::format("more than {} variables", limits.env_count_max));
+    return wrong("env", fmt::format("has more than {} variables", limits.env_count_max));
   }
   for (const auto& [name, value] : env->items()) {
     if (name.empty() || name.find('=') != std::string::npos || has_zero(name)) {
-      return wrong("env", "holds a name that no variable can have");
+      return wrong("env", "contains an invalid variable name");
     }
     if (!value.is_string() || has_zero(value.get_ref<const std::string&>())) {
-      return wrong("env", "holds a value that is no text, or has a zero byte");
+      return wrong("env", "values must be strings without zero bytes");
     }
   }
   return {};
@@ -93,7 +95,7 @@ Status check_texts(const live::job::JobSpec& spec, const SubmitLimits& limits) {
     if (text->size() > limits.text_bytes_max) {
       return wrong(field, fmt::format("is longer than {} bytes", limits.text_bytes_max));
     }
-    if (!base::http::is_plain_text(*text)) return wrong(field, "holds control characters");
+    if (!base::http::is_plain_text(*text)) return wrong(field, "contains control characters");
   }
   const auto paths = std::to_array<std::pair<const char*, const std::string*>>({
       {"work_folder", &spec.work_folder},
@@ -104,13 +106,13 @@ Status check_texts(const live::job::JobSpec& spec, const SubmitLimits& limits) {
     if (text->size() > limits.path_bytes_max) {
       return wrong(field, fmt::format("is longer than {} bytes", limits.path_bytes_max));
     }
-    if (!base::http::is_plain_text(*text)) return wrong(field, "holds control characters");
+    if (!base::http::is_plain_text(*text)) return wrong(field, "contains control characters");
   }
   if (!spec.work_folder.empty() && spec.work_folder.front() != '/') {
-    return wrong("work_folder", "is no absolute path", "it begins with /");
+    return wrong("work_folder", "must be an absolute path", "start it with /");
   }
   if (spec.dependencies.size() > limits.dependencies_max) {
-    return wrong("dependencies", fmt::format("more than {} of them", limits.dependencies_max));
+    return wrong("dependencies", fmt::format("has more than {} entries", limits.dependencies_max));
   }
   return {};
 }
@@ -119,26 +121,27 @@ Status check_array_bytes(const live::job::JobSpec& spec, size_t tasks, const Sub
   const size_t bytes = tasks > 1 ? tasks * live::job::to_json(spec).dump().size() : 0;
   if (bytes <= limits.array_bytes_max) return {};
   return wrong("array_tasks",
-               fmt::format("{} tasks with these names and paths are {} bytes, over {}", tasks,
-                           bytes, limits.array_bytes_max),
-               "submit fewer tasks at once, or shorter names and paths");
+               fmt::format("{} tasks with these names and paths take {} bytes; the maximum is {}",
+                           tasks, bytes, limits.array_bytes_max),
+               "submit fewer tasks at once, or use shorter names and paths");
 }
 
 Status read_tasks(const json& body, const SubmitLimits& limits, std::vector<int32_t>& tasks) {
   const auto list = body.find("array_tasks");
   if (list == body.end()) return {};
   constexpr int64_t kTaskMax = 1'000'000'000;
-  if (!list->is_array() || list->empty()) return wrong("array_tasks", "is no list of numbers");
+  if (!list->is_array() || list->empty())
+    return wrong("array_tasks", "must be a non-empty array of integers");
   if (list->size() > limits.array_tasks_max) {
-    return wrong("array_tasks", fmt::format("more than {} tasks", limits.array_tasks_max),
+    return wrong("array_tasks", fmt::format("has more than {} tasks", limits.array_tasks_max),
                  "submit several arrays");
   }
   int64_t last = -1;
   for (const json& each : *list) {
-    // Negative or huge numbers do not survive this comparison.
+    // Rejects negative and huge numbers too.
     if (!each.is_number_unsigned() || each.get<uint64_t>() > uint64_t{kTaskMax} ||
         each.get<int64_t>() <= last) {
-      return wrong("array_tasks", "is not ascending, or not of whole numbers from 0 to 10^9");
+      return wrong("array_tasks", "must contain integers from 0 to 10^9 in ascending order");
     }
     last = each.get<int64_t>();
     tasks.push_back(static_cast<int32_t>(last));
@@ -149,14 +152,14 @@ Status read_tasks(const json& body, const SubmitLimits& limits, std::vector<int3
 Status check_fields(const json& body, const std::vector<std::string>& unknown) {
   for (const char* field : {"owner", "payload", "array_first", "array_task"}) {
     if (body.contains(field)) {
-      return wrong(field, "cannot be set: the server does",
-                   "an operator submits for somebody else with the field user");
+      return wrong(field, "is set by the server and cannot be submitted",
+                   "operators can submit for another user with the field user");
     }
   }
   if (unknown.empty()) return {};
   const std::string_view meant = base::nearest_name(unknown.front(), kKnown);
-  return wrong(unknown.front().substr(0, 64), "no such field",
-               meant.empty() ? "see /v1/openapi.json" : fmt::format("is it {}?", meant));
+  return wrong(unknown.front().substr(0, 64), "unknown field",
+               meant.empty() ? "see /v1/openapi.json" : fmt::format("did you mean {}?", meant));
 }
 }  // namespace
 
@@ -172,13 +175,13 @@ Status check_json(std::string_view text) {
     } else if (c == '"') {
       in_text = true;
     } else if (c == '[' || c == '{') {
-      if (++depth > kDepthMax) return wrong({}, "the body is nested too deep");
+      if (++depth > kDepthMax) return wrong({}, "the body is nested too deeply");
     } else if (c == ']' || c == '}') {
       --depth;
     }
   }
   if (!json::accept(text)) {
-    return wrong({}, "the body is no JSON", "one object, in UTF-8");
+    return wrong({}, "the body is not valid JSON", "send one object in UTF-8");
   }
   return {};
 }
@@ -187,7 +190,7 @@ base::Result<SubmitRequest> parse_submit_request(std::string_view body,
                                                  const SubmitLimits& limits) {
   if (Status valid = check_json(body); !valid) return base::failure(std::move(valid.error()));
   json document = json::parse(body);
-  if (!document.is_object()) return wrong({}, "the body is no object");
+  if (!document.is_object()) return wrong({}, "the body must be a JSON object");
   SubmitRequest out;
   std::vector<int32_t> tasks;
   for (const Status& checked : {check_script(document, limits), check_environment(document, limits),
@@ -198,14 +201,14 @@ base::Result<SubmitRequest> parse_submit_request(std::string_view body,
   for (const char* field : kPayloadFields) {
     if (!document.contains(field)) continue;
     if (field == std::string_view("dialect") && !document[field].is_string()) {
-      return wrong(field, "is no text");
+      return wrong(field, "must be a string");
     }
     payload[field] = std::move(document[field]);
     document.erase(field);
   }
   if (const auto user = document.find("user"); user != document.end()) {
     if (!user->is_string() || !base::http::is_plain_text(user->get_ref<const std::string&>())) {
-      return wrong("user", "is no name");
+      return wrong("user", "must be a user name");
     }
     out.user = user->get<std::string>();
     document.erase(user);

@@ -18,23 +18,23 @@ struct SubmitLimits {
   size_t path_bytes_max = 4095;
   size_t array_tasks_max = 10'000;
   size_t dependencies_max = 1000;
-  /// What is written down for all tasks of an array: each has a record of its own.
+  /// Journal bytes of all tasks of an array: each task has its own record.
   size_t array_bytes_max = size_t{16} << 20;
 };
 
 struct SubmitRequest {
   std::vector<live::job::JobSpec> jobs{};  ///< one, or the tasks of an array; without owner
   std::string payload{};                   ///< {"script", "args", "env", "dialect"}
-  std::string user{};                      ///< whose it shall be; empty = who asks
+  std::string user{};                      ///< owner of the job; empty = the caller
 };
 
-/// Errors: BadData naming the field: what is unknown, missing, too large, of a wrong type; what
-/// nobody may set: owner, payload, array_first, array_task.
+/// Errors: BadData with the field: unknown, missing, too large, of the wrong type, or set by the
+/// server only (owner, payload, array_first, array_task).
 [[nodiscard]] base::Result<SubmitRequest> parse_submit_request(std::string_view body,
                                                                const SubmitLimits& limits = {});
 
-/// A JSON document from outside: valid, not nested deeper than any request is.
-/// Errors: BadData; the text is in no message.
+/// Checks untrusted JSON: it must be valid and not nested deeper than any request.
+/// Errors: BadData; no message contains the text.
 [[nodiscard]] base::Status check_json(std::string_view text);
 
 }  // namespace goban::serve::api

@@ -1,4 +1,4 @@
-// Fuzz target: bodies of submissions, request targets and token files from outside.
+// Fuzz target: bodies of submissions, request targets and token files as untrusted input.
 #include "serve/api/submission.hpp"
 
 #include <cstdint>

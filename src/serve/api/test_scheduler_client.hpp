@@ -1,4 +1,4 @@
-// A scheduler for tests of the API: keeps a book and does what it is asked, without deciding.
+// A scheduler for tests of the API: keeps a job table and applies inputs, without decisions.
 #pragma once
 
 #include <atomic>
@@ -63,7 +63,7 @@ class TestSchedulerClient final : public SchedulerClient {
     news_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), [&] { return version_ != seen; });
     return version_;
   }
-  /// Changes a job behind the API's back.
+  /// Changes a job directly, bypassing the API.
   void edit(uint32_t number, const std::function<void(live::controller::LiveJob&)>& change) {
     const std::scoped_lock lock(mutex_);
     change(book_.jobs.at(core::model::JobId(number - 1)));
@@ -74,7 +74,7 @@ class TestSchedulerClient final : public SchedulerClient {
     const std::scoped_lock lock(mutex_);
     change(site_);
   }
-  /// Lets a job run on these GPUs.
+  /// Sets a job to running on these GPUs.
   void run(uint32_t number, std::vector<core::model::GpuId> gpus) {
     edit(number, [&](live::controller::LiveJob& job) {
       job.stage = live::controller::JobStage::Running;
@@ -89,8 +89,8 @@ class TestSchedulerClient final : public SchedulerClient {
 
   std::atomic<bool> broken = false;
   std::atomic<int64_t> num_asked = 0;
-  std::vector<uint32_t> changed{};  ///< numbers of jobs, as they were changed
-  std::set<uint32_t> refused{};     ///< numbers of jobs that cannot be changed
+  std::vector<uint32_t> changed{};  ///< job numbers in the order of the changes
+  std::set<uint32_t> refused{};     ///< job numbers for which changes are refused
   base::TimeNs now_ns = 1'700'000'000 * base::kSecond;
 
  private:

@@ -55,7 +55,7 @@ std::string object_problem(const json& schema, const json& value, const std::str
   return {};
 }
 
-/// The path of the description that fits, such as /v1/jobs/{job}; empty: none.
+/// The matching path of the description, such as /v1/jobs/{job}; empty: none.
 std::string described_path(const std::string& path) {
   const auto given = base::http::path_segments(path);
   if (!given) return {};

@@ -1,5 +1,5 @@
-// Answers against the API's own description, for tests: the parts of JSON Schema that openapi.json
-// uses.
+// Checks responses against the description of the API, for tests. Implements the parts of JSON
+// Schema that openapi.json uses.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,13 +11,13 @@ namespace goban::serve::api {
 
 /// openapi.json, parsed once.
 [[nodiscard]] const nlohmann::json& openapi();
-/// The schema with references followed.
+/// The schema with references resolved.
 [[nodiscard]] const nlohmann::json& resolved(const nlohmann::json& schema);
-/// Empty if `value` fits, else where and why not.
+/// Empty if `value` matches the schema, otherwise the place and the reason.
 [[nodiscard]] std::string schema_problem(const nlohmann::json& schema, const nlohmann::json& value,
                                          const std::string& where = "");
-/// Empty if the answer is one that the description knows for this request. Paths it does not know
-/// must be answered with 404 or 400, methods it does not know with 405.
+/// Empty if the description allows this response to this request. Paths that it does not describe
+/// must be answered with 404 or 400, methods that it does not describe with 405.
 [[nodiscard]] std::string answer_problem(const base::http::Request& request,
                                          const base::http::Response& response);
 

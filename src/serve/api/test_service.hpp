@@ -1,5 +1,5 @@
-// A service on a TestSchedulerClient with callers of all roles, for tests of its answers. Include
-// GoogleTest before it.
+// A service on a TestSchedulerClient with callers of all roles, for tests of its responses. Include
+// GoogleTest before this header.
 #pragma once
 
 #include <cstdlib>
@@ -15,7 +15,7 @@
 
 namespace goban::serve::api {
 
-/// Answers with what it is given.
+/// Returns the readings and curves that the test sets.
 struct TestGpus final : GpuMonitor {
   [[nodiscard]] GpuReadings latest() const override { return readings; }
   [[nodiscard]] base::Result<GpuCurves> curves(const GpuWindow& window) const override {
@@ -35,11 +35,11 @@ struct TestRuns final : live::EngineView {
   [[nodiscard]] std::vector<live::RankTimes> rank_times(live::RunId run) const override {
     return run.run == 1 ? ranks : std::vector<live::RankTimes>{};
   }
-  std::vector<live::RankTimes> ranks{};  ///< of the first run of each job
+  std::vector<live::RankTimes> ranks{};  ///< for the first run of each job
 };
 
-/// Tokens are the names of roles; alice and bob are the system's users daemon and nobody, which
-/// every Debian has.
+/// One token per role; alice and bob are the system users `daemon` and `nobody`, which every Debian
+/// system has.
 class ServiceTest : public testing::Test {
  public:
   static constexpr const char* kAlice = "token-of-alice";
@@ -69,7 +69,7 @@ class ServiceTest : public testing::Test {
   }
   ~ServiceTest() override {
     service.reset();
-    payloads.reset();  // it tidies up in its own time
+    payloads.reset();  // its thread settles the pack; end it before the folder is removed
     std::filesystem::remove_all(folder);
   }
   void start() {
@@ -80,7 +80,7 @@ class ServiceTest : public testing::Test {
     ASSERT_TRUE(started.has_value()) << started.error().text();
     service = std::move(*started);
   }
-  /// The answer, which has to be one that openapi.json describes.
+  /// Sends a request and checks that openapi.json describes the response.
   base::http::Response ask(const std::string& token, const std::string& method,
                            const std::string& path, const std::string& body = {},
                            std::map<std::string, std::string> query = {}) {

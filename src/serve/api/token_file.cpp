@@ -43,17 +43,18 @@ base::Status read_line(std::string_view line, const base::Place& place, std::vec
   if (fields.empty()) return {};
   Token token;
   if (fields.size() < 3 || fields.size() > kFieldsMax) {
-    return base::bad_data(place,
-                          "a line has a sum, a role, a user, and for account managers the "
-                          "accounts with commas between");
+    return base::bad_data(
+        place,
+        "a line must have a SHA-256 sum, a role, a user, and for account managers "
+        "their accounts, separated by commas");
   }
   if (!parse_sum(fields[0], token.sum)) {
-    return base::bad_data(place, "the first field is no SHA-256 sum",
-                          "64 digits in lower case: printf %s TOKEN | sha256sum");
+    return base::bad_data(place, "the first field must be a SHA-256 sum",
+                          "64 hexadecimal digits in lower case: printf %s TOKEN | sha256sum");
   }
   const auto* const role = std::find(kRoles.begin(), kRoles.end(), fields[1]);
   if (role == kRoles.end()) {
-    return base::bad_data(place, "no such role", "viewer, user, account_manager or operator");
+    return base::bad_data(place, "unknown role", "viewer, user, account_manager or operator");
   }
   token.role = static_cast<Role>(role - kRoles.begin());
   token.user = fields[2];
@@ -66,7 +67,7 @@ base::Status read_line(std::string_view line, const base::Place& place, std::vec
     }
   }
   if ((token.role == Role::AccountManager) == token.accounts.empty()) {
-    return base::bad_data(place, "account managers, and only they, have accounts");
+    return base::bad_data(place, "account managers must have accounts; other roles have none");
   }
   out.push_back(std::move(token));
   return {};
@@ -94,7 +95,7 @@ base::Result<std::vector<Token>> parse_tokens(std::string_view text, const std::
 base::Result<std::vector<Token>> read_tokens(const std::string& path) {
   struct stat found{};
   if (::stat(path.c_str(), &found) == 0 && (found.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return base::failed(fmt::format("{}: others than its owner may write it", path),
+    return base::failed(fmt::format("{}: users other than its owner may write to it", path),
                         fmt::format("chmod 600 {}", path));
   }
   const base::Result<std::string> text = base::read_text_file(path, kFileBytesMax);
@@ -118,7 +119,7 @@ const Token* find_token(const std::vector<Token>& tokens, std::string_view token
 base::Result<std::string> make_token() {
   std::array<char, kTokenBytes> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return base::failed("the system gives no random bytes");
+    return base::failed("cannot read random bytes from the system");
   }
   std::string text = base::base64({bytes.data(), bytes.size()});
   while (text.ends_with('=')) text.pop_back();
@@ -134,8 +135,8 @@ base::Result<std::string> own_token(const std::string& folder) {
     const bool is_private = S_ISREG(found.st_mode) && (found.st_mode & (S_IRWXG | S_IRWXO)) == 0 &&
                             found.st_uid == ::geteuid();
     if (!is_private) {
-      return base::failed(fmt::format("{}: others than the daemon's user may know it", path),
-                          "remove it: the next start makes another one");
+      return base::failed(fmt::format("{}: users other than the daemon's may read it", path),
+                          "remove it: the next start creates a new one");
     }
     auto text = base::read_small_file(path);
     if (!text) return text;

@@ -1,4 +1,4 @@
-// Bearer tokens: the file holds SHA-256 sums of them, so that who reads it cannot use them.
+// Bearer tokens: the file holds their SHA-256 sums, so that a reader of the file cannot use them.
 //
 //   # sum of the token                                                role      user   accounts
 //   9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08  user      alice
@@ -17,10 +17,10 @@
 namespace goban::serve::api {
 
 enum class Role : uint8_t {
-  Viewer,          ///< sees everything, changes nothing
-  User,            ///< own jobs
-  AccountManager,  ///< also the jobs of some accounts
-  Operator,        ///< everything
+  Viewer,          ///< may see everything, change nothing
+  User,            ///< may change own jobs
+  AccountManager,  ///< also the jobs of the managed accounts
+  Operator,        ///< may do everything
 };
 [[nodiscard]] std::string_view role_name(Role role);
 
@@ -31,20 +31,21 @@ struct Token {
   std::vector<std::string> accounts{};
 };
 
-/// Errors: BadData with the line; the sum is in no message.
+/// Errors: BadData with the line; no message contains a sum.
 [[nodiscard]] base::Result<std::vector<Token>> parse_tokens(std::string_view text,
                                                             const std::string& file);
-/// Errors: also Failed if the file cannot be read, or somebody else than its owner may write it.
+/// Errors: also Failed if the file cannot be read, or users other than its owner may write to it.
 [[nodiscard]] base::Result<std::vector<Token>> read_tokens(const std::string& path);
 
-/// The entry of a token; null if there is none. Takes as long for a wrong token as for a right one.
+/// The entry of a token; null if there is none. Runs in constant time: a wrong token takes as long
+/// as a right one.
 [[nodiscard]] const Token* find_token(const std::vector<Token>& tokens, std::string_view token);
 
-/// A new token: 256 random bits of the system as 43 letters. Errors: Failed.
+/// A new token: 256 random bits from the system as 43 characters. Errors: Failed.
 [[nodiscard]] base::Result<std::string> make_token();
 
-/// The token that `folder/token` holds, as the daemon wrote it for its own user: a new one if there
-/// is none yet. Errors: Failed if it cannot be written, or others than its owner may read it.
+/// The token in `folder/token`, which the daemon creates for its own user if there is none. Errors:
+/// Failed if it cannot be written, or users other than its owner may read it.
 [[nodiscard]] base::Result<std::string> own_token(const std::string& folder);
 
 }  // namespace goban::serve::api

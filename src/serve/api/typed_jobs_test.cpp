@@ -1,4 +1,4 @@
-// Jobs of a resource type get what the type has.
+// Jobs of a resource type get the resources of the type.
 #include "serve/api/typed_jobs.hpp"
 
 #include <gtest/gtest.h>

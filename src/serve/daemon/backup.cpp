@@ -30,11 +30,11 @@ Status make_private(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (!error) fs::permissions(folder, fs::perms::owner_all, error);
-  if (error) return cannot("make", folder, error);
+  if (error) return cannot("create", folder, error);
   return {};
 }
 
-/// What is gone meanwhile is not needed any more.
+/// Succeeds if the file no longer exists: then it is no longer needed.
 Status copy_one(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
@@ -52,7 +52,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   return found;
 }
 
-/// Snapshots before the rest: a generation that begins meanwhile is whole, or can be left out.
+/// Copies snapshots first: a generation that starts meanwhile is either complete or not needed.
 Result<live::journal::Recovered> copy_journal_once(const fs::path& from, const fs::path& to) {
   std::error_code ignored;
   fs::remove_all(to, ignored);
@@ -67,7 +67,7 @@ Result<live::journal::Recovered> copy_journal_once(const fs::path& from, const f
   return live::journal::read_journal(to.string());
 }
 
-/// Several generations may begin during one copy.
+/// Repeats the copy if generations that start meanwhile make it inconsistent.
 Result<live::journal::Recovered> copy_journal(const fs::path& from, const fs::path& to) {
   constexpr int kTries = 5;
   auto copied = copy_journal_once(from, to);
@@ -80,7 +80,7 @@ Result<int64_t> copy_payloads(const fs::path& from, const fs::path& to) {
   int64_t count = 0;
   for (const fs::path& folder : entries_of(from)) {
     std::error_code ignored;
-    if (!fs::is_directory(folder, ignored)) continue;  // a pack: what it holds has its files
+    if (!fs::is_directory(folder, ignored)) continue;  // a pack: its payloads also have files
     const fs::path copy = to / folder.filename();
     if (auto made = make_private(copy); !made) return base::failure(made.error());
     if (auto copied = copy_one(folder / "payload.json", copy / "payload.json"); !copied) {
@@ -101,7 +101,7 @@ Status copy_profiles(const fs::path& from, const fs::path& to) {
   return {};
 }
 
-/// What is learned of GPUs. Files beside a configured score table are the site's own.
+/// Copies the learned PM scores. Files next to a configured score table belong to the site.
 Status copy_scores(const fs::path& from, const fs::path& to) {
   for (const char* name : {"scores.csv", "scores.profile.json", "scores.learned.json"}) {
     if (auto copied = copy_one(from / name, to / name); !copied) return copied;
@@ -112,7 +112,9 @@ Status copy_scores(const fs::path& from, const fs::path& to) {
 Status copy_store(const ServeConfig& config, const fs::path& to, BackupSummary& summary) {
   std::error_code ignored;
   if (config.store.find("://") != std::string::npos) {
-    summary.note = "the history is in a database server: back it up by its own means";
+    summary.note =
+        "the history store is in a database server and not in this copy: back it up with the "
+        "server's tools";
     return {};
   }
   if (!fs::exists(config.store, ignored)) return {};
@@ -132,16 +134,15 @@ Result<BackupSummary> back_up(const ServeConfig& config, const std::string& to) 
   const fs::path target = to;
   std::error_code ignored;
   if (!fs::is_directory(state / "journal", ignored)) {
-    return base::failed(fmt::format("{} is no state folder: it has no journal", config.state),
-                        "name the daemon's with --state or --config");
+    return base::failed(fmt::format("{} is not a state folder: it has no journal", config.state),
+                        "name the daemon's state folder with --state or --config");
   }
   if (!entries_of(target).empty()) {
-    return base::failed(fmt::format("{} has files in it already", to),
-                        "name a folder of its own for each back-up");
+    return base::failed(fmt::format("{} is not empty", to), "use a new folder for each backup");
   }
   if (auto made = make_private(target); !made) return base::failure(made.error());
-  // While it is locked, the daemon removes no payload (live/engine/local/run_folder.hpp), so all
-  // jobs of the journal that are not over have theirs.
+  // While the folder is locked, the daemon removes no payload (live/engine/local/run_folder.hpp),
+  // so all unfinished jobs of the journal have theirs.
   const live::journal::OpenFile payloads(
       ::open((state / "payloads").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!payloads.is_open() || ::flock(payloads.fd(), LOCK_EX) != 0) {
@@ -158,7 +159,7 @@ Result<BackupSummary> back_up(const ServeConfig& config, const std::string& to) 
     return base::failure(copied.error());
   }
   if (auto copied = copy_scores(state, target); !copied) return base::failure(copied.error());
-  // After the journal: what it holds as accounted is in the store.
+  // After the journal: jobs that it marks as accounted are then in the store.
   if (auto copied = copy_store(config, target, summary); !copied) {
     return base::failure(copied.error());
   }

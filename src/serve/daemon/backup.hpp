@@ -1,5 +1,5 @@
-// A copy of all that a daemon remembers, taken while it works: a state folder that another
-// `goban serve` can start on.
+// Backs up the state of a running daemon: the copy is a state folder that another `goban serve` can
+// start from.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 namespace goban::serve::daemon {
 
 struct BackupSummary {
-  int64_t records = 0;   ///< of the journal since its snapshot
-  int64_t payloads = 0;  ///< scripts and environments of jobs that are not over
+  int64_t records = 0;   ///< journal records since its snapshot
+  int64_t payloads = 0;  ///< scripts and environments of unfinished jobs
   bool has_store = false;
-  std::string note{};  ///< what is not in it, for a person; empty: nothing
+  std::string note{};  ///< for users: what the copy does not contain; empty = it is complete
 };
 
-/// Copies the state folder of `config` (with its defaults) into the folder `to`, made for its owner
-/// alone. Every job that was confirmed before the call is in it. Errors: Failed if `to` has files
-/// in it, if there is no journal, or a disk is full; BadData if the journal is damaged.
+/// Copies the state folder of `config` (with its defaults) into the folder `to`, which only its
+/// owner may read. It contains every job that was confirmed before the call. Errors: Failed if `to`
+/// is not empty, if there is no journal, or a disk is full; BadData if the journal is damaged.
 [[nodiscard]] base::Result<BackupSummary> back_up(const ServeConfig& config, const std::string& to);
 
 }  // namespace goban::serve::daemon

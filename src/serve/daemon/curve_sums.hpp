@@ -1,4 +1,4 @@
-// Adds up readings of GPUs into curves of a bounded number of points.
+// Averages readings of GPUs into curves of a bounded number of points.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ using api::GpuPoint;
 using api::GpuWindow;
 using base::gpus::GpuReading;
 
-/// Adds up readings of a window.
+/// Collects the readings of one window.
 class CurveSums {
  public:
-  /// A point stands for `least_step_ns` at least.
+  /// The interval of a point is at least `least_step_ns`.
   CurveSums(const GpuWindow& window, base::TimeNs least_step_ns);
-  /// `gpu`: its place in the window. Readings outside of the window count nothing.
+  /// `gpu`: its index in the window. Readings outside the window are ignored.
   void add(size_t gpu, int64_t time_ms, const GpuReading& reading);
   [[nodiscard]] GpuCurves take() const;
 

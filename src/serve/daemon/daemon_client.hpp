@@ -1,4 +1,4 @@
-// The client of a real scheduler in this process.
+// The scheduler client of a live scheduler in the same process.
 #pragma once
 
 #include "serve/api/scheduler_client.hpp"

@@ -1,4 +1,4 @@
-// The API on a real scheduler: what it decides is what the answers say.
+// The API on a real scheduler: the responses match its decisions.
 #include "serve/daemon/daemon_client.hpp"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Starts what it is told to, and ends it when it is told to stop.
+/// An engine that launches runs at once and ends them when they are stopped.
 class ObedientEngine final : public live::Engine {
  public:
   void launch(const live::LaunchOrder& order) override {
@@ -65,7 +65,7 @@ class DaemonClientTest : public api::ServiceTest {
   void TearDown() override { service.reset(); }
 
   json get(const std::string& path) { return json::parse(ask(kOperator, "GET", path).body); }
-  /// The job, once it is in that state; after two seconds as it is.
+  /// The job when it has reached this state, or its state after two seconds.
   json wait_for(const std::string& path, const std::string& state) {
     json job;
     for (int i = 0; i < 200; ++i) {
@@ -80,7 +80,7 @@ class DaemonClientTest : public api::ServiceTest {
   std::unique_ptr<DaemonClient> real;
 };
 
-/// Nodes rest after a second without work, and say that they are awake when they are told to.
+/// Nodes sleep after one idle second, and report that they are awake when they are woken.
 class SleepyClientTest : public DaemonClientTest {
  public:
   live::controller::Site site() const override {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kLearnedFile = "scores.learned.json";
 
-/// Numbers that no user of a machine has.
+/// A random number from a range that no user has.
 uint32_t nobody() {
   constexpr uint32_t kFirst = 0x8000'0000;
   constexpr uint32_t kLast = 0xffff'fff0;
@@ -47,13 +47,14 @@ size_t rename_user(core::knowledge::ScoreLearner::Image& learner, uint32_t uid, 
 
 base::Result<ForgottenFiles> forget_in_state(const std::string& state, uint32_t uid) {
   if (!std::filesystem::is_directory(state + "/journal")) {
-    return base::failed(fmt::format("{} is no state folder: it has no journal", state),
-                        "name the daemon's");
+    return base::failed(fmt::format("{} is not a state folder: it has no journal", state),
+                        "name the daemon's state folder");
   }
   const auto lock = live::journal::StateLock::take(state);
   if (!lock) {
     base::Error error = lock.error();
-    error.remedy = "end the daemon for the moment: its jobs go on, and it finds them again";
+    error.remedy =
+        "stop the daemon first: its jobs continue, and it reconnects to them at its next start";
     return base::failure(std::move(error));
   }
   ForgottenFiles out;

@@ -1,4 +1,4 @@
-// Forgets a user in a state folder: job profiles, and what the user's jobs reported of GPUs.
+// Removes a user's identity from a state folder: job profiles and evidence of GPU speed.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 namespace goban::serve::daemon {
 
 struct ForgottenFiles {
-  size_t profiles = 0;  ///< files of applications that are gone
-  size_t voices = 0;    ///< runs and applications that are somebody's now whom nobody knows
+  size_t profiles = 0;  ///< job profiles removed
+  size_t voices = 0;    ///< evidence and baselines that were reassigned to an unused user number
 };
 
-/// Removes profiles of the user's applications, and gives what his jobs said of GPUs to a number
-/// that is no user's, so that scores stay as they are. Errors: Failed if a daemon works on the
-/// folder, or if a file cannot be read or written; BadData for a file that is none.
+/// Removes the profiles of the user's applications, and reassigns the evidence of the user's jobs
+/// to a random number that belongs to no user, so that the scores do not change. Errors: Failed if
+/// a daemon uses the folder, or if a file cannot be read or written; BadData for an invalid file.
 [[nodiscard]] base::Result<ForgottenFiles> forget_in_state(const std::string& state, uint32_t uid);
 
 }  // namespace goban::serve::daemon

@@ -1,4 +1,4 @@
-// A user who is forgotten: nothing in the state folder names the user, and scores stay.
+// After removal nothing in the state folder names the user, and the scores are unchanged.
 #include "serve/daemon/forget_user.hpp"
 
 #include <filesystem>
@@ -61,7 +61,7 @@ TEST_F(ForgetUser, WhatHisJobsSaidIsNobodysAndItsWeightStays) {
   auto after = core::knowledge::parse_learned_scores(learned_text(), "").value();
   auto& votes = after.learner.places[0][1].votes;
   ASSERT_EQ(votes.size(), 3U);
-  EXPECT_EQ(votes[0].user, votes[2].user) << "one voice as before";
+  EXPECT_EQ(votes[0].user, votes[2].user) << "still the evidence of one user";
   EXPECT_EQ(votes[1].user, kBen);
   const uint32_t nobody = votes[0].user;
   EXPECT_GE(nobody, 0x8000'0000U);
@@ -77,7 +77,7 @@ TEST_F(ForgetUser, NotUnderADaemonThatWorks) {
   ASSERT_TRUE(daemon);
   const auto refused = forget_in_state(state, kAnna);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().text(), HasSubstr("end the daemon"));
+  EXPECT_THAT(refused.error().text(), HasSubstr("stop the daemon"));
   EXPECT_TRUE(std::filesystem::exists(state + "/profiles/51234-aa.json"));
 }
 

@@ -20,11 +20,11 @@ using site::series::Metric;
 
 namespace {
 
-/// Samples that wait for a disk that is full; older ones are given up.
+/// Samples kept while the store cannot be written; older ones are discarded.
 constexpr size_t kSamplesMax = 20'000;
-/// Where nothing is written, samples are kept for so long.
+/// How long samples are kept without a store.
 constexpr TimeNs kKeptWithoutStore = 3600 * base::kSecond;
-/// Readings that are older are not given out: a driver that hangs must not pass for a steady GPU.
+/// Older readings are not returned: a hung driver must not look like a steady GPU.
 constexpr TimeNs kStale = 30 * base::kSecond;
 
 std::vector<live::HoldingRun> holding_runs(const api::SchedulerClient& scheduler) {
@@ -38,7 +38,7 @@ std::vector<live::HoldingRun> holding_runs(const api::SchedulerClient& scheduler
   return out;
 }
 
-/// Names of the GPUs as the accounting has them: node, and index there.
+/// The GPUs' names as in accounting records: node, and index there.
 std::vector<site::series::DeviceKey> device_keys(const api::SchedulerClient& scheduler) {
   std::vector<site::series::DeviceKey> out;
   scheduler.look([&](const api::SchedulerSnapshot& snapshot) {
@@ -74,7 +74,7 @@ GpuReading reading_of(Metric metric, double value) {
   return out;
 }
 
-/// What a store has of the window's GPUs.
+/// Adds the stored samples of the window's GPUs.
 base::Status add_stored(const std::string& store, Metric metric,
                         const std::vector<site::series::DeviceKey>& keys,
                         const api::GpuWindow& window, CurveSums& sums) {
@@ -192,8 +192,7 @@ void GpuWatcher::write() {
     return;
   }
   std::string problem = status.error().text();
-  if (options_.say && problem != said_)
-    options_.say("readings of GPUs are not written: " + problem);
+  if (options_.say && problem != said_) options_.say("cannot write GPU readings: " + problem);
   said_ = std::move(problem);
 }
 
@@ -205,7 +204,7 @@ base::Status GpuWatcher::write_samples() {
   for (const Sample& sample : samples_) {
     for (size_t i = 0; i < std::min(keys.size(), sample.gpus.size()); ++i) {
       for (const Kept& kept : kept_of(sample.gpus[i])) {
-        if (kept.value < 0) continue;  // not known: no sample
+        if (kept.value < 0) continue;  // unknown: no sample
         const site::series::Reading reading{.state = site::series::State::Value,
                                             .value = kept.value};
         auto status = (*writer)->add(keys[i], kept.metric, sample.time_ms, reading);
@@ -219,7 +218,7 @@ base::Status GpuWatcher::write_samples() {
 base::Result<api::GpuCurves> GpuWatcher::curves(const api::GpuWindow& window) const {
   CurveSums sums(window, options_.keep_every_ns);
   {
-    // Before the store, so that what is written meanwhile is met at least once.
+    // Before the store, so that samples that are written meanwhile are not missed.
     const std::scoped_lock lock(mutex_);
     for (const Sample& sample : samples_) {
       for (size_t i = 0; i < window.gpus.size(); ++i) {
@@ -228,7 +227,7 @@ base::Result<api::GpuCurves> GpuWatcher::curves(const api::GpuWindow& window) co
       }
     }
   }
-  std::error_code none;  // the store is made by the first write
+  std::error_code none;  // the first write creates the store
   if (!std::filesystem::is_directory(options_.series, none)) return sums.take();
   const std::vector<site::series::DeviceKey> keys = device_keys(scheduler_);
   for (const Metric metric : {Metric::GpuUtilization, Metric::GpuMemoryUsed, Metric::GpuPower}) {

@@ -1,5 +1,5 @@
-// Readings of the machine's GPUs, taken in a thread of its own: for the API, for /metrics, and for
-// a series store, which `goban analyze --gpu` reads.
+// Periodic readings of the machine's GPUs, taken in a thread of its own: for the API, for /metrics,
+// and for a series store, which `goban analyze --gpu` reads.
 #pragma once
 
 #include <condition_variable>
@@ -19,32 +19,32 @@ using base::gpus::GpuReading;
 
 struct GpuWatcherOptions {
   base::TimeNs every_ns = base::kSecond;
-  base::TimeNs keep_every_ns = 10 * base::kSecond;    ///< distance of the samples in the store
-  base::TimeNs write_every_ns = 300 * base::kSecond;  ///< what a sudden end loses at most
+  base::TimeNs keep_every_ns = 10 * base::kSecond;    ///< step of the samples in the store
+  base::TimeNs write_every_ns = 300 * base::kSecond;  ///< a crash loses at most this period
   std::string series{};                               ///< folder of the series store; empty = none
   std::function<base::TimeNs()> wall_clock{};         ///< empty: the system's
-  std::function<void(const std::string&)> say{};      ///< problems of the store, once each
-  std::function<bool()> may_write{};                  ///< asked before each write; empty: always
+  std::function<void(const std::string&)> say{};      ///< logs problems of the store, once each
+  std::function<bool()> may_write{};                  ///< called before each write; empty: always
 };
 
-/// Watches until it is destroyed; then it writes what it has.
+/// Reads GPUs until it is destroyed; then it writes the remaining samples.
 class GpuWatcher final : public api::GpuMonitor {
  public:
-  /// Both outlive it: `view` reads the GPUs; `scheduler` knows which runs hold which of them.
+  /// `view` reads the GPUs; `scheduler` provides the runs that hold them. Both outlive this object.
   GpuWatcher(live::EngineView& view, const api::SchedulerClient& scheduler,
              GpuWatcherOptions options);
   ~GpuWatcher() override;
   GpuWatcher(const GpuWatcher&) = delete;
   GpuWatcher& operator=(const GpuWatcher&) = delete;
 
-  /// The last readings, by GPU. From any thread.
+  /// The last readings, by GPU. Thread-safe.
   [[nodiscard]] api::GpuReadings latest() const override;
-  /// What GPUs did in a window, from the store and from what is not written yet; without a store
-  /// from the last hour. From any thread. Errors: those of the store.
+  /// Readings in a window, from the store and from samples not yet written; without a store, from
+  /// the last hour only. Thread-safe. Errors: those of the store.
   [[nodiscard]] base::Result<api::GpuCurves> curves(const api::GpuWindow& window) const override;
 
  private:
-  /// What goes into the store for one GPU: means of utilisation and watts since the last sample.
+  /// The next sample of one GPU for the store: means of utilisation and power since the last one.
   struct Sum {
     double util_pct = 0, power_w = 0;
     int64_t num_util = 0, num_power = 0;
@@ -73,7 +73,7 @@ class GpuWatcher final : public api::GpuMonitor {
   mutable std::mutex mutex_{};
   std::condition_variable wake_{};
   api::GpuReadings latest_{};
-  std::vector<Sample> samples_{};  ///< to be written; changed by the thread alone
+  std::vector<Sample> samples_{};  ///< not yet written; only the thread changes them
   bool ending_ = false;
   std::thread thread_{};
 };

@@ -31,7 +31,7 @@ struct GpuWatcherTest : testing::Test {
   }
   ~GpuWatcherTest() override { std::filesystem::remove_all(folder); }
 
-  /// One of 16 virtual GPUs of 30 W at rest.
+  /// One of 16 virtual GPUs with an idle power of 30 W.
   static std::vector<LocalGpu> gpus() {
     LocalGpu gpu;
     gpu.is_virtual = true;
@@ -39,7 +39,7 @@ struct GpuWatcherTest : testing::Test {
     gpu.power_max_w = 230;
     return std::vector<LocalGpu>(16, gpu);
   }
-  /// Looks until it holds.
+  /// Polls until the condition holds.
   template <typename Holds>
   bool wait_for(const GpuWatcher& watcher, Holds holds) {
     for (int i = 0; i < 5000; ++i) {
@@ -74,7 +74,7 @@ TEST_F(GpuWatcherTest, OldReadingsAreNotGivenOut) {
   ASSERT_TRUE(wait_for(watcher, [](const auto& now) { return now.gpus.size() == 16; }));
   clock += 3600 * base::kSecond;
   EXPECT_TRUE(watcher.latest().gpus.empty());
-  EXPECT_GT(watcher.latest().at_ns, 0) << "when they were taken stays known";
+  EXPECT_GT(watcher.latest().at_ns, 0) << "the time of the readings is kept";
 }
 
 TEST_F(GpuWatcherTest, TheStoreHasThem) {
@@ -97,7 +97,7 @@ TEST_F(GpuWatcherTest, TheStoreHasThem) {
   const auto none =
       site::series::StoreReader::open(options.series, site::series::Metric::GpuTemperature);
   ASSERT_TRUE(none);
-  EXPECT_TRUE(none->tracks().empty()) << "what is not known is not written";
+  EXPECT_TRUE(none->tracks().empty()) << "unknown values are not written";
 }
 
 TEST_F(GpuWatcherTest, CurvesAreOfTheStoreAndOfWhatIsNotWrittenYet) {

@@ -35,11 +35,11 @@ namespace {
 
 constexpr const char* kLinkFile = "dashboard-link";
 
-/// A folder only the daemon's user may look into. One that is there is taken if it is nobody
-/// else's and was ours before, or is empty.
+/// Creates a folder that only the daemon's user may enter. Accepts an existing folder of this user
+/// or root if it is private, a state folder, or empty.
 Status make_private_folder(const std::string& path) {
   namespace fs = std::filesystem;
-  const char* remedy = "name a folder of its own with --state";
+  const char* remedy = "name a separate folder with --state";
   const auto refuse = [&](const std::string& why) {
     return base::failed(fmt::format("cannot use the folder {}: {}", path, why), remedy);
   };
@@ -50,12 +50,12 @@ Status make_private_folder(const std::string& path) {
     return refuse(error ? error.message() : std::strerror(errno));
   }
   if (facts.st_uid != ::geteuid() && facts.st_uid != 0) {
-    return refuse(fmt::format("it belongs to user {}, who could change what is in it",
+    return refuse(fmt::format("it belongs to user {}, who could change its contents",
                               static_cast<unsigned>(facts.st_uid)));
   }
   if ((facts.st_mode & 077) == 0) return {};
   if (!fs::exists(path + "/journal", error) && !fs::is_empty(path, error)) {
-    return refuse("others may look into it, and it holds other files; chmod 700 makes it yours");
+    return refuse("other users may enter it, and it contains other files; chmod 700 restricts it");
   }
   fs::permissions(path, fs::perms::owner_all, error);
   return error ? refuse(error.message()) : Status{};
@@ -63,7 +63,7 @@ Status make_private_folder(const std::string& path) {
 
 }  // namespace
 
-/// In the order in which they start; they end in the other one.
+/// In the order of their start; they end in reverse order.
 struct MachineDaemon::Parts {
   Parts(ServeConfig chosen, std::function<void(const std::string&)> speak, Takeover takeover)
       : config(std::move(chosen)),
@@ -77,7 +77,7 @@ struct MachineDaemon::Parts {
   Status start_daemon();
   void sweep_payloads();
   Status start_service();
-  [[nodiscard]] std::string dashboard() const;  ///< its address; empty = there is none
+  [[nodiscard]] std::string dashboard() const;  ///< its address; empty = no TCP listener
   [[nodiscard]] Status write_link() const;
 
   ServeConfig config;
@@ -131,7 +131,7 @@ Status MachineDaemon::Parts::start_daemon() {
   if (!journal) return base::failure(journal.error());
   if (!journal->made_with.empty()) {
     for (const std::string& line : differences(journal->made_with.back().facts, *facts)) {
-      say("the journal goes on with another configuration: " + line);
+      say("the journal continues with a different configuration: " + line);
     }
   }
   epoch = journal->epoch;
@@ -150,8 +150,8 @@ Status MachineDaemon::Parts::start_daemon() {
   auto accounting =
       std::make_unique<StoreAccounting>(config.store, config.state + "/rejected-records.txt",
                                         cluster, [this](const live::controller::LiveJob& job) {
-                                          // A profile that cannot be written is made by the next
-                                          // run.
+                                          // If the profile cannot be written, the next run
+                                          // creates it.
                                           (void)profiles->learn(job);
                                           if (config.learn) evidence.put(job, *profiles);
                                         });
@@ -188,12 +188,12 @@ void MachineDaemon::Parts::sweep_payloads() {
   });
   const size_t swept = payloads->sweep(used);
   if (swept == 0) return;
-  say(fmt::format("{} scripts of submissions that never came through are removed", swept));
+  say(fmt::format("removed {} scripts of incomplete submissions", swept));
 }
 
 Status MachineDaemon::Parts::start_service() {
   if (config.service.socket == api::kSystemSocket) {
-    std::error_code error;  // shown by listening, if it matters
+    std::error_code error;  // if it matters, listening fails and reports it
     std::filesystem::create_directories(std::filesystem::path(api::kSystemSocket).parent_path(),
                                         error);
   }
@@ -240,7 +240,7 @@ Status MachineDaemon::Parts::write_link() const {
 
 MachineDaemon::MachineDaemon(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 MachineDaemon::~MachineDaemon() {
-  if (parts_->what_if != nullptr) parts_->what_if->end();  // its answer would be waited for
+  if (parts_->what_if != nullptr) parts_->what_if->end();  // or its handler would delay the end
   const std::string& state = parts_->config.state;
   const bool is_ours = !live::journal::is_shut_out(state, parts_->epoch);
   std::error_code none;
@@ -259,16 +259,16 @@ Result<std::unique_ptr<MachineDaemon>> MachineDaemon::start(
 Status MachineDaemon::reload(ServeConfig fresh) {
   add_defaults(fresh);
   api::ServiceOptions service = fresh.service;
-  service.listen = parts_->config.service.listen;  // that stays as it is
+  service.listen = parts_->config.service.listen;  // changes only at the next start
   service.own_token_folder = parts_->config.service.own_token_folder;
   if (auto status = parts_->service->reload(service); !status) return status;
   if (auto status = parts_->write_link(); !status) return status;
-  parts_->say("who may ask, tokens and certificate are read again");
+  parts_->say("reloaded roles, tokens and certificate");
   std::string keys;
   for (const std::string& key : keys_for_restart(parts_->config, fresh)) {
     keys += (keys.empty() ? "" : ", ") + key;
   }
-  if (!keys.empty()) parts_->say("changed, and waits for the next start: " + keys);
+  if (!keys.empty()) parts_->say("changed, but takes effect only at the next start: " + keys);
   return {};
 }
 

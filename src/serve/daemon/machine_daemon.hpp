@@ -1,4 +1,5 @@
-// The daemon's life: from a configuration to a scheduler at work on this machine, and to its end.
+// The daemon's life cycle: from a configuration to a running scheduler on this machine, and its
+// shutdown.
 #pragma once
 
 #include <functional>
@@ -13,37 +14,37 @@
 
 namespace goban::serve::daemon {
 
-/// Where a daemon on this state folder keeps the link to its dashboard while it runs, if its own
-/// user has a token: a line that only that user may read.
+/// The file in which a running daemon stores the link to its dashboard, if its own user has a
+/// token: one line that only that user may read.
 [[nodiscard]] std::string dashboard_link_file(const std::string& state);
 
-/// How a daemon comes to its state folder, and loses it.
+/// How a daemon gets its state folder and loses it to a takeover.
 struct Takeover {
   std::optional<live::journal::StateLock>
-      lock{};                ///< of the state folder, where a stand-by has it already
-  bool from_silent = false;  ///< its holder before may live on, and hold the socket
-  /// Another daemon has taken over: end this one. Called once, from a thread of the daemon.
+      lock{};                ///< lock of the state folder, if a standby already holds it
+  bool from_silent = false;  ///< the previous, unresponsive daemon may still hold the socket
+  /// Called once, from a thread of the daemon, when another daemon has taken over: end this one.
   std::function<void()> shut_out{};
 };
 
-/// What `goban serve` runs. Its destructor ends it in order; jobs go on.
+/// The daemon of `goban serve`. Its destructor shuts it down in order; jobs continue to run.
 class MachineDaemon {
  public:
-  /// `say` takes lines for the log, from any thread.
-  /// Errors: Failed if the state folder is another daemon's, or cannot be used, or an address
-  /// cannot be listened on; those of the configuration, of its files and of the journal.
+  /// `say` writes a log line; it is called from any thread.
+  /// Errors: Failed if another daemon uses the state folder, the folder cannot be used, or an
+  /// address cannot be listened on; those of the configuration, of its files and of the journal.
   [[nodiscard]] static base::Result<std::unique_ptr<MachineDaemon>> start(
       ServeConfig config, std::function<void(const std::string&)> say, Takeover takeover = {});
   ~MachineDaemon();
   MachineDaemon(const MachineDaemon&) = delete;
   MachineDaemon& operator=(const MachineDaemon&) = delete;
 
-  /// Takes over who may ask, the tokens and the certificate, reading their files again, and says
-  /// what else differs and waits for the next start. One caller at a time. Errors: those of the
-  /// files; then everything counts on as it was.
+  /// Applies roles, tokens and the certificate, reading their files again. Logs the other changed
+  /// keys, which take effect at the next start. Not thread-safe. Errors: those of the files; then
+  /// nothing changes.
   [[nodiscard]] base::Status reload(ServeConfig fresh);
-  /// Where it listens, a line each, for people; `with_token`: the link to the dashboard signs in,
-  /// if the daemon's user has a token, and is not for logs.
+  /// The addresses it listens on, one per line, for users. `with_token`: the link to the dashboard
+  /// includes the token of the daemon's user, if there is one; never log it.
   [[nodiscard]] std::string addresses(bool with_token = false) const;
   [[nodiscard]] const ServeConfig& config() const;
 

@@ -75,7 +75,7 @@ TEST_F(MachineDaemonTest, ScriptsOfJobsThatNeverRanGoWithThem) {
   const auto payloads = [&] {
     const std::filesystem::directory_iterator all(config.state + "/payloads");
     return std::count_if(begin(all), end(all), [](const auto& entry) {
-      return entry.is_directory();  // beside them lies the pack of the last second
+      return entry.is_directory();  // the pack of the last second is a file
     });
   };
   submit("");
@@ -122,7 +122,7 @@ TEST_F(MachineDaemonTest, OnLoopbackItsOwnUserHasAToken) {
     EXPECT_THAT(daemon->addresses(true), HasSubstr(link));
     EXPECT_THAT(daemon->addresses(), Not(HasSubstr(token)));
     EXPECT_THAT(said, Not(HasSubstr(token)));
-    // Configured tokens are instead of it.
+    // Configured tokens replace it.
     write_token("first", "viewer");
     ServeConfig other = config;
     other.service.callers.token_file = folder + "/tokens";
@@ -133,11 +133,11 @@ TEST_F(MachineDaemonTest, OnLoopbackItsOwnUserHasAToken) {
     ASSERT_TRUE(daemon->reload(config));
     EXPECT_TRUE(knows(*daemon, token));
   }
-  EXPECT_EQ(link_of(), "") << "nobody listens there any more";
+  EXPECT_EQ(link_of(), "") << "the daemon no longer listens";
   ASSERT_EQ(::chmod((config.state + "/token").c_str(), 0644), 0);
   const auto known_to_all = MachineDaemon::start(config, [](const std::string&) {});
   ASSERT_FALSE(known_to_all);
-  EXPECT_THAT(known_to_all.error().text(), HasSubstr("/token: others"));
+  EXPECT_THAT(known_to_all.error().text(), HasSubstr("/token: users other"));
 }
 
 TEST_F(MachineDaemonTest, AStateFolderIsNobodyElses) {
@@ -150,10 +150,10 @@ TEST_F(MachineDaemonTest, AStateFolderIsNobodyElses) {
   std::filesystem::create_directory(config.state);
   std::ofstream(config.state + "/thesis.tex") << "hers";
   ASSERT_EQ(::chmod(config.state.c_str(), 01777), 0);
-  EXPECT_TRUE(refused("holds other files"));
+  EXPECT_TRUE(refused("contains other files"));
   struct stat facts{};
   ASSERT_EQ(::stat(config.state.c_str(), &facts), 0);
-  EXPECT_EQ(facts.st_mode & 07777, 01777U) << "it is as it was";
+  EXPECT_EQ(facts.st_mode & 07777, 01777U) << "unchanged";
   std::filesystem::remove(config.state + "/thesis.tex");
   {
     const auto daemon = start();
@@ -161,7 +161,7 @@ TEST_F(MachineDaemonTest, AStateFolderIsNobodyElses) {
     ASSERT_EQ(::stat(config.state.c_str(), &facts), 0);
     EXPECT_EQ(facts.st_mode & 0777, 0700U);
   }
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  if (::geteuid() != 0) GTEST_SKIP() << "requires root";
   ASSERT_EQ(::chown(config.state.c_str(), 65534, 65534), 0);
   EXPECT_TRUE(refused("belongs to user 65534"));
 }
@@ -170,7 +170,7 @@ TEST_F(MachineDaemonTest, WhatIfAsksForTheScoresThatCountNow) {
   write_token("first", "viewer");
   config.service.socket = folder + "/goban.sock";
   config.store = folder + "/store.sqlite";
-  config.refresh = false;  // nobody else changes the scores
+  config.refresh = false;  // no measurement changes the scores
   {
     site::records::AccountingRecord record;
     record.id = "1";
@@ -209,21 +209,21 @@ TEST_F(MachineDaemonTest, WhatMayChangeWhileItRuns) {
   ASSERT_TRUE(daemon->reload(config));
   EXPECT_TRUE(knows(*daemon, "second"));
   EXPECT_FALSE(knows(*daemon, "first"));
-  EXPECT_THAT(said, HasSubstr("read again"));
+  EXPECT_THAT(said, HasSubstr("reloaded roles, tokens and certificate"));
   EXPECT_THAT(said, Not(HasSubstr("next start")));
 
   ServeConfig other = config;
   other.policy = "las+pal";
   other.service.requests_per_s = 7;
   ASSERT_TRUE(daemon->reload(other));
-  EXPECT_THAT(said, HasSubstr("waits for the next start: policy, service.requests_per_s\n"));
+  EXPECT_THAT(said, HasSubstr("at the next start: policy, service.requests_per_s\n"));
   EXPECT_EQ(daemon->config().policy, "goban");
 
   std::ofstream(folder + "/tokens") << "nonsense\n";
   const auto refused = daemon->reload(config);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().text(), HasSubstr("tokens:1"));
-  EXPECT_TRUE(knows(*daemon, "second")) << "the tokens before count on";
+  EXPECT_TRUE(knows(*daemon, "second")) << "the previous tokens stay valid";
 }
 
 }  // namespace

@@ -55,13 +55,13 @@ base::Result<MachineGpus> find_gpus(const ServeConfig& config) {
   auto nvml = base::gpus::NvmlLibrary::load();
   if (!nvml) {
     base::Error error = nvml.error();
-    error.remedy = "install the NVIDIA driver, or try it with --virtual-gpus 4";
+    error.remedy = "install the NVIDIA driver, or try --virtual-gpus 4";
     return base::failure(std::move(error));
   }
   auto gpus = (*nvml)->gpus();
   if (!gpus) return base::failure(gpus.error());
   if (gpus->empty()) {
-    return base::failed("the NVIDIA driver sees no GPU", "try it with --virtual-gpus 4");
+    return base::failed("the NVIDIA driver reports no GPU", "try --virtual-gpus 4");
   }
   found.driver = (*nvml)->driver_version();
   found.gpus = std::move(*gpus);

@@ -17,7 +17,7 @@ constexpr size_t kFileBytesMax = size_t{256} << 20;
 
 std::string digest(std::string_view text) { return base::hex(base::sha256(text)).substr(0, 16); }
 
-/// Of a file's bytes; what is no file is the name of a preset.
+/// Digest of a file's bytes; anything else is the name of a preset and returned unchanged.
 base::Result<std::string> digest_of(const std::string& file) {
   std::error_code none;
   if (file.empty() || !std::filesystem::is_regular_file(file, none)) return file;
@@ -41,7 +41,7 @@ std::string cluster_text(const core::model::Cluster& cluster) {
   return out;
 }
 
-/// Journals name preemption by its number, behind the names of the other parts.
+/// Journals record preemption by its number, after the names of the other parts.
 std::string parts_text(const core::policy::Composition& composition) {
   std::string out;
   for (const core::policy::Part* part : composition.parts) {

@@ -1,5 +1,5 @@
-// What the decisions of a daemon are made with, as its journal says it: so that a replay with
-// something else can tell what differs.
+// The settings behind a daemon's decisions, as recorded in its journal, so that a replay with other
+// settings can report the differences.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ namespace goban::serve::daemon {
 /// the configuration. Errors: Failed if a file cannot be read.
 [[nodiscard]] base::Result<live::journal::InputFacts> made_with(const ServeConfig& config,
                                                                 const live::controller::Site& site);
-/// A line for each fact that was another, such as "policy: fifo+packed then, goban now". Facts that
-/// one side does not know are left out.
+/// One line per different fact, such as "policy: fifo+packed then, goban now". Facts that only one
+/// side has are omitted.
 [[nodiscard]] std::vector<std::string> differences(const live::journal::InputFacts& then,
                                                    const live::journal::InputFacts& now);
 

@@ -28,7 +28,7 @@ TEST(MadeWith, WhatDiffersIsNamed) {
   const auto then = made_with(config, site());
   ASSERT_TRUE(then);
   EXPECT_THAT(differences(*then, *then), IsEmpty());
-  EXPECT_THAT(differences({}, *then), IsEmpty()) << "release 0.1 did not say";
+  EXPECT_THAT(differences({}, *then), IsEmpty()) << "release 0.1 did not record it";
   config.policy = "las+pal";
   live::controller::Site other = site();
   other.composition = core::policy::compose("las+pal").value();

@@ -41,7 +41,7 @@ void GatedEngine::launch(const live::LaunchOrder& order) {
 
 void GatedEngine::stop(live::RunId run, live::StopReason reason) {
   waiting_.erase(run);
-  engine_->stop(run, reason);  // never launched, it is lost
+  engine_->stop(run, reason);  // if it was never launched, the engine reports it as lost
 }
 
 void GatedEngine::resume(const live::LaunchOrder& order) {

@@ -1,6 +1,6 @@
-// A GPU is measured only while no job has it. The scheduler knows nothing of it: a job that is
-// launched onto a GPU that is being measured ends the measurement, and is handed to the engine as
-// soon as that is gone, some hundredths of a second later.
+// A GPU is measured only while no job holds it. The scheduler does not take measurements into
+// account: launching a job on a GPU that is being measured interrupts the measurement, and the
+// launch is passed to the engine when the measurement has ended, within some 10 ms.
 #pragma once
 
 #include <atomic>
@@ -14,19 +14,19 @@
 
 namespace goban::serve::daemon {
 
-/// Between whoever measures, one GPU at a time, and the engine. Threads: any.
+/// Synchronises measurements, one GPU at a time, with launches of the engine. Thread-safe.
 class MeasuringGate {
  public:
-  /// From now on launches onto this GPU wait. Whoever held it before shows in the book already, so
-  /// look there after this and before the first block. False: the daemon ends.
+  /// From now on launches on this GPU wait. A job that got it earlier is already in the job table:
+  /// check there after this call and before the first block. Returns false if the daemon is ending.
   [[nodiscard]] bool begin(core::model::GpuId gpu);
-  /// No process of ours is on it any more.
+  /// No measuring process uses the GPU any more.
   void end();
-  /// The measurement is to end at once: a job wants its GPU, or the daemon ends.
+  /// The measurement must end at once: a job is to run on its GPU, or the daemon is ending.
   [[nodiscard]] const std::atomic<bool>& interrupted() const { return interrupted_; }
-  /// For good.
+  /// Interrupts the measurement and refuses further ones.
   void close();
-  /// One of these is being measured; that is interrupted then.
+  /// Whether one of these GPUs is being measured; if so, the measurement is interrupted.
   [[nodiscard]] bool must_wait(const std::vector<core::model::GpuId>& gpus);
 
  private:
@@ -36,7 +36,7 @@ class MeasuringGate {
   std::atomic<bool> interrupted_ = false;
 };
 
-/// The engine behind the gate. Called by one thread, as every engine.
+/// An engine behind the gate. Called by one thread, like every engine.
 class GatedEngine final : public live::Engine {
  public:
   GatedEngine(std::unique_ptr<live::Engine> engine, std::shared_ptr<MeasuringGate> gate)

@@ -41,7 +41,7 @@ struct GateTest : testing::Test {
 TEST_F(GateTest, AJobInterruptsAndStartsWhenTheMeasurementIsGone) {
   ASSERT_TRUE(gate->begin(measured));
   engine.launch(order(1, {core::model::GpuId(0U), core::model::GpuId(1U)}));
-  EXPECT_FALSE(gate->interrupted()) << "other GPUs are no matter";
+  EXPECT_FALSE(gate->interrupted()) << "other GPUs do not matter";
   engine.launch(order(2, {core::model::GpuId(1U), measured}));
   engine.launch(order(2, {core::model::GpuId(1U), measured}));  // orders may be repeated
   EXPECT_TRUE(gate->interrupted());
@@ -64,7 +64,7 @@ TEST_F(GateTest, AJobThatIsStoppedMeanwhileNeverStarts) {
   gate->end();
   (void)engine.take_reports();
   EXPECT_THAT(heard.launched, IsEmpty());
-  EXPECT_THAT(heard.stopped, ElementsAre(1)) << "the engine says that it is lost";
+  EXPECT_THAT(heard.stopped, ElementsAre(1)) << "the engine reports it as lost";
 }
 
 TEST_F(GateTest, ADaemonThatEndsMeasuresNothingMore) {

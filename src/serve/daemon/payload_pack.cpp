@@ -27,11 +27,10 @@ namespace {
 
 constexpr std::string_view kPrefix = "pack-";
 constexpr std::string_view kEnd = ".log";
-/// More files than that are synced with the whole file system, which costs others more and us less.
+/// Above this number of files, one sync of the entire file system is cheaper than one per file.
 constexpr size_t kFilesOneByOne = 100;
 
-/// The journal's text has what a pack needs: checksums, commits, and a torn tail that is told
-/// apart.
+/// Packs use the journal's text format: it has checksums, commits and detection of a torn tail.
 std::string header_line() {
   std::string line;
   live::journal::append_line(
@@ -56,7 +55,7 @@ std::vector<fs::path> packs_in(const std::string& folder) {
 Status restore_pack(const std::string& path, const PayloadPack::Restore& restore) {
   const auto text = live::journal::read_whole(path);
   if (!text) return base::failure(text.error());
-  // A torn header was never synced, so nobody was told that anything behind it is safe.
+  // A torn header was never synced, so no record after it was confirmed.
   const size_t end = text->find('\n');
   if (end == std::string::npos ||
       !live::journal::read_journal_text(text->substr(0, end + 1), path)) {
@@ -76,7 +75,7 @@ Status restore_pack(const std::string& path, const PayloadPack::Restore& restore
 }  // namespace
 
 struct PayloadPack::Work {
-  /// Lines that are made safe by one sync.
+  /// Lines made durable by one sync.
   struct Batch {
     std::vector<std::string> names{};
     std::vector<std::string> records{};
@@ -98,11 +97,11 @@ struct PayloadPack::Work {
   std::mutex mutex;     ///< guards all below
   std::condition_variable news;
   std::shared_ptr<Batch> filling = std::make_shared<Batch>();
-  bool writing = false;  ///< somebody uses the file, without the mutex
+  bool writing = false;  ///< a thread uses the file without holding the mutex
   bool ends = false;
   uint64_t number = 0;
   std::string path;
-  OpenFile file;                   ///< begun with the first record
+  OpenFile file;                   ///< created with the first record
   std::vector<std::string> names;  ///< in packs that are not settled
   int64_t good_bytes = 0;
   uint64_t commits = 0;
@@ -138,7 +137,7 @@ Status PayloadPack::Work::write(const Batch& batch) {
   if (!live::journal::write_all(calls, file.fd(), lines, good_bytes) ||
       calls.sync(file.fd()) != 0) {
     auto failure = live::journal::file_failure("write", path);
-    // What follows would stand behind remains: a file of its own for it.
+    // Later records would follow a partial write: start a new file for them.
     if (calls.truncate(file.fd(), good_bytes) != 0) file = OpenFile();
     return failure;
   }
@@ -184,7 +183,7 @@ Status PayloadPack::Work::settle() {
   {
     std::unique_lock lock(mutex);
     news.wait(lock, [this] { return !writing; });
-    file = OpenFile();  // what comes next has a pack of its own
+    file = OpenFile();  // later payloads go into a new pack
     packs = packs_in(folder);
     some = names;
   }
@@ -203,7 +202,7 @@ void PayloadPack::Work::run() {
   while (!news.wait_for(lock, pause, [this] { return ends; })) {
     if (!file.is_open()) continue;
     lock.unlock();
-    (void)settle();  // else the next time
+    (void)settle();  // after a failure it is tried again in the next period
     lock.lock();
   }
 }

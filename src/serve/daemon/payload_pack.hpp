@@ -1,5 +1,6 @@
-// Payloads of the last seconds in one file, so that those that come together share one sync. Each
-// has a file of its own besides, which is synced later; the pack is what a power failure leaves.
+// The payloads of the last seconds in one file, so that concurrent submissions share one sync. Each
+// payload also has its own file, which is synced later; after a power failure the files are
+// restored from the pack.
 #pragma once
 
 #include <functional>
@@ -12,14 +13,14 @@
 
 namespace goban::serve::daemon {
 
-/// Of a payload, in a folder that has its name.
+/// File name of a payload, in a folder that has the payload's name.
 inline constexpr const char* kPayloadFile = "payload.json";
 
 class PayloadPack {
  public:
-  /// Gives what the packs in `folder` hold to `restore`, which writes a file where there is none or
-  /// another one; then all files of the folder are synced, and the packs go. Errors: Failed; those
-  /// of `restore`; BadData if a pack is damaged.
+  /// Passes every payload in the packs of `folder` to `restore`, which writes missing or different
+  /// files. Then syncs all files of the folder and removes the packs. Errors: Failed; those of
+  /// `restore`; BadData if a pack is damaged.
   using Restore = std::function<base::Status(const std::string& name, std::string_view payload)>;
   [[nodiscard]] static base::Result<std::unique_ptr<PayloadPack>> open(
       const std::string& folder, const Restore& restore,
@@ -29,11 +30,12 @@ class PayloadPack {
   PayloadPack(const PayloadPack&) = delete;
   PayloadPack& operator=(const PayloadPack&) = delete;
 
-  /// Returns when it is safe. The payload's own file was written before, if not synced. From any
-  /// thread; those that wait together wait for one sync. Errors: Failed (disk full, read-only).
+  /// Returns when the payload is durable. Its own file must have been written before, but need not
+  /// be synced. Thread-safe; concurrent calls share one sync. Errors: Failed (disk full,
+  /// read-only).
   [[nodiscard]] base::Status add(std::string_view name, std::string_view payload);
-  /// Syncs the files of all that was added so far and removes it from the pack. A thread of its own
-  /// does that again and again. Errors: Failed; the pack stays as it is.
+  /// Syncs the files of all payloads added so far and removes their packs. A thread of its own does
+  /// this periodically. Errors: Failed; then the packs stay.
   [[nodiscard]] base::Status settle();
 
  private:

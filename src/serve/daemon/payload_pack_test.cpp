@@ -1,4 +1,4 @@
-// The pack alone: what a power failure leaves of payloads whose own files were not synced.
+// The pack alone: it restores payloads whose own files were not synced before a power failure.
 #include "serve/daemon/payload_pack.hpp"
 
 #include <filesystem>
@@ -22,7 +22,7 @@ struct PayloadPackTest : testing::Test {
   }
   ~PayloadPackTest() override { fs::remove_all(folder); }
 
-  /// What a pack that is opened now gives back.
+  /// The payloads that opening the pack now restores.
   std::map<std::string, std::string> recovered(bool& fine) const {
     std::map<std::string, std::string> found;
     const auto pack = PayloadPack::open(folder, [&](const auto& name, auto payload) {
@@ -32,7 +32,7 @@ struct PayloadPackTest : testing::Test {
     fine = pack.has_value();
     return found;
   }
-  /// The packs of the folder as they are now, put back later: what a crash leaves.
+  /// The present packs of the folder, to be put back later as if after a crash.
   void keep_packs() {
     for (const auto& entry : fs::directory_iterator(folder)) {
       if (entry.is_regular_file()) fs::copy(entry, folder + "/kept-" + name_of(entry));
@@ -77,7 +77,7 @@ TEST_F(PayloadPackTest, HoldsAllThatWasAddedUntilItIsSettled) {
   ASSERT_TRUE(pack->add("payload-last", "{}"));
   keep_packs();
   ASSERT_TRUE(pack->settle());
-  EXPECT_EQ(num_packs(), 0U) << "scripts and environments stay nowhere but in their files";
+  EXPECT_EQ(num_packs(), 0U) << "scripts and environments remain only in their own files";
   ASSERT_TRUE(pack->add("payload-later", "{}"));
   pack.reset();
   EXPECT_EQ(num_packs(), 0U);
@@ -123,7 +123,7 @@ TEST_F(PayloadPackTest, ATornEndIsLeftOutAndABrokenMiddleIsAnError) {
   EXPECT_FALSE(fine);
 }
 
-// A power failure took the payload's own file, or left it empty.
+// A power failure removed the payload's own file or left it empty.
 TEST_F(PayloadPackTest, TheStoreBringsLostPayloadsBack) {
   const std::string text = "{\"i\":1}";
   std::vector<std::string> names;

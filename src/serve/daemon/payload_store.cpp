@@ -22,13 +22,13 @@ namespace {
 constexpr std::string_view kPrefix = "payload-";
 constexpr size_t kRandomBytes = 16;
 
-/// "payload-" and 32 digits: what write() makes.
+/// Whether write() produces such names: "payload-" and 32 digits.
 bool is_ours(std::string_view name) {
   return name.starts_with(kPrefix) && name.size() == kPrefix.size() + 2 * kRandomBytes &&
          name.find_first_not_of("0123456789abcdef", kPrefix.size()) == std::string_view::npos;
 }
 
-/// Makes the folder and the file in it; the pack makes them safe.
+/// Creates the folder and the file in it; the pack makes them durable.
 bool write_file(int root, const std::string& name, std::string_view payload) {
   if (::mkdirat(root, name.c_str(), S_IRWXU) != 0) return false;
   const base::Descriptor folder(
@@ -46,8 +46,8 @@ void remove_file(int root, const std::string& name) {
 }
 
 base::Status cannot_keep(const std::string& folder, int problem) {
-  return base::failed(fmt::format("{}: the job cannot be kept: {}", folder, std::strerror(problem)),
-                      problem == ENOSPC ? "make room on that disk" : "");
+  return base::failed(fmt::format("{}: cannot store the job: {}", folder, std::strerror(problem)),
+                      problem == ENOSPC ? "free space on that disk" : "");
 }
 
 /// Whether the file has this text already.
@@ -59,7 +59,7 @@ bool is_there(const std::string& path, std::string_view payload) {
 
 base::Result<PayloadStore> PayloadStore::open(const std::string& folder) {
   if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
-    return base::failed(fmt::format("{}: cannot be made: {}", folder, std::strerror(errno)));
+    return base::failed(fmt::format("cannot create {}: {}", folder, std::strerror(errno)));
   }
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) {
@@ -89,7 +89,7 @@ PayloadStore::~PayloadStore() {
 base::Result<std::string> PayloadStore::write(std::string_view payload) const {
   std::array<uint8_t, kRandomBytes> random{};
   if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
-    return base::failed("the system gives no random bytes");
+    return base::failed("cannot read random bytes from the system");
   }
   std::string name(kPrefix);
   for (const uint8_t byte : random) name += fmt::format("{:02x}", byte);

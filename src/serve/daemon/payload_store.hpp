@@ -1,6 +1,6 @@
-// Payloads of jobs (script, arguments, environment) on disk, safe before the scheduler hears of
-// the job: a job in the journal always has its payload, and a payload without a job is swept away
-// at the next start. Each lies as payload.json in a folder of its own, whose name the JobSpec has.
+// Payloads of jobs (script, arguments, environment) on disk. A payload is durable before the
+// scheduler gets the job, so a job in the journal always has its payload; a payload without a job
+// is removed at the next start. Each is a payload.json in its own folder, named in the JobSpec.
 #pragma once
 
 #include <memory>
@@ -16,20 +16,19 @@ namespace goban::serve::daemon {
 
 class PayloadStore final : public api::Payloads {
  public:
-  /// Creates the folder (mode 0700) if it is missing, and brings back what a power failure left in
-  /// its pack only. Errors: Failed; BadData if that is damaged.
+  /// Creates the folder (mode 0700) if it is missing, and restores payloads that survived a power
+  /// failure only in a pack. Errors: Failed; BadData if a pack is damaged.
   [[nodiscard]] static base::Result<PayloadStore> open(const std::string& folder);
   PayloadStore(PayloadStore&& other) noexcept;
   PayloadStore& operator=(PayloadStore&&) = delete;
   ~PayloadStore() override;
 
-  /// Writes it so that it survives a power failure; returns the name of its folder, which nobody
-  /// can guess. Those that come at the same time share a sync. Errors: Failed (disk full,
-  /// read-only); nothing is left then.
+  /// Writes a payload durably; returns the name of its folder, which cannot be guessed. Concurrent
+  /// calls share a sync. Errors: Failed (disk full, read-only); then nothing is left behind.
   [[nodiscard]] base::Result<std::string> write(std::string_view payload) const override;
-  /// Removes one; names that are none of ours are ignored.
+  /// Removes a payload; names that write() does not produce are ignored.
   void discard(const std::string& name) const override;
-  /// Removes all but those; call it before the API opens. Returns how many it removed.
+  /// Removes all payloads except `used`; call it before the API opens. Returns the number removed.
   size_t sweep(const std::set<std::string>& used) const;
 
  private:

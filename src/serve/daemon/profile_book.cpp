@@ -22,7 +22,7 @@ constexpr size_t kPayloadBytesMax = size_t{64} << 20;
 constexpr size_t kFilesKept = 100'000;
 constexpr size_t kApplicationDigits = 12;
 
-/// Script and arguments, without the environment; empty if it is no payload.
+/// Script and arguments, without the environment; empty if `payload` is invalid.
 std::string program_of(std::string_view payload) {
   const json document = json::parse(payload, nullptr, false);
   if (!document.is_object()) return {};
@@ -34,10 +34,10 @@ std::string program_of(std::string_view payload) {
          (args == document.end() ? "" : args->dump(-1, ' ', false, replace));
 }
 
-/// What the name of a file says of its application: behind the user's number.
+/// The application's part of a file name: the part after the user's number.
 std::string_view digits_of(std::string_view name) { return name.substr(name.find('-') + 1); }
 
-/// The user's number in the name of a file; none: it is of 0.1, whose names did not tell.
+/// The user's number in a file name; none for files of release 0.1, which have no such number.
 std::optional<uint32_t> user_of(std::string_view name) {
   uint32_t uid = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), uid);
@@ -45,7 +45,7 @@ std::optional<uint32_t> user_of(std::string_view name) {
   return tells ? std::optional(uid) : std::nullopt;
 }
 
-/// Name of the file of an application, such as `1000-0123...cdef.json`; empty: it cannot be told.
+/// File name of an application, such as `1000-0123...cdef.json`; empty if it is unknown.
 std::string file_name(const live::job::JobSpec& spec, std::string_view payload) {
   std::string program;
   if (spec.model.empty()) {
@@ -67,17 +67,18 @@ std::optional<base::reports::JobProfile> read_profile(const std::string& path) {
   return std::optional<base::reports::JobProfile>(std::move(*profile));
 }
 
-/// Seconds of one; negative = not known. Lines that cover little of a run say little of it.
+/// Seconds per step or epoch; negative = unknown. Progress reports are used only if they cover
+/// enough of the run.
 double seconds_each(const live::Pace& pace, double done_in_all, double held_s) {
   constexpr double kCoveredLeast = 0.1;
   if (pace.done > 0 && pace.over_s >= kCoveredLeast * held_s) return pace.over_s / pace.done;
   return done_in_all > 0 ? held_s / done_in_all : -1;
 }
 
-/// Per cent of its time that a run waited for input: as its ranks say, else as its progress does.
+/// Input stall of a run in percent: from its ranks' times, otherwise from its progress reports.
 double stall_pct(const live::controller::LiveJob& job, const live::controller::PastRun& run,
                  double held_s) {
-  constexpr double kPossible = 1.1;  // of the time that it ran
+  constexpr double kPossible = 1.1;  // maximum of a rank's times / the run's time
   double data_s = 0;
   double all_s = 0;
   for (const live::RankTimes& rank : run.ranks) {
@@ -89,7 +90,7 @@ double stall_pct(const live::controller::LiveJob& job, const live::controller::P
   return all_s > 0 ? 100 * data_s / all_s : job.progress.input_stall_pct;
 }
 
-/// Nothing, if it was no whole run alone.
+/// The profile of a complete, exclusive run; none for other runs.
 std::optional<base::reports::JobProfile> measured(const live::controller::LiveJob& job,
                                                   const std::string& gpu_type) {
   const live::job::JobSpec& spec = job.spec;
@@ -133,7 +134,8 @@ std::optional<base::reports::JobProfile> measured(const live::controller::LiveJo
   return out;
 }
 
-/// What a later run adds: a higher peak, and what nobody measured before. False: nothing.
+/// Adds a later run's higher peak memory and values that are still missing. Returns whether
+/// anything changed.
 bool add_to(base::reports::JobProfile& known, const base::reports::JobProfile& seen) {
   bool changed = false;
   const double before = known.peak_mem_bytes ? known.peak_mem_bytes->value : 0;

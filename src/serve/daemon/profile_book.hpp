@@ -1,7 +1,7 @@
-// Job profiles that make themselves: the first whole run of an application is its profile, and
-// later submissions of the same application that say nothing of memory, utilisation and class get
-// them from it. One base::reports::JobProfile a file in `<state>/profiles/`, under its user's
-// number.
+// Job profiles learned from runs: the first complete run of an application becomes its profile.
+// Later submissions of the same application that do not state memory, utilisation or class get them
+// from the profile. One base::reports::JobProfile per file in `<state>/profiles/`; the file name
+// starts with the user's number.
 #pragma once
 
 #include <map>
@@ -19,38 +19,37 @@
 
 namespace goban::serve::daemon {
 
-/// An application is what one user runs under one name: `--model` if it is given, else the job's
-/// name with its script and arguments; at a batch size, on so many GPUs. Threads: any.
+/// The job profiles by application. An application is identified by user, `--model` (without it:
+/// the job's name, script and arguments), batch size and number of GPUs. Thread-safe.
 class ProfileBook final : public api::Profiles {
  public:
-  /// A run has to hold its GPUs so long to say anything.
+  /// Minimum time for which a run must hold its GPUs to become a profile.
   static constexpr double kShortest_s = 5;
-  /// Of the measured peak; a later run may take somewhat more.
+  /// Factor on the measured peak memory; a later run may use somewhat more.
   static constexpr double kMemoryReserve = 1.2;
 
-  /// Applications are told apart into so many classes if nobody says more.
+  /// Default number of application classes.
   static constexpr size_t kClasses = 3;
 
-  /// `payloads`: folder of the PayloadStore; `gpu_type`: name of the GPUs here; `num_classes`: that
-  /// the GPUs have scores for. Makes the folder. Errors: Failed.
+  /// `payloads`: folder of the PayloadStore; `gpu_type`: GPU model of this machine; `num_classes`:
+  /// number of classes in the score table. Creates the folder. Errors: Failed.
   [[nodiscard]] static base::Result<std::unique_ptr<ProfileBook>> open(
       std::string folder, std::string payloads, std::string gpu_type,
       size_t num_classes = kClasses);
 
-  /// Adds what is known of its application to a submission, where it says nothing itself. Its class
-  /// is by what earlier runs did with their GPUs, else by the name of its model.
+  /// Fills the fields that a submission leaves unset from the profile of its application. The class
+  /// follows from the GPU use of earlier runs, otherwise from the model's name.
   void fill(live::job::JobSpec& spec, std::string_view payload) const override;
-  /// Takes a job that is over, before its payload is removed. What is no whole run alone on its
-  /// GPUs is ignored; to an application that is known it adds a higher peak of memory, and what no
-  /// run before said. Times of steps and epochs are those between the job's first and last line, as
-  /// far as its lines tell; else of the whole run.
-  /// Errors: Failed if the profile cannot be written.
+  /// Learns from a finished job, before its payload is removed. Only complete, exclusive runs
+  /// count. An existing profile gets a higher peak memory and values that it lacks. Step and epoch
+  /// times are measured between the job's first and last progress report if these cover enough of
+  /// the run, otherwise over the whole run. Errors: Failed if the profile cannot be written.
   [[nodiscard]] base::Status learn(const live::controller::LiveJob& job);
-  /// A number of the job's application among its user's; 0 = it cannot be told. As long as its
-  /// payload is there, or if it was asked for before.
+  /// Number of the job's application, unique per user; 0 = unknown. Available while the payload
+  /// exists, or if it was requested before.
   [[nodiscard]] uint32_t application_of(const live::controller::LiveJob& job);
-  /// The profile of the job's application as JSON; empty: there is none, or nobody knows any more
-  /// which it is.
+  /// The profile of the job's application as JSON; empty if there is none or the application is no
+  /// longer known.
   [[nodiscard]] std::string find(const live::controller::LiveJob& job) override;
 
  private:
@@ -64,9 +63,9 @@ class ProfileBook final : public api::Profiles {
                   const std::optional<base::reports::JobProfile>& known) const;
   [[nodiscard]] std::optional<core::model::AppClass> class_of(
       const base::reports::JobProfile& profile) const;
-  /// None: there is no such file. One of 0.1 gets its name of today.
+  /// None if there is no such file. Renames a file of release 0.1 to the present naming scheme.
   [[nodiscard]] std::optional<base::reports::JobProfile> read(const std::string& name) const;
-  /// File of the application of a job in the book; empty: its script is gone.
+  /// File name of the application of a job in the job table; empty if its payload was removed.
   [[nodiscard]] std::string file_of(const live::controller::LiveJob& job);
 
   std::string folder_;
@@ -74,11 +73,11 @@ class ProfileBook final : public api::Profiles {
   std::string gpu_type_;
   mutable std::mutex mutex_;
   std::map<core::model::JobId, std::string> files_;  ///< guarded by mutex_
-  core::knowledge::LearnedClasses classes_;          ///< by name of file; guarded by mutex_
+  core::knowledge::LearnedClasses classes_;          ///< by file name; guarded by mutex_
 };
 
-/// Removes the profiles of a user's applications, and those of 0.1, which do not say whose they
-/// are. Returns how many.
+/// Removes the profiles of a user's applications, and those of release 0.1, which do not name their
+/// user. Returns the number removed.
 size_t forget_profiles(const std::string& folder, uint32_t uid);
 
 }  // namespace goban::serve::daemon

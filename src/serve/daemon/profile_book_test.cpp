@@ -1,4 +1,4 @@
-// Job profiles that make themselves.
+// Job profiles learned from runs.
 #include "serve/daemon/profile_book.hpp"
 
 #include <filesystem>
@@ -26,7 +26,7 @@ class Profiles : public testing::Test {
     auto opened = ProfileBook::open(folder + "/profiles", folder + "/payloads", "virtual GPU");
     return opened ? std::move(*opened) : nullptr;
   }
-  /// A whole run of 100 s alone on its GPUs.
+  /// A complete, exclusive run of 100 s.
   live::controller::LiveJob job(uint32_t number, const std::string& script = "train") const {
     live::controller::LiveJob out;
     out.job = core::model::JobId(number - 1);
@@ -149,7 +149,8 @@ TEST_F(Profiles, OfAUserCanBeForgotten) {
   ASSERT_TRUE(book->learn(job(1)));
   ASSERT_TRUE(book->learn(other));
   std::ofstream(folder + "/profiles/0123456789abcdef0123456789abcdef.json") << "{}";
-  EXPECT_EQ(forget_profiles(folder + "/profiles", 1000), 2U) << "that of 0.1, too: whose is it?";
+  EXPECT_EQ(forget_profiles(folder + "/profiles", 1000), 2U)
+      << "also that of release 0.1: its user is unknown";
   EXPECT_EQ(book->find(job(1)), "");
   EXPECT_THAT(book->find(other), HasSubstr("bert"));
   EXPECT_EQ(forget_profiles(folder + "/profiles", 1000), 0U);
@@ -198,7 +199,7 @@ TEST_F(Profiles, OtherApplicationsGetNothing) {
 
 class Classes : public Profiles {
  public:
-  /// An application with a run whose GPUs were used so, in per cent.
+  /// An application with a run of this GPU use, in percent.
   void run_of(uint32_t number, float memory_pct, float units_pct, bool of_peak = true) const {
     auto each = job(number);
     each.spec.model = "model " + std::to_string(number);

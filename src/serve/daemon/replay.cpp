@@ -13,7 +13,7 @@ namespace goban::serve::daemon {
 
 namespace {
 
-/// Takes nothing.
+/// A log that discards records.
 class NoLog final : public live::journal::RecordLog {
  public:
   void append(std::string_view) override {}
@@ -22,7 +22,7 @@ class NoLog final : public live::journal::RecordLog {
   int64_t bytes_since_snapshot() const override { return 0; }
 };
 
-/// Does nothing.
+/// An engine that does nothing.
 class NoEngine final : public live::Engine {
  public:
   void launch(const live::LaunchOrder&) override {}
@@ -32,7 +32,7 @@ class NoEngine final : public live::Engine {
   std::vector<live::Report> take_reports() override { return {}; }
 };
 
-/// `journal` below a state folder; any other path as it is.
+/// The folder `journal` of a state folder; any other path unchanged.
 std::string journal_folder(const std::string& path) {
   std::error_code error;
   std::string inner = path + "/journal";
@@ -69,7 +69,7 @@ base::Result<Replay> replay_journal(const ServeConfig& config, const std::string
   if (!fold) {
     base::Error error = fold.error();
     if (!out.differences.empty()) {
-      error.remedy = fmt::format("the journal was made with something else: {}",
+      error.remedy = fmt::format("the journal was written with a different configuration: {}",
                                  fmt::join(out.differences, "; "));
     }
     return base::failure(std::move(error));

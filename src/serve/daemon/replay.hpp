@@ -1,4 +1,4 @@
-// A journal folded again: every decision that was recorded, made once more and compared.
+// Replays a journal: makes every recorded decision again and compares.
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 namespace goban::serve::daemon {
 
 struct Replay {
-  std::string journal{};  ///< path of the file, or of the folder whose newest it is
+  std::string journal{};  ///< path of the file, or of the folder whose newest journal was replayed
   live::loop::Turns::Fold fold{};
-  /// What was not as in the given configuration when records were made, a line each; decisions
-  /// that come out otherwise are no surprise then.
+  /// Differences between the given configuration and the recorded one, a line each. If there are
+  /// any, different decisions are to be expected.
   std::vector<std::string> differences{};
 };
 
-/// `path`: a state folder, its journal folder or one of its files. The configuration has to be that
-/// of the daemon. Nothing is changed. Errors: those of the configuration; Failed if there is no
-/// journal; BadData if it is damaged or does not fit (with the differences as its remedy).
+/// `path`: a state folder, its journal folder or one of its files. `config` must be that of the
+/// daemon. Read-only. Errors: those of the configuration; Failed if there is no journal; BadData if
+/// it is damaged or does not match the configuration (the remedy lists the differences).
 [[nodiscard]] base::Result<Replay> replay_journal(const ServeConfig& config,
                                                   const std::string& path);
-/// The journals of a state folder, or of its journal folder, that are there, oldest first. Errors:
-/// Failed if there is none.
+/// The journals in a state folder or its journal folder, oldest first. Errors: Failed if there is
+/// none.
 [[nodiscard]] base::Result<std::vector<std::string>> journals_of(const std::string& path);
 
 }  // namespace goban::serve::daemon

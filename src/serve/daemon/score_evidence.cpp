@@ -9,7 +9,7 @@ namespace {
 using core::knowledge::RunEvidence;
 using core::knowledge::TimeSource;
 
-/// Seconds of a step by rank; empty: they say nothing.
+/// Seconds per step by rank; empty if the times are incomplete or implausible.
 std::vector<double> rank_steps_s(const live::controller::PastRun& run, const EvidenceRules& rules) {
   const double wall_s = base::to_seconds(run.end_ns - run.start_ns);
   std::vector<double> out;
@@ -26,7 +26,7 @@ std::vector<double> rank_steps_s(const live::controller::PastRun& run, const Evi
   return out;
 }
 
-/// Of all runs: what ranks say. Of a whole job without them: its progress.
+/// From the ranks' times if there are any; otherwise, for a completed job, from its progress.
 RunEvidence evidence_of_run(const live::controller::LiveJob& job,
                             const live::controller::PastRun& run, const EvidenceRules& rules) {
   RunEvidence out{.user = job.spec.owner.uid,
@@ -58,7 +58,8 @@ std::vector<RunEvidence> evidence_of(const live::controller::LiveJob& job, uint3
     if (run.start_ns < 0 || run.end_ns <= run.start_ns || run.gpus.empty()) continue;
     RunEvidence evidence = evidence_of_run(job, run, rules);
     if (evidence.step_s.empty()) continue;
-    // Steps by progress take what a rank does not count, so they compare with their like only.
+    // Step times by progress include time that ranks do not count: they are compared only with each
+    // other, so they get an application number of their own.
     evidence.application = evidence.source == TimeSource::RankCompute ? application : ~application;
     out.push_back(std::move(evidence));
   }

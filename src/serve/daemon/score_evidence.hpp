@@ -1,4 +1,4 @@
-// What the runs of a job that is over say of the speed of their GPUs.
+// Evidence of GPU speed from the runs of a finished job.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,15 @@
 namespace goban::serve::daemon {
 
 struct EvidenceRules {
-  double busy_s_min = 5;    ///< of each rank; less says nothing
-  int64_t steps_min = 10;   ///< likewise
-  double wall_share = 1.1;  ///< of the time that the daemon saw the run take a rank may claim this
+  double busy_s_min = 5;    ///< minimum compute time per rank
+  int64_t steps_min = 10;   ///< minimum number of steps per rank
+  double wall_share = 1.1;  ///< maximum of the time a rank claims / the run's time by our clock
 };
 
-/// One evidence a run that may say something. Times by rank, if each GPU has one rank that computed
-/// long enough, and no rank claims more time than the run took by the daemon's own clock; else, of
-/// a whole job that ran once on one GPU, the time of a step by its progress. `application`: of its
-/// user, see ProfileBook::application_of(); 0 = not known, and nothing is said.
+/// At most one piece of evidence per run. Step times by rank, if each GPU has one rank that
+/// computed long enough and no rank claims more time than the run took by the daemon's clock.
+/// Otherwise, for a completed job with a single run on one GPU, the step time by its progress
+/// reports. `application`: see ProfileBook::application_of(); 0 = unknown: there is no evidence.
 [[nodiscard]] std::vector<core::knowledge::RunEvidence> evidence_of(
     const live::controller::LiveJob& job, uint32_t application, const EvidenceRules& rules = {});
 

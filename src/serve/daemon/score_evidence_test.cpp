@@ -52,14 +52,14 @@ TEST(ScoreEvidence, WhatCannotBeSaysNothing) {
     return evidence_of(job, kApplication);
   };
   EXPECT_THAT(says([](auto& job) { job.past[0].ranks[0].busy_s = 120; }), IsEmpty())
-      << "longer than the daemon saw it run";
+      << "longer than the run took by the daemon's clock";
   EXPECT_THAT(says([](auto& job) { job.past[0].ranks[1].busy_s = 1; }), IsEmpty());
   EXPECT_THAT(says([](auto& job) { job.past[0].ranks[1].steps = 9; }), IsEmpty());
   EXPECT_THAT(says([](auto& job) { job.past[0].ranks.pop_back(); }), IsEmpty());
   EXPECT_THAT(says([](auto& job) { job.past[0].ranks[1].rank = 0; }), IsEmpty());
   EXPECT_THAT(says([](auto& job) { job.past[0].start_ns = -1; }), IsEmpty());
   EXPECT_THAT(says([](auto& job) { job.spec.resource_type = "half"; }), IsEmpty());
-  EXPECT_THAT(evidence_of(gang(), 0), IsEmpty()) << "nobody knows the application";
+  EXPECT_THAT(evidence_of(gang(), 0), IsEmpty()) << "the application is unknown";
 }
 
 TEST(ScoreEvidence, AloneMeansAllTheTime) {
@@ -79,7 +79,7 @@ TEST(ScoreEvidence, ProgressSpeaksOfOneGpuAndComparesWithItsLike) {
   EXPECT_THAT(evidence_of(failed, kApplication), IsEmpty());
   live::controller::LiveJob wide = single();
   wide.past[0].gpus = gang().past[0].gpus;
-  EXPECT_THAT(evidence_of(wide, kApplication), IsEmpty()) << "an all-reduce hides the culprit";
+  EXPECT_THAT(evidence_of(wide, kApplication), IsEmpty()) << "an all-reduce hides the slow rank";
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ namespace {
 
 constexpr const char* kFile = "scores.learned.json";
 
-/// As many classes as the profiler measures, or more.
+/// A score table with at least as many classes as the profiler measures.
 ScoreTable table_of(const core::knowledge::PmScores& scores) {
   ScoreTable out;
   for (size_t i = 0; i < std::max(scores.num_classes(), core::knowledge::kNumKernels); ++i) {
@@ -94,7 +94,7 @@ ScoreKeeper::ScoreKeeper(api::SchedulerClient& scheduler, base::gpus::MachineGpu
       learned_.restore(std::move(*image));
       counting_ = learned_.table();
     } else {
-      complain("what jobs said of GPUs is forgotten: " + image.error().text());
+      complain("discarded the evidence from jobs: " + image.error().text());
     }
   }
   saved_ = learned_.image();
@@ -170,7 +170,7 @@ void ScoreKeeper::hear_scheduler() {
 
 std::vector<core::knowledge::GpuNow> ScoreKeeper::conditions() {
   std::vector<core::knowledge::GpuNow> now = live::machine::gpus_now(machine_);
-  // A driver that does not answer for a moment is no other one.
+  // A driver that does not respond at the moment has not changed.
   for (size_t i = 0; i < conditions_.size(); ++i) {
     const core::knowledge::GpuCondition& before = conditions_[i].condition;
     if (now[i].condition.driver.empty()) now[i].condition.driver = before.driver;
@@ -184,7 +184,7 @@ MeasureBook ScoreKeeper::read_book() {
   auto book = live::machine::read_book_beside(options_.scores);
   book_is_broken_ = !book;
   if (book) return std::move(*book);
-  complain("nothing is measured: " + book.error().text());
+  complain("cannot measure GPUs: " + book.error().text());
   return {};
 }
 
@@ -196,7 +196,7 @@ bool ScoreKeeper::write_book(const MeasureBook& book) {
     file->buffer() = core::knowledge::to_json(book);
     status = file->commit();
   }
-  if (!status) complain("nothing is measured: " + status.error().text());
+  if (!status) complain("cannot measure GPUs: " + status.error().text());
   return status.has_value();
 }
 
@@ -205,13 +205,13 @@ void ScoreKeeper::look_at_book() {
   if (book_is_broken_) return;
   const int64_t now_s = now_unix_s();
   if (book.since_unix_s == 0 && options_.refreshes) {
-    book.since_unix_s = now_s;  // from now on GPU time counts
+    book.since_unix_s = now_s;  // the budget of GPU time grows from now on
     if (!write_book(book)) return;
   }
   for (const size_t gpu : learned_.look(book, conditions(), now_s)) {
     options_.say(fmt::format(
-        "the score of {} has expired: its driver, firmware or cores are others than when it was "
-        "measured, or that is over 30 days ago; it is 1 until the GPU is measured again",
+        "the PM score of {} has expired: its driver, firmware or cores have changed since it was "
+        "measured, or that was more than 30 days ago; it is 1 until the GPU is measured again",
         gpu_name(gpu)));
   }
   has_changes_ = true;
@@ -235,7 +235,7 @@ void ScoreKeeper::learn() {
       for (const size_t gpu : learned_.observe(run, now_unix_s())) {
         const size_t of_class = std::min<size_t>(run.app_class.value, learned_.table().size() - 1);
         options_.say(fmt::format(
-            "jobs of several users agree on {}: its score of class {} is {:.3f}", gpu_name(gpu),
+            "jobs of several users agree on {}: its PM score of class {} is {:.3f}", gpu_name(gpu),
             static_cast<char>('A' + of_class), learned_.table()[of_class][gpu]));
         const std::scoped_lock lock(mutex_);
         ++report_.moved_by_jobs;
@@ -251,8 +251,8 @@ void ScoreKeeper::send() {
       .table = core::knowledge::to_csv(core::knowledge::bin_classes(learned_.table())),
       .instead_of = {}};
   if (const auto answer = scheduler_.ask(input); !answer) {
-    complain("scores are not taken: " + answer.error().text());
-    return;  // again with the next turn
+    complain("the scheduler did not accept the PM scores: " + answer.error().text());
+    return;  // the next iteration tries again
   }
   counting_ = counting_in(scheduler_);
 }
@@ -267,7 +267,7 @@ void ScoreKeeper::save() {
     saved_ = std::move(image);
   } else {
     has_changes_ = true;
-    complain("what jobs said of GPUs is not kept: " + status.error().text());
+    complain("cannot save the evidence from jobs: " + status.error().text());
   }
 }
 
@@ -290,7 +290,7 @@ void ScoreKeeper::refresh() {
   }
   MeasureBook book = read_book();
   if (book_is_broken_ || !live::machine::due_gpu(machine_, wish, book, now_unix_s())) return;
-  // Somebody else may compute there without a job of ours.
+  // Processes outside the scheduler may use the GPU.
   const BusyGpus busy = live::machine::busy_by_use(machine_);
   std::erase_if(wish.idle, [&](size_t gpu) { return busy.contains(machine_.gpus[gpu].index); });
   const auto due = live::machine::due_gpu(machine_, wish, book, now_unix_s());
@@ -300,7 +300,7 @@ void ScoreKeeper::refresh() {
 void ScoreKeeper::measure(size_t gpu) {
   if (!gate_->begin(core::model::GpuId(static_cast<uint32_t>(gpu)))) return;
   MeasureBook book = read_book();
-  // What a sudden end would leave unaccounted is paid before.
+  // Charge the cost in advance, so that a crash does not leave it unaccounted.
   book.spent_s += options_.refresh_cost_s;
   const auto still_idle = [&] { return std::ranges::count(idle_gpus(), gpu) > 0; };
   if (book_is_broken_ || !still_idle() || !write_book(book)) {
@@ -312,11 +312,11 @@ void ScoreKeeper::measure(size_t gpu) {
   plan.block.program = {"/proc/self/exe", "measure-block"};
   const auto busy = [&] {
     BusyGpus out;
-    if (gate_->interrupted()) out[machine_.gpus[gpu].index] = "a job came";
+    if (gate_->interrupted()) out[machine_.gpus[gpu].index] = "a job started";
     const std::vector<size_t> idle = idle_gpus();
     for (size_t i = 0; i < machine_.gpus.size(); ++i) {
       if (i == gpu || std::ranges::count(idle, i) > 0) continue;
-      out[machine_.gpus[i].index] = "a job has it";
+      out[machine_.gpus[i].index] = "a job holds it";
     }
     return out;
   };
@@ -329,15 +329,16 @@ void ScoreKeeper::measure(size_t gpu) {
   const auto measured = live::machine::keep_sessions(result, plan, machine_, book, now_unix_s());
   if (!write_book(book)) return;
   if (!measured[gpu]) {
-    if (!interrupted) complain("measuring failed: " + result.problems.front());
+    if (!interrupted) complain("measurement failed: " + result.problems.front());
     return;
   }
-  next_look_ns_ = 0;  // another may be due
+  next_look_ns_ = 0;  // another GPU may be due
   look_at_book();
   std::vector<std::string> scores;
   for (const auto& of_class : learned_.table())
     scores.push_back(fmt::format("{:.3f}", of_class[gpu]));
-  options_.say(fmt::format("{} is measured: {} by class", gpu_name(gpu), fmt::join(scores, ", ")));
+  options_.say(
+      fmt::format("measured {}: PM scores by class {}", gpu_name(gpu), fmt::join(scores, ", ")));
   const std::scoped_lock lock(mutex_);
   ++report_.measurements;
 }

@@ -1,7 +1,6 @@
-// Scores that keep themselves: from what jobs that are over say, from measurements of idle GPUs,
-// and by forgetting what was measured under another driver. What changes goes to the scheduler as
-// live::controller::ScoresMeasured, as if an operator had sent it, so its journal holds every
-// change.
+// Keeps PM scores up to date: it learns from finished jobs, measures idle GPUs, and lets scores
+// expire that were measured under another driver. Changes are sent to the scheduler as
+// live::controller::ScoresMeasured, as if an operator had sent them, so the journal records them.
 #pragma once
 
 #include <condition_variable>
@@ -20,7 +19,7 @@
 
 namespace goban::serve::daemon {
 
-/// Evidence on its way from the accounting to the keeper. Threads: any.
+/// Queue of evidence from the accounting to the ScoreKeeper. Thread-safe.
 class EvidenceBox {
  public:
   struct Entry {
@@ -42,22 +41,22 @@ using MeasureFunction = std::function<live::machine::SessionResult(
 
 struct ScoreKeeperOptions {
   std::string state{};   ///< folder of `scores.learned.json`
-  std::string scores{};  ///< the score table whose book this goes on with (measure_book.hpp)
+  std::string scores{};  ///< score table whose measurement log is continued (measure_book.hpp)
   bool refreshes = true;
   double refresh_cost_s = live::machine::kRefreshSeconds;
-  base::TimeNs every_ns = base::kSecond;  ///< between turns; 0 = no thread, turn() is called
-  base::TimeNs look_every_ns = 60 * base::kSecond;  ///< between looks at the driver and the book
+  base::TimeNs every_ns = base::kSecond;  ///< period of turn(); 0 = no thread, the caller calls it
+  base::TimeNs look_every_ns = 60 * base::kSecond;  ///< period of checking driver and log
   core::knowledge::LearnOptions learning{};
-  /// Says whether the state folder is ours still; empty: it is.
+  /// Whether the state folder still belongs to this daemon; empty function: always.
   std::function<bool()> may_write{};
   std::function<int64_t()> unix_clock{};          ///< empty: the system's
-  MeasureFunction measure{};                      ///< empty: as `goban profile` does
+  MeasureFunction measure{};                      ///< empty: measures as `goban profile` does
   std::function<void(const std::string&)> say{};  ///< log lines
 };
 
 class ScoreKeeper final : public api::ScoreReporter {
  public:
-  /// `scheduler` and `box` outlive it.
+  /// `scheduler` and `box` outlive this object.
   ScoreKeeper(api::SchedulerClient& scheduler, base::gpus::MachineGpus machine, EvidenceBox& box,
               std::shared_ptr<MeasuringGate> gate, ScoreKeeperOptions options);
   /// Interrupts a measurement.
@@ -65,9 +64,9 @@ class ScoreKeeper final : public api::ScoreReporter {
   ScoreKeeper(const ScoreKeeper&) = delete;
   ScoreKeeper& operator=(const ScoreKeeper&) = delete;
 
-  /// Any thread.
+  /// Thread-safe.
   [[nodiscard]] api::ScoreReport report() const override;
-  /// One round of all that it does; by one thread.
+  /// One iteration: learn, check for expiry, send changes, measure. Called by one thread.
   void turn();
 
  private:
@@ -93,11 +92,11 @@ class ScoreKeeper final : public api::ScoreReporter {
   EvidenceBox& box_;
   std::shared_ptr<MeasuringGate> gate_;
   ScoreKeeperOptions options_;
-  core::knowledge::ScoreTable counting_{};  ///< in the scheduler, when it was looked at last
+  core::knowledge::ScoreTable counting_{};  ///< the scheduler's scores, as last read
   core::knowledge::LearnedScores learned_;
   core::knowledge::LearnedScores::Image saved_{};
   std::vector<core::knowledge::GpuNow> conditions_{};
-  base::TimeNs next_look_ns_ = 0;  ///< steady time
+  base::TimeNs next_look_ns_ = 0;  ///< on the steady clock
   bool has_changes_ = false;       ///< since the last save
   bool book_is_broken_ = false;
   std::string said_{};

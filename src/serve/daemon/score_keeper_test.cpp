@@ -1,5 +1,5 @@
-// The loop of measured scores around a real scheduler: jobs that say how long their ranks computed,
-// a profiler that measures the truth, and users of whom one lies.
+// The score keeper with a real scheduler: jobs report the compute times of their ranks, the
+// profiler measures the true scores, and one of the users reports false times.
 #include "serve/daemon/score_keeper.hpp"
 
 #include <cmath>
@@ -25,14 +25,14 @@ constexpr uint32_t kLiar = 99;
 constexpr int64_t kStart_s = 1'700'000'000;
 constexpr base::TimeNs kTurn = 60 * base::kSecond;  ///< of the scheduler's clock
 
-/// What GPUs are really like, and what jobs say of them.
+/// The true speeds of the GPUs, and the reports of jobs.
 struct Truth {
   std::mutex mutex{};
   std::vector<double> slowness = std::vector<double>(kGpus, 1.0);
   base::Random random{7};
-  int64_t runs_on_5 = 0;  ///< of others than the liar
+  int64_t runs_on_5 = 0;  ///< by honest users
 
-  /// Sums of the ranks of a run; a step takes 0.1 s on a good GPU.
+  /// Cumulative times of a run's ranks; a step takes 0.1 s on a normal GPU.
   std::vector<live::RankTimes> ranks_of(const live::LaunchOrder& order) {
     const std::scoped_lock lock(mutex);
     constexpr int64_t kSteps = 100;
@@ -51,7 +51,7 @@ struct Truth {
   }
 };
 
-/// Runs what it is told to, from one look at its reports to the next but one.
+/// An engine whose runs last from one take_reports() to the next but one.
 class QuickEngine final : public live::Engine {
  public:
   explicit QuickEngine(Truth& truth) : truth_(truth) {}
@@ -77,7 +77,7 @@ class QuickEngine final : public live::Engine {
   std::vector<live::Report> later_{};
 };
 
-/// Hands ended jobs to the box, and counts them.
+/// Passes finished jobs to the box, and counts them.
 class BoxAccounting final : public live::loop::Accounting {
  public:
   BoxAccounting(EvidenceBox& box, ProfileBook& profiles, std::atomic<size_t>& ended)
@@ -134,7 +134,7 @@ struct KeeperTest : testing::Test {
   KeeperTest(const KeeperTest&) = delete;
   KeeperTest& operator=(const KeeperTest&) = delete;
 
-  /// The profiler's word: the truth.
+  /// The profiler's result: the true scores.
   live::machine::SessionResult measured(size_t gpu) {
     ++measurements;
     core::knowledge::GpuSession session{
@@ -185,11 +185,11 @@ struct KeeperTest : testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     ASSERT_EQ(ended, submitted);
-    // The last turn also has to take what became of them.
+    // The last turn must also take their outcomes.
     (void)daemon->wait_for_change(daemon->version(), 50'000'000);
   }
-  /// A job of each user, of whom the last one lies; then the keeper's turn. They start together, so
-  /// that where they run does not depend on the pace of the machine.
+  /// One job per user, of whom the last one is malicious; then the keeper's turn. They start
+  /// together, so that their placement does not depend on the speed of the machine.
   void round() {
     std::vector<live::job::JobSpec> jobs;
     for (uint32_t user = 0; user < 5; ++user) {
@@ -208,7 +208,7 @@ struct KeeperTest : testing::Test {
     });
     return out;
   }
-  /// Runs on GPU 5 until its score is so; over 1000: not at all.
+  /// Number of runs on GPU 5 until its score is reached; over 1000: never.
   int64_t runs_until(const std::function<bool(double)>& is_so) {
     truth.runs_on_5 = 0;
     while (!is_so(scores()[5]) && truth.runs_on_5 <= 1000 && !HasFatalFailure()) round();
@@ -267,7 +267,7 @@ TEST_F(KeeperTest, AStragglerIsMeasuredWithinTheStatedRunsAndForgiven) {
   for (int i = 0; i < 12; ++i) round();
   truth.slowness[5] = 1.4;
   EXPECT_LE(runs_until([](double score) { return score > 1.2; }), kFoundWithinRuns);
-  EXPECT_NEAR(scores()[5], 1.4, 1e-6) << "the profiler's word";
+  EXPECT_NEAR(scores()[5], 1.4, 1e-6) << "the profiler's score";
   truth.slowness[5] = 1;
   EXPECT_LE(runs_until([](double score) { return score < 1.1; }), kFoundWithinRuns);
   EXPECT_EQ(keeper->report().moved_by_jobs, 0);
@@ -283,7 +283,7 @@ TEST_F(KeeperTest, WhereNothingIsMeasuredUsersThatAgreeFindIt) {
   EXPECT_LE(runs_until([](double score) { return std::abs(score - 1.4) < 0.08; }),
             kFoundWithinRuns);
   EXPECT_THAT(said, HasSubstr("jobs of several users agree on GPU 5 (V-5)"));
-  // Another life of the keeper goes on from what the first one heard.
+  // A restarted keeper continues from the evidence of the first one.
   keeper.reset();
   gate = std::make_shared<MeasuringGate>();
   keeper = std::make_unique<ScoreKeeper>(*scheduler, machine, box, gate, options);
@@ -294,7 +294,7 @@ TEST_F(KeeperTest, WhereNothingIsMeasuredUsersThatAgreeFindIt) {
 TEST_F(KeeperTest, MeasuringKeepsItsBudgetOverRestarts) {
   start();
   keeper->turn();
-  EXPECT_EQ(book().since_unix_s, kStart_s) << "from now on GPU time counts";
+  EXPECT_EQ(book().since_unix_s, kStart_s) << "the budget of GPU time grows from now on";
   now_s += 1240;  // 0.1 % of it on 8 GPUs are 9.92 s, and a measurement takes 10
   keeper->turn();
   EXPECT_EQ(measurements, 0);
@@ -306,7 +306,7 @@ TEST_F(KeeperTest, MeasuringKeepsItsBudgetOverRestarts) {
   keeper.reset();
   gate = std::make_shared<MeasuringGate>();
   keeper = std::make_unique<ScoreKeeper>(*scheduler, machine, box, gate, options);
-  now_s += 980;  // 17.92 s by now, and 18 are needed
+  now_s += 980;  // 17.92 s by now, and 18 s are required
   keeper->turn();
   EXPECT_EQ(measurements, 1);
   now_s += 20;
@@ -326,13 +326,13 @@ TEST_F(KeeperTest, WhatWasMeasuredUnderAnotherConditionExpires) {
   start(1.5);
   keeper->turn();
   EXPECT_THAT(scores(), Each(1.0)) << "unknown";
-  EXPECT_THAT(said, HasSubstr("the score of GPU 0 (V-0) has expired"));
+  EXPECT_THAT(said, HasSubstr("the PM score of GPU 0 (V-0) has expired"));
   EXPECT_TRUE(keeper->report().gpus[0].expired);
   EXPECT_FALSE(keeper->report().gpus[1].expired) << "never measured";
   said.clear();
   keeper->turn();
-  EXPECT_EQ(said, "") << "it is told once";
-  // Whoever sends scores now means them.
+  EXPECT_EQ(said, "") << "it is logged once";
+  // Scores sent from now on apply.
   std::vector<double> raw(kGpus, 1.0);
   raw[0] = 1.25;
   ASSERT_TRUE(scheduler->ask(live::controller::ScoresMeasured{
@@ -343,7 +343,7 @@ TEST_F(KeeperTest, WhatWasMeasuredUnderAnotherConditionExpires) {
   EXPECT_FALSE(keeper->report().gpus[0].expired);
 }
 
-// The job has the GPU at once; nothing runs beside a measurement.
+// The job gets the GPU at once; no job runs during a measurement.
 TEST_F(KeeperTest, AJobEndsTheMeasurementOfItsGpu) {
   write_book({.since_unix_s = kStart_s - 1'000'000'000});
   bool was_interrupted = false;
@@ -364,7 +364,7 @@ TEST_F(KeeperTest, AJobEndsTheMeasurementOfItsGpu) {
   EXPECT_TRUE(was_interrupted);
   wait_for_jobs();
   EXPECT_EQ(engine->launches, 1);
-  EXPECT_EQ(book().spent_s, 3) << "what it cost counts";
+  EXPECT_EQ(book().spent_s, 3) << "its cost counts";
   EXPECT_EQ(keeper->report().measurements, 0);
 }
 

@@ -23,9 +23,9 @@ using base::TableReader;
 namespace {
 
 constexpr size_t kFileBytesMax = 1 << 20;
-constexpr int64_t kVirtualGpusMax = 255;  // GPUs of a node
+constexpr int64_t kVirtualGpusMax = 255;  // maximum GPUs of a node
 constexpr double kSlownessMax = 100;
-constexpr uint32_t kForEverybody = 0666;  // callers are known by their credentials
+constexpr uint32_t kForEverybody = 0666;  // peer credentials identify the callers
 
 bool is_same_type(const core::model::ResourceType& one, const core::model::ResourceType& other) {
   const auto all = [](const core::model::ResourceType& type) {
@@ -43,19 +43,20 @@ void read_resource_types(TableReader& root, ServeConfig& config) {
             config.resource_types.end() ||
         type.name == api::kSlots;
     if (is_taken) {
-      table.refuse(
-          "name", fmt::format("another resource type is named {}", type.name),
-          fmt::format("give each a name of its own; {} are those of the machine", api::kSlots));
+      table.refuse("name", fmt::format("duplicate name '{}'; names must be unique", type.name),
+                   fmt::format("use another name; {} is reserved for the cores of the machine",
+                               api::kSlots));
     }
     config.resource_types.push_back(std::move(type));
   }
 }
 
-/// Whether the key says `yes`, which it does if it is not there, or "none".
+/// Whether the key is `yes` (the default) rather than "none".
 bool is_enabled(TableReader& root, const char* key, const char* yes) {
   const std::string word = root.text(key, yes);
   if (word != yes && word != "none") {
-    root.refuse(key, "is neither \"" + std::string(yes) + "\" nor \"none\"", "write one of them");
+    root.refuse(key, "unknown value \"" + word + "\"",
+                "must be \"" + std::string(yes) + "\" or \"none\"");
   }
   return word == yes;
 }
@@ -65,13 +66,13 @@ live::controller::ReservationRules read_reservation_rules(TableReader& table) {
   const std::string who = table.text("who", "operators");
   rules.by_users = who == "users";
   if (!rules.by_users && who != "operators") {
-    table.refuse("who", "is nobody who could reserve", "operators or users");
+    table.refuse("who", "unknown value", "must be operators or users");
   }
   rules.unit_ns = table.duration("unit", rules.unit_ns);
-  if (rules.unit_ns < base::kSecond) table.refuse("unit", "is under a second", "such as 1d");
+  if (rules.unit_ns < base::kSecond) table.refuse("unit", "must be at least 1 s", "such as 1d");
   rules.longest_ns = table.duration("longest", rules.longest_ns);
   if (rules.longest_ns < rules.unit_ns) {
-    table.refuse("longest", "is shorter than the unit", "such as 30d");
+    table.refuse("longest", "must not be shorter than unit", "such as 30d");
   }
   rules.ahead_ns = table.duration("ahead", rules.ahead_ns);
   rules.nodes_max = static_cast<int32_t>(table.whole("nodes_max", 0, INT32_MAX, 0));
@@ -105,8 +106,8 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
       root.whole("jobs_per_user", 0, INT32_MAX, static_cast<int64_t>(config.jobs_per_user_max)));
   config.seed = static_cast<uint64_t>(root.whole("seed", 0, INT64_MAX, 1));
   if (config.virtual_slowness.size() > static_cast<size_t>(config.virtual_gpus)) {
-    root.refuse("virtual_slowness", "names more GPUs than virtual_gpus",
-                "give one number a virtual GPU");
+    root.refuse("virtual_slowness", "has more entries than virtual_gpus",
+                "give one number per virtual GPU");
   }
   core::policy::PolicyOptions unused;
   if (auto status = set_sharing(config, unused); !status) {

@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"sharing = ['nobody=1']", "everyone"},
                     Wrong{"resource_type = [{name = 'x'}]", "nothing"},
                     Wrong{"resource_type = [{name = 'x', gpu = 1}]", "gpu"},
-                    Wrong{"resource_type = [{name = 'cores', gpus = 1}]", "another resource type"},
+                    Wrong{"resource_type = [{name = 'cores', gpus = 1}]", "duplicate name 'cores'"},
                     Wrong{"service = {priority_max = {king = 1}}", "king"},
                     Wrong{"service = {liste = 'x'}", "listen"},
                     Wrong{"refresh = 'always'", "refresh"}, Wrong{"learn = 1", "learn"},

@@ -52,7 +52,7 @@ Result<core::model::Cluster> machine_cluster(const ServeConfig& config,
           fmt::format("resource type {} does not fit on this machine: {} GPUs, {} cores, {} MiB",
                       type.name, placed.node.num_gpus, placed.node.host.cores,
                       placed.node.host.mem_bytes >> 20),
-          "lower its gpus, cores or memory; machines of this configuration have no ssd");
+          "reduce its gpus, cores or memory; ssd is not supported here");
     }
     builder.add_resource_type(type);
   }
@@ -114,9 +114,9 @@ Result<live::controller::Site> make_site(const ServeConfig& config,
   if (!composition) return base::failure(composition.error());
   if (composition->simulation_only()) {
     return base::usage_error(
-        fmt::format("policy '{}' needs the true work of jobs, which only a simulation knows",
+        fmt::format("policy '{}' requires true job durations, which exist only in simulation",
                     config.policy),
-        "take another one; goban policies lists them");
+        "use another policy; goban policies lists them");
   }
   site.composition = std::move(*composition);
   if (auto status = set_sharing(config, site.composition.options); !status) {
@@ -127,7 +127,7 @@ Result<live::controller::Site> make_site(const ServeConfig& config,
   }
   const Status known = core::policy::check_knowledge(
       site.composition, site.knowledge != nullptr,
-      "set `energy` and `colocation`, or take a policy that does not");
+      "set `energy` and `colocation`, or use a policy that does not require them");
   if (!known) return base::failure(known.error());
   site.seed = config.seed;
   site.keep_ended_ns = config.keep_ended_ns;

@@ -1,4 +1,4 @@
-// From the configuration and the GPUs that were found to the Site that is scheduled.
+// Builds the live::controller::Site from the configuration and the GPUs of the machine.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace goban::serve::daemon {
 
-/// One node with these GPUs. Errors: those of reading the files it names; Usage if the policy is
-/// simulation-only, or needs knowledge that there is none of.
+/// A site of one node with these GPUs. Errors: those of reading the configured files; Usage if the
+/// policy is for simulation only, or requires data that is not configured.
 [[nodiscard]] base::Result<live::controller::Site> make_site(
     const ServeConfig& config, const std::vector<base::gpus::LocalGpu>& gpus);
 

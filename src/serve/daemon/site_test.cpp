@@ -1,4 +1,4 @@
-// The site that a configuration makes, with the controller that schedules it.
+// The site built from a configuration, with the controller that schedules it.
 #include "serve/daemon/site.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct SiteTest : testing::Test {
   }
   ~SiteTest() override { std::filesystem::remove_all(folder); }
 
-  /// One GPU, a job that runs the application `a` on it, then one with `b`: how many run?
+  /// One GPU, a job with the application `a`, then one with `b`: returns the number that run.
   int running(SharingWish first, SharingWish second, const std::string& account = "one") {
     auto site = make_site(
         config,

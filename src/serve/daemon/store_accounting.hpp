@@ -1,5 +1,5 @@
-// Ended jobs of the live scheduler as accounting records in the history store: a record a run, as
-// after a requeue elsewhere.
+// Writes finished jobs of the live scheduler into the history store: one accounting record per run,
+// as other schedulers do for requeued jobs.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,11 @@
 
 namespace goban::serve::daemon {
 
-/// The records of one ended job. Texts refer to the job, the cluster and this.
+/// The accounting records of one finished job. Their strings refer to the job, the cluster and this
+/// object.
 class JobRecords {
  public:
-  /// `job` and `cluster` outlive this.
+  /// `job` and `cluster` outlive this object.
   JobRecords(const live::controller::LiveJob& job, const core::model::Cluster& cluster);
   [[nodiscard]] const std::vector<site::records::AccountingRecord>& records() const {
     return records_;
@@ -33,12 +34,12 @@ class JobRecords {
   std::vector<site::records::AccountingRecord> records_;
 };
 
-/// Opens the store for every batch, so that others may write to it in between.
+/// Opens the store for every batch, so that other writers can use it in between.
 class StoreAccounting final : public live::loop::Accounting {
  public:
-  /// `store`: as in `goban history --store`. Records that the store refuses go to `rejects`, a CSV
-  /// with reasons. `cluster` outlives this.
-  /// `ended`: is told of each job first, again if the store did not take it; empty: nobody is.
+  /// `store`: as in `goban history --store`. If the store refuses records, the reason is appended
+  /// to the file `rejects`. `cluster` outlives this object. `ended`: called with each job before it
+  /// is stored, and again if storing failed; may be empty.
   StoreAccounting(std::string store, std::string rejects, const core::model::Cluster& cluster,
                   std::function<void(const live::controller::LiveJob&)> ended = {})
       : store_(std::move(store)),
