@@ -13,10 +13,11 @@ namespace {
 
 std::atomic<bool> termination_noted = false;
 
-// Longer between two looks and the process was stopped (SIGSTOP, a suspended job): its peers were
-// too, and the launcher with them.
+// A longer time between two checks means that the process was stopped (SIGSTOP, a suspended job),
+// and its peers and launcher with it.
 constexpr double kLongestLook_s = 1;
-// In one place for so long after SIGTERM; Open MPI kills a second after it.
+// Time without change after SIGTERM before a rank reports. Open MPI sends SIGKILL one second after
+// SIGTERM.
 constexpr double kStuck_s = 0.3, kComputing_s = 0.6;
 
 }  // namespace
@@ -28,7 +29,7 @@ void CallWatch::Shown::store(const CallHeader& header) {
   std::memcpy(words.data(), &header, sizeof header);
   const uint64_t version = version_.load(std::memory_order_relaxed);
   version_.store(version + 1, std::memory_order_relaxed);
-  // Who sees a word sees the odd version before it too.
+  // A reader that sees one of these words also sees the odd version before it.
   for (size_t i = 0; i < words.size(); ++i) words_[i].store(words[i], std::memory_order_release);
   version_.store(version + 2, std::memory_order_release);
 }

@@ -19,7 +19,7 @@ Call call(Operation operation, const std::string& what, uint64_t sequence) {
   return out;
 }
 
-/// What a watch says, waited for.
+/// Collects the messages of a watch.
 class Heard {
  public:
   void operator()(const std::string& text) {
@@ -27,7 +27,7 @@ class Heard {
     texts_.push_back(text);
     changed_.notify_all();
   }
-  /// The n-th text.
+  /// Waits for the n-th message and returns it.
   std::string wait_for(size_t n) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return texts_.size() > n; });
@@ -120,7 +120,7 @@ TEST(CallHeader, OfALongNameTheEndIsKept) {
   EXPECT_EQ(back.sequence, 3U);
 }
 
-// Last: termination is noted for good.
+// This must be the last test: the note of a termination cannot be reset.
 TEST(CallWatch, AfterTerminationARankSaysWhereItIs) {
   Heard said, ended;
   CallWatch watch(settings(said, ended));

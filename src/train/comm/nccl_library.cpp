@@ -29,7 +29,7 @@ base::Result<void*> open_first(const char* what, const std::vector<std::string>&
                                   variable));
 }
 
-/// Looks functions up and remembers the first that is missing.
+/// Looks up functions and records the first one that is missing.
 class Symbols {
  public:
   explicit Symbols(void* file) : file_(file) {}

@@ -42,7 +42,7 @@ NcclOp op_of(Reduction reduction) {
   return NcclOp::Sum;
 }
 
-/// Memory on the GPU that grows to the largest message.
+/// GPU memory that grows to the largest message.
 class DeviceBuffer {
  public:
   explicit DeviceBuffer(const CudaFunctions& cuda) : cuda_(cuda) {}
@@ -52,7 +52,7 @@ class DeviceBuffer {
   DeviceBuffer(const DeviceBuffer&) = delete;
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
 
-  /// At least `bytes`; null if the GPU has no more.
+  /// At least `bytes`; null if the GPU is out of memory.
   std::byte* of(size_t bytes) {
     if (bytes <= size_) return static_cast<std::byte*>(data_);
     if (data_ != nullptr) cuda_.free(data_);
@@ -170,7 +170,7 @@ class NcclEnd final : public Communicator {
   base::Status run_exchange(const Group& group, const Call& call, std::optional<size_t> to,
                             std::span<const std::byte> send, std::optional<size_t> from,
                             std::span<std::byte> receive) override {
-    // Without a sender the buffer keeps what it holds.
+    // Without a sender the buffer keeps its contents.
     const std::span<std::byte> got = from ? receive : std::span<std::byte>{};
     return moved(group, call, send, got, [&](NcclComm comm, std::byte* in, std::byte* out) {
       const NcclFunctions& nccl = library_->nccl;
@@ -204,7 +204,8 @@ class NcclEnd final : public Communicator {
         "NCCL_DEBUG=INFO tells more");
   }
 
-  /// Meets the group, copies `send` to the GPU, runs `body`, and copies what it made to `receive`.
+  /// Synchronises the group, copies `send` to the GPU, runs `body`, and copies its result to
+  /// `receive`.
   template <typename Body>
   base::Status moved(const Group& group, const Call& call, std::span<const std::byte> send,
                      std::span<std::byte> receive, const Body& body) {
@@ -213,7 +214,7 @@ class NcclEnd final : public Communicator {
     auto comm = comm_of(group);
     if (!comm) return base::failure(comm.error());
     if (device_data()) {
-      // A buffer that is only read is given as one to write, as the C functions want it.
+      // The C functions take non-const pointers for buffers that are only read.
       auto* const own = const_cast<std::byte*>(send.data());
       if (auto s = nccl(call.text(), body(*comm, own, receive.data())); !s) return s;
       return wait(*comm, call);
@@ -237,8 +238,7 @@ class NcclEnd final : public Communicator {
                                   functions.copy(receive.data(), out, receive.size(), kCopyAnyWay));
   }
 
-  /// Runs `body` on buffers of the host: `send` and `receive` themselves, or copies of a GPU's
-  /// memory.
+  /// Runs `body` on host buffers that are copies of `send` and `receive`.
   template <typename Body>
   base::Status on_host(std::span<const std::byte> send, std::span<std::byte> receive,
                        const Body& body) {
@@ -304,7 +304,7 @@ class NcclEnd final : public Communicator {
   bool failed_ = false;
 };
 
-/// Makes this rank's end, not knowing whether the others can make theirs.
+/// Creates this rank's communicator, whether or not the other ranks can create theirs.
 base::Result<std::unique_ptr<NcclEnd>> own_end(Communicator& host, int gpu,
                                                const NcclPaths& paths) {
   auto library = NcclLibrary::load(paths);

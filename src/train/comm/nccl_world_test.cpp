@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 /// The stand-in of tests/fake_nccl, for both libraries.
 const NcclPaths kFake = {GOBAN_FAKE_NCCL, GOBAN_FAKE_NCCL};
 
-/// A variable of the environment, set while it lives.
+/// An environment variable, set during its lifetime.
 class Setting {
  public:
   Setting(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }

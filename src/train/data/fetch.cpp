@@ -96,7 +96,7 @@ base::Status fetch_mnist(const fs::path& folder, const fs::path& work) {
 base::Status fetch_fashion(const fs::path& folder, const fs::path& work) {
   const fs::path installed = fs::path("/") / kFashionFolder;
   if (fs::exists(installed)) return take(kFashion, installed, folder);
-  // As root, apt would download as another user, who may not write here.
+  // As root, apt downloads as another user, who has no write permission here.
   std::vector<std::string> download = {"apt-get", "-q", "download", kFashionPackage};
   if (geteuid() == 0) download.insert(download.end(), {"-o", "APT::Sandbox::User=root"});
   if (auto s = run(download, work.string()); !s) return s;
@@ -115,7 +115,7 @@ base::Status fetch(const std::string& name, const std::string& folder) {
     return base::usage_error(fmt::format("no data set '{}'", name), "there are: mnist, fashion");
   }
   std::error_code error;
-  // The clients run in `work`: what they are given must not depend on where this process is.
+  // The clients run in `work`, so their arguments must not depend on the current folder.
   const fs::path target = fs::absolute(folder, error) / name, work = target / "fetching";
   fs::create_directories(work, error);
   if (error)

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kMaxBytes = int64_t{1} << 32;
 
-/// Fills `into`. False at the end of the file.
+/// Fills `into`. False if the file ends first.
 base::Result<bool> fill(base::ByteSource& file, std::span<uint8_t> into) {
   while (!into.empty()) {
     const auto count = file.read(reinterpret_cast<char*>(into.data()), into.size());

@@ -79,7 +79,7 @@ TEST(Fetch, RefusesAnUnknownName) {
   EXPECT_EQ(status.error().code, base::ErrorCode::Usage);
 }
 
-/// Fetches for real; skips where the registry or the archive cannot be reached.
+/// Downloads from the real sources; skipped where the registry or the archive cannot be reached.
 class FetchForReal : public ::testing::TestWithParam<const char*> {
  protected:
   ~FetchForReal() override { std::filesystem::remove_all(folder_); }
