@@ -25,18 +25,13 @@ class CallWatch {
  public:
   struct Settings {
     int rank = 0;
-    int size = 1;          ///< ranks of the world
-    double timeout_s = 0;  /// A longer time in one collective ends the run. Time in which the
-                           /// process was stopped is hardly counted.
-    double first_word_s =
-        10;              ///< time in one collective before the first warning; doubles after each
-    double grace_s = 1;  ///< after timeout_s, so that the rank's thread can report first: its
-                         ///< message has more detail
+    int size = 1;              ///< ranks of the world
+    double timeout_s = 0;      ///< in one collective; then the run ends. Excludes time stopped
+    double first_word_s = 10;  ///< in one collective, before the first message; then doubles
+    double grace_s = 1;        ///< after timeout_s: the rank's own error has more detail
     double tick_s = 0.1;
-    std::function<void(const std::string&)>
-        say;  ///< prints a message; called by the watch's thread
-    std::function<void(const std::string&)>
-        end;  ///< prints a message and ends the process; called at most once
+    std::function<void(const std::string&)> say;  ///< prints; called by the watch's thread
+    std::function<void(const std::string&)> end;  ///< prints and exits; at most once
   };
   explicit CallWatch(Settings settings);
   ~CallWatch();

@@ -43,11 +43,9 @@ struct Group {
 [[nodiscard]] Group whole_world(int size);
 
 struct Options {
-  double timeout_s =
-      300;  ///< maximum wait for a peer; then the run ends with an error that names the peer
+  double timeout_s = 300;    ///< maximum wait for a peer; then the run ends and names it
   bool fixed_order = false;  ///< sum in rank order: identical bits on any transport
-  size_t largest_message = size_t{1}
-                           << 30;  ///< maximum bytes of one MPI message; larger buffers are split
+  size_t largest_message = size_t{1} << 30;  ///< bytes; larger MPI messages are split
 };
 
 /// Number of calls and bytes sent by this rank, per operation.

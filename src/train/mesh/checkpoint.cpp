@@ -19,7 +19,8 @@
 namespace goban::train::mesh {
 namespace {
 
-// A text line a variable ("name dtype sizes... crc32"), a line "--", then the bytes in that order.
+// Format: the line kMagic; the bookmark as key=value lines; "--"; one line per variable ("name
+// dtype sizes... crc32"); "--"; the bytes of the variables in that order.
 constexpr const char* kMagic = "goban-checkpoint 1";
 
 std::string_view bytes_of(const at::Tensor& x) {
@@ -68,7 +69,7 @@ std::string index_line(const Variable& variable, uint32_t sum) {
   return line + fmt::format(" {:08x}\n", sum);
 }
 
-/// Rank 0's outcome, known to all.
+/// Shares rank 0's outcome with all ranks.
 base::Status agree(base::Status mine, comm::Communicator& end, const std::string& path) {
   std::array<int64_t, 1> bad = {mine ? 0 : 1};
   const auto told =
@@ -80,11 +81,11 @@ base::Status agree(base::Status mine, comm::Communicator& end, const std::string
   return {};
 }
 
-/// A file that was read and fits the graph.
+/// The contents of a file that matches the graph.
 struct Read {
   Bookmark bookmark;
   std::vector<at::Tensor> values;
-  uint32_t head_sum = 0;  ///< of the head, which holds the checksums of all values
+  uint32_t head_sum = 0;  ///< checksum of the header, which contains the checksums of all values
 };
 
 base::Result<std::optional<Read>> read_file(const std::string& path, const Graph& graph) {
@@ -142,7 +143,7 @@ base::Result<std::optional<Read>> read_file(const std::string& path, const Graph
   return std::optional(std::move(out));
 }
 
-/// The own outcome, if all ranks have the same; else an error on each.
+/// This rank's outcome if it is the same on all ranks; otherwise an error on each rank.
 base::Status same_on_all(const base::Result<std::optional<Read>>& mine, comm::Communicator& end,
                          const std::string& path) {
   enum Outcome : int64_t { kNone, kRead, kFailed };

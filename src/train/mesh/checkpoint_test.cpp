@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-/// A parameter of these types, saved or loaded on a mesh; rank 0's whole value.
+/// Saves or loads a parameter of these types on a mesh; returns rank 0's complete value.
 base::Result<at::Tensor> visit(const VariableTypes& types, const char* mesh, const char* layout,
                                const std::string& path, bool save, const Bookmark& bookmark = {}) {
   const MeshShape shape = *MeshShape::parse(mesh);
@@ -73,7 +73,7 @@ TEST(Checkpoint, RanksThatFindDifferentFilesRefuseThem) {
   fs::copy_file(one, same);
   ASSERT_TRUE(visit({}, "", "", other, true, {{"step", "8"}}));
   fs::create_symlink("loop", folder / "loop");
-  // Two ranks, each of which looks in a place of its own; what each of them is told.
+  // Two ranks that read different paths; returns the error of each.
   const auto outcome = [&](const std::string& first, const std::string& second) {
     std::array<std::string, 2> told;
     const auto status = comm::run_threads(2, {}, [&](comm::Communicator& end) -> base::Status {
@@ -85,7 +85,7 @@ TEST(Checkpoint, RanksThatFindDifferentFilesRefuseThem) {
       const auto found = resume_checkpoint(rank == 0 ? first : second, variables);
       told[rank] = !found ? found.error().text() : *found ? "resumed" : "none";
       if (found) return {};
-      EXPECT_EQ(variables.slice(0).abs().sum().item<double>(), 0);  // as it was
+      EXPECT_EQ(variables.slice(0).abs().sum().item<double>(), 0);  // unchanged
       return {};
     });
     EXPECT_TRUE(status) << status.error().text();

@@ -37,9 +37,9 @@ std::shared_ptr<DeviceMemory::Account>& charged() {
   return account;
 }
 
-constexpr size_t kAlignment = 64;  // LibTorch's own
+constexpr size_t kAlignment = 64;  // LibTorch's alignment
 
-/// Lies before the data of each block.
+/// Stored before the data of each block.
 struct alignas(kAlignment) Header {
   std::shared_ptr<DeviceMemory::Account> account;
   int64_t bytes = 0;
@@ -54,8 +54,8 @@ void release(void* data) {
   std::free(header);
 }
 
-/// As LibTorch's own allocator, with an entry in the account of the thread that has one. oneDNN
-/// frees through the data pointer alone, so what is known of a block lies in front of it.
+/// Like LibTorch's allocator, but charges the account of the calling thread, if it has one. oneDNN
+/// frees by the data pointer alone, so the header of a block is stored before its data.
 class CountingAllocator final : public at::Allocator {
  public:
   at::DataPtr allocate(size_t n) const override {

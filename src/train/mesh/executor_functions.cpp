@@ -27,7 +27,7 @@ at::Tensor Executor::slicewise(const Step& step, const std::vector<at::Tensor>& 
 }
 
 void Executor::print(const Step& step, const Prepared& prepared, const at::Tensor& x) const {
-  // Of several devices with the same part, the first one speaks.
+  // Of several devices with the same slice, only the first prints.
   for (size_t axis = 0; axis < plan_.mesh.axes().size(); ++axis) {
     const bool splits = (axes_of(step.layout) >> axis & 1U) != 0;
     if (!splits && plan_.mesh.coordinate(plan_.rank, axis) != 0) return;
@@ -63,9 +63,10 @@ at::Tensor Executor::run_loop(const Step& step, const Prepared& prepared,
                               std::vector<at::Tensor> states, uint64_t step_number) {
   const Loop& loop = *node(step.node).attributes.loop;
   std::vector<at::Tensor> sums;
-  // The condition has the same bits on every device, so all leave at the same turn.
+  // The condition has the same bits on every device, so all leave the loop at the same iteration.
   for (uint64_t turn = 0;; ++turn) {
-    const uint64_t number = (step_number << 20U) + turn;  // for random numbers of their own
+    const uint64_t number =
+        (step_number << 20U) + turn;  // so that random numbers differ between iterations
     const at::Tensor going =
         prepared.going->pass(loop.states, states, {loop.going}, number).front();
     if (going.item<double>() == 0) break;

@@ -39,7 +39,7 @@ std::string messages_text(const std::vector<Collective>& messages, const MeshSha
 
 namespace {
 
-/// A line an operation; those of a loop follow it, for one turn.
+/// One line per operation. The operations of a loop follow it, for one iteration.
 std::string operations_text(const Graph& graph, const Plan& plan, const std::string& indent) {
   std::string out;
   for (const Step& step : plan.steps) {

@@ -16,11 +16,11 @@ struct Violation {
   std::string dimension;  ///< the rule to change
 };
 
-/// All dimensions an operation works on: of its inputs and its output.
+/// All dimensions of an operation's inputs and output.
 std::vector<Dim> dims_of(const Graph& graph, const Node& node) {
   std::vector<Dim> all = node.shape.dims();
   switch (node.op) {
-    // The sides are laid out apart from each other.
+    // Input and output of a reshape are laid out independently.
     case Op::Reshape:
     case Op::TopKIndices:
     case Op::Slice:
@@ -127,7 +127,8 @@ std::string closest(const std::string& name, const std::vector<std::string>& kno
   return best == known.end() ? "" : *best;
 }
 
-/// The first legal layout that differs in one rule, then in what is needed.
+/// The first legal layout that differs in one rule; if there is none, the layout with rules removed
+/// until it is legal.
 std::string alternative(const Graph& graph, const std::vector<NodeId>& nodes, const MeshShape& mesh,
                         const LayoutRules& rules, const std::string& dimension) {
   const auto quoted = [](const LayoutRules& legal) {

@@ -6,7 +6,7 @@
 namespace goban::train::mesh {
 namespace {
 
-/// Where a filter's dimensions meet an image's: [leading..., spatial..., channels].
+/// Maps a filter's dimensions to an image's: [leading..., spatial..., channels].
 struct Spatial {
   Spatial(const char* what, const Tensor& x, const Tensor& filter)
       : image(x.shape()), kernel(filter.shape()), count(kernel.rank() - 2) {
@@ -21,7 +21,7 @@ struct Spatial {
     }
     first = image.rank() - 1 - count;
   }
-  /// `in` is the filter's place of what x's channels are.
+  /// `in` is the position of the input channels in the filter.
   void require_channels(const char* what, size_t in) const {
     if (image[image.rank() - 1] == kernel[in]) return;
     throw GraphError(fmt::format("{}: the last dimension of x {} is not '{}' of {} of the filter",
@@ -99,8 +99,8 @@ Tensor conv_transpose(Tensor x, Tensor filter, Padding padding, int64_t stride) 
 
 namespace {
 
-/// Two dimensions: the blocks of a device are convolved as one image, with margins from others
-/// only.
+/// Two dimensions: the blocks of one device are convolved as one image; margins come from other
+/// devices only.
 Tensor image_from_blocks(Tensor x, Tensor filter) {
   const Spatial at("conv_with_blocks", x, filter);
   at.require_channels("conv_with_blocks", at.count);

@@ -14,7 +14,7 @@ void require_one_type(const char* what, const std::vector<Tensor>& inputs) {
   }
 }
 
-/// Every dimension of `part` is in `whole` with the same size.
+/// Requires every dimension of `part` in `whole`, with the same size.
 void require_part(const char* what, const Shape& part, const Shape& whole) {
   for (const Dim& dim : part.dims()) {
     if (whole.dim(dim.name).size == dim.size) continue;
@@ -73,7 +73,7 @@ Tensor einsum(const std::vector<Tensor>& inputs, const Shape& output, const char
   require_one_type(name, inputs);
   Shape all;
   for (const Tensor& input : inputs) all = all.united(input.shape());
-  (void)all.united(output);  // sizes agree
+  (void)all.united(output);  // checks that sizes agree
   return inputs[0].graph().add(Op::Einsum, name, inputs, output, inputs[0].dtype());
 }
 
@@ -106,7 +106,7 @@ Tensor broadcast(Tensor x, const Shape& shape) {
 }
 
 Tensor cumsum(Tensor x, const std::string& dim, bool exclusive) {
-  // Sum over j of x[j] * (j <= i): an einsum with a triangular mask, whatever is split.
+  // Sum over j of x[j] * (j <= i): an einsum with a triangular mask, under any layout.
   const Dim& along = x.shape().dim(dim);
   const Dim source{dim + "_source", along.size};
   const Tensor i = range(x.graph(), along, x.dtype());

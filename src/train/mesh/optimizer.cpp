@@ -8,7 +8,7 @@ namespace goban::train::mesh {
 namespace {
 
 constexpr double kGradientFloor = 1e-30;  // Adafactor's epsilon 1, on squared gradients
-constexpr double kParameterFloor = 1e-3;  // epsilon 2, least size of a parameter
+constexpr double kParameterFloor = 1e-3;  // Adafactor's epsilon 2, minimum RMS of a parameter
 constexpr double kDecayPower = -0.8;
 constexpr double kLargestRelativeStep = 0.01;
 

@@ -19,7 +19,7 @@ std::vector<Tensor> with_summaries(Graph& g) {
   const Graph::Scope scope(g, "layer");
   const Tensor y = einsum({x, w}, {kA});
   const Tensor mean = scalar_summary("mean", reduce_mean(y, {}));
-  (void)scalar_summary("mean", reduce_sum(square(x), {}));  // a name that is taken gets a number
+  (void)scalar_summary("mean", reduce_sum(square(x), {}));  // a duplicate name gets a number
   return with_gradients(y * mean, {x, w});
 }
 
@@ -55,7 +55,7 @@ TEST(ScalarSummary, IsItsValueUnderEveryLayoutAndIsFetchedByName) {
 }
 
 TEST(ScalarSummary, CostsNoMessageOfItsOwn) {
-  // The gradient of the loss is reduced anyway: the summary goes along in its message.
+  // The gradient of the loss is reduced anyway: the summary travels in its message.
   const auto collectives = [](bool summarized) {
     Graph g;
     const Tensor x = g.input("x", {kA, kB}), w = g.input("w", {kB});

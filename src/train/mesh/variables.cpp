@@ -14,7 +14,7 @@
 namespace goban::train::mesh {
 namespace {
 
-/// Without a tensor of its size: extremes of a tensor that holds a NaN are NaN.
+/// Uses no temporary tensor: minimum and maximum of a tensor with a NaN are NaN.
 bool finite(const at::Tensor& x) {
   if (!x.is_floating_point() || x.numel() == 0) return true;
   const auto [least, most] = at::aminmax(x);
