@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kWarmSteps = 3, kSteps = 15;
 
-/// The median time of a step; nothing, if a signal came.
+/// The median time of a step; nullopt after a signal.
 base::Result<std::optional<double>> measured_step_s(const TrainOptions& options,
                                                     const mesh::LayoutChoice& choice,
                                                     comm::Communicator& end, c10::Device device) {
@@ -31,7 +31,7 @@ base::Result<std::optional<double>> measured_step_s(const TrainOptions& options,
   const std::vector<mesh::Feeds> feeds = (*ready)->zero_feeds();
   std::vector<double> taken;
   for (int i = 0; i < kWarmSteps + kSteps; ++i) {
-    const auto stop = agreed_to_stop(end);  // a barrier, too
+    const auto stop = agreed_to_stop(end);  // also a barrier
     if (!stop) return base::failure(stop.error());
     if (*stop) return std::optional<double>{};
     const double before = base::steady_s();

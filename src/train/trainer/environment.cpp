@@ -34,7 +34,7 @@ std::string found_in(const char* path, const std::string& key, char separator) {
   return kUnknown;
 }
 
-/// The library that does the matrix products: what is mapped and has "blas" in its name.
+/// The library used for matrix products: a mapped file with "blas" in its name.
 std::string blas_library() {
   std::ifstream maps("/proc/self/maps");
   std::string line, best = kUnknown;
@@ -56,8 +56,7 @@ std::string now_utc() {
   return text;
 }
 
-/// Debian's reference implementation is the one in a folder "blas"; others have folders of their
-/// own.
+/// Debian's reference implementation is in a folder "blas"; others are in folders of other names.
 bool reference_blas() {
   std::ifstream maps("/proc/self/maps");
   std::string line;

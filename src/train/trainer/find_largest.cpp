@@ -34,7 +34,7 @@ TrainOptions sized(const LargestOptions& options, int ranks, int64_t size) {
   return out;
 }
 
-/// Bytes a device needs by the plan.
+/// Memory of a device according to the plan, in bytes.
 base::Result<int64_t> planned(const TrainOptions& options) {
   const auto step = build_step(options);
   if (!step) return base::failure(step.error());
@@ -48,10 +48,10 @@ base::Result<int64_t> planned(const TrainOptions& options) {
   return needed_bytes(*plan);
 }
 
-/// Trains some steps on zeros under the limit; the highest peak of a rank.
+/// Trains some steps on zeros under the limit; returns the highest peak of all ranks, in bytes.
 base::Result<int64_t> tried(TrainOptions options, int ranks, int steps) {
   const int64_t limit = options.memory_limit_bytes;
-  options.memory_limit_bytes = 0;  // the allocator alone decides
+  options.memory_limit_bytes = 0;  // only the allocator enforces the limit
   std::mutex mutex;
   int64_t most = 0;
   const auto status = comm::run_threads(ranks, {}, [&](comm::Communicator& end) -> base::Status {
@@ -79,8 +79,8 @@ base::Result<int64_t> tried(TrainOptions options, int ranks, int steps) {
   return most;
 }
 
-/// The largest n in [1, most] with fits(n), if fits(1); 0 otherwise. Starts near `guess`. Any
-/// number after a signal.
+/// The largest n in [1, most] with fits(n), or 0 if there is none. The search starts near `guess`.
+/// After a signal the result is undefined.
 int64_t largest(int64_t guess, int64_t most, const std::function<bool(int64_t)>& fits) {
   int64_t low = 0, high = most + 1;  // fits(low) or low == 0; not fits(high) or high > most
   int64_t stride = std::max<int64_t>(1, guess / 16);

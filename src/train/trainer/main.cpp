@@ -1,5 +1,5 @@
-// goban-train: mesh training runs. Adds the commands, parses the command line and runs what was
-// asked for; no other logic.
+// goban-train: mesh training runs. Adds the commands, parses the command line and runs the selected
+// command; no other logic.
 #include "train/trainer/memory_policy.hpp"
 #include "train/trainer/program/commands.hpp"
 

@@ -20,7 +20,7 @@ std::vector<RunCheckpoint::Setting> RunCheckpoint::settings() const {
           {"batch", std::to_string(options_.batch_size), "--batch-size", true},
           {"seed", std::to_string(options_.seed), "--seed", true},
           {"samples", std::to_string(train_size_), "a number of training samples of", false},
-          // With batch and samples it is --last-batch, where that makes a difference.
+          // With equal batch and samples this differs only if --last-batch differs and matters.
           {"epoch_steps", std::to_string(steps_), "a number of steps an epoch of", false}};
 }
 

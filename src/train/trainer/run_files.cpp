@@ -14,7 +14,7 @@
 namespace goban::train::trainer {
 namespace {
 
-/// What a device hands to all-reduces in one step.
+/// Bytes that a device contributes to all-reduces in one step.
 int64_t reduced_bytes(const mesh::Plan& plan, int micro_batches) {
   const auto sum = [](const std::vector<mesh::Collective>& all) {
     int64_t bytes = 0;

@@ -42,7 +42,7 @@ int64_t largest_batch(const SweepOptions& options) {
   return *std::max_element(options.batch_sizes.begin(), options.batch_sizes.end());
 }
 
-/// What all runs of a folder have in common; the number of epochs may grow.
+/// Settings common to all runs of a folder; the number of epochs may grow.
 std::string settings_text(const SweepOptions& options) {
   const TrainOptions& t = options.train;
   const auto& o = t.optimizer;
@@ -88,7 +88,8 @@ class Sweep {
     const auto data = open_batches(options_.train);
     if (!data) return base::failure(data.error());
     samples_ = (*data)->train_size();
-    // All processes or none: the first one says whether the folder is ours.
+    // All processes continue or none: the first one checks whether the folder belongs to this
+    // sweep.
     base::Status folder;
     if (launcher_.first) folder = claim_folder(options_);
     const auto go = launcher_.agree(folder.has_value());
@@ -133,7 +134,8 @@ class Sweep {
         return out;
       }
       if (attempt == 1 && launcher_.first) {
-        // At its end, and yet lines are missing: it was ended between a checkpoint and its line.
+        // The run is finished but lines are missing: it was interrupted between a checkpoint and
+        // its line.
         fmt::print(stderr, "  '{}' lacks lines of its metrics: trained again\n", train.out);
         std::error_code error;
         fs::remove_all(train.out, error);
@@ -146,7 +148,7 @@ class Sweep {
         return out;
       }
       if (!trained) return base::failure(trained.error());
-      // A signal may have come to one process after the run's own last agreement.
+      // A process may have received a signal after the run's last agreement.
       const auto stop = launcher_.any(stop_requested);
       if (!stop) return base::failure(stop.error());
       stopped_ = *stop;
@@ -186,7 +188,7 @@ class Sweep {
   const SweepOptions& options_;
   const Launcher& launcher_;
   int64_t samples_ = 0;
-  bool stopped_ = false;  // by a signal, on all processes
+  bool stopped_ = false;  // by a signal; equal on all processes
 };
 
 }  // namespace
@@ -218,7 +220,7 @@ base::Result<std::vector<SweepPoint>> grid_of(const SweepOptions& options) {
   }
   std::vector<Control> controls = {Control::Plain};
   for (const Control control : options.controls) {
-    // A rate that is given does not fall: its schedule is equal anyway.
+    // Only Adafactor's rate decreases; other schedules are equal anyway.
     const bool falls = options.train.optimizer.kind == mesh::OptimizerOptions::Kind::Adafactor;
     if (control == Control::EqualSchedule && !falls) continue;
     if (std::find(controls.begin(), controls.end(), control) == controls.end()) {

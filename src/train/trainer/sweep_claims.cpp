@@ -8,15 +8,16 @@
 namespace goban::train::trainer {
 namespace {
 
-// The rules. The experiment gives curves and words; these are the numbers we read from them.
-constexpr double kConverged = 0.005;          // S1: accuracy within this of the run's best
-constexpr double kEpochShare = 0.1;           // S1: epochs of convergence may differ by this share
-constexpr double kFirstGap = 0.03;            // S2
-constexpr double kLastGap = 0.01;             // S3: "about 0.005": not more than twice that
-constexpr double kTurned = 1.2;               // S5: last test loss over the least
-constexpr int kTurnFirst = 3, kTurnLast = 8;  // S5: "after epoch 5 or so"
-constexpr size_t kTurnEpochs = 8;             // S5 needs so many epochs
-constexpr size_t kAllEpochs = 20;             // S3, S6
+// The criteria. The experiment gives curves and statements; these thresholds are our reading.
+constexpr double kConverged = 0.005;  // S1: maximum distance to the run's best accuracy
+constexpr double kEpochShare =
+    0.1;  // S1: maximum difference of epochs to convergence, as a share of all epochs
+constexpr double kFirstGap = 0.03;                       // S2
+constexpr double kLastGap = 0.01;                        // S3: "about 0.005": at most twice that
+constexpr double kTurned = 1.2;                          // S5: last / minimum test loss
+constexpr int kTurnFirst = 3, kTurnLast = 8;             // S5: "after epoch 5 or so"
+constexpr size_t kTurnEpochs = 8;                        // S5: minimum number of epochs
+constexpr size_t kAllEpochs = 20;                        // S3, S6
 constexpr double kTwiceLow = 1.5, kTwiceHigh = 2.5;      // S6
 constexpr double kOthersLow = 0.03, kOthersHigh = 0.07;  // S6: "about 0.05"
 constexpr double kScaling = 0.8;                         // S7: share of proportional growth

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kColumns = 9;
 
-/// A field of the CSV; with blanks inside it is quoted too.
+/// A CSV field; quoted also if it contains spaces.
 std::string quoted(const std::string& text) {
   return text.find_first_of(",\" ") == std::string::npos ? text : "\"" + text + "\"";
 }
@@ -30,7 +30,7 @@ base::Result<std::vector<EpochResult>> read_metrics(const std::string& path) {
   base::FieldSplitter splitter;
   for (int number = 1; std::getline(in, line); ++number) {
     if (number == 1) continue;
-    if (in.eof()) break;  // no end of line: cut off
+    if (in.eof()) break;  // no newline: truncated
     std::vector<double> values;
     const bool whole = splitter.split(line) && splitter.fields().size() == kColumns;
     for (const std::string_view field : splitter.fields()) {

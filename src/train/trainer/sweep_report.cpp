@@ -93,7 +93,7 @@ std::string claims_table(const std::vector<Claim>& claims) {
   return out + "</table>\n";
 }
 
-/// The last values of every batch size under each control.
+/// The final values of every batch size under each control.
 std::string last_table(const SweepReport& report) {
   Rows rows;
   const auto& batches = report.options->batch_sizes;

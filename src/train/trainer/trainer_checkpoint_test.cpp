@@ -1,4 +1,4 @@
-// What a run saves, what it goes on from, and what it refuses.
+// Saving and resuming runs, and checkpoints that are rejected.
 #include <csignal>
 #include <filesystem>
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ class TrainerCheckpoint : public ::testing::Test, protected TestRuns {
  protected:
   TrainerCheckpoint() : TestRuns("checkpoint") {}
 
-  /// Saves a run's first variables, the last number of the first of them changed.
+  /// Saves a run's initial variables with the last element of the first one changed.
   base::Status save_with(double number, const mesh::Bookmark& bookmark) {
     return comm::run_threads(1, {}, [&](comm::Communicator& end) -> base::Status {
       auto graph = build_step(options_);
@@ -158,7 +158,7 @@ TEST_F(TrainerCheckpoint, AnUpdateThatIsNoNumberIsNotSavedEvenIfItIsTheLast) {
   ASSERT_TRUE(run(options_));
   const std::string before = contents(saved());
   options_.epochs = 2;
-  options_.most_steps = 11;  // one more, whose loss is still that of the saved parameters
+  options_.most_steps = 11;  // one more step, whose loss is still that of the saved parameters
   for (const double rate : {std::numeric_limits<double>::quiet_NaN(), 1e38}) {
     options_.optimizer.scale = rate;
     const auto result = run(options_);
@@ -185,7 +185,7 @@ TEST_F(TrainerCheckpoint, ARunThatIsStoppedSavesNoParametersThatAreNoNumbers) {
     const std::string before = contents(saved());
     TrainOptions split = options_;
     split.mesh = "x:2";
-    split.layout = "hidden1:x";  // rank 1 alone has it
+    split.layout = "hidden1:x";  // only rank 1 has it
     stop_requested = true;
     const auto result = run(split);
     stop_requested = false;
@@ -222,7 +222,7 @@ TEST_F(TrainerCheckpoint, OfARunWithOtherSettingsItIsRefusedByTheirNames) {
   other = options_;
   other.batch_size = 12;
   EXPECT_THAT(refused(other), HasSubstr("--batch-size 24, not 12"));
-  // Release 0.1 wrote less; what it stands at is looked at all the same.
+  // Release 0.1 wrote fewer settings; those present are still checked.
   const std::string whole = contents(saved());
   const auto rewrite = [&](const std::string& position) {
     std::string old = whole;

@@ -20,18 +20,19 @@ using namespace mesh;
 namespace {
 constexpr const char* kLessMemory =
     "split more dimensions, use more devices, micro-batches or recomputation";
-constexpr double kReferenceBatch = 200;  // of --lr-scale: the example's own batch size
+constexpr double kReferenceBatch =
+    200;  // reference of --lr-scale: the batch size of Mesh TensorFlow's example
 constexpr double kAdamWRate = 1e-3, kSgdRate = 0.05;
 
-/// The root of the sum of all elements' squares, in fp32.
+/// The square root of the sum of all elements' squares, in fp32.
 Tensor norm(Graph& graph, const std::vector<Tensor>& of) {
   Tensor sum = fill(graph, {}, 0);
   for (const Tensor& each : of) sum = sum + reduce_sum(square(cast(each, DType::F32)), {});
   return unary(Unary::Sqrt, sum);
 }
 
-/// The mean over the predictions of a batch, from its micro-batches. They are equally many in each,
-/// or counted: then sums are divided once, by the number in all of them.
+/// The mean over the predictions of a batch, from its micro-batches. If their numbers of
+/// predictions differ, these are counted, and the sum is divided once, by the total.
 class Mean {
  public:
   Mean(Graph& graph, const Model& model, int micro_batches)
@@ -40,9 +41,9 @@ class Mean {
     summed_ = model.counted->sum;
     number_ = maximum(accumulate(model.counted->number), fill(graph, {}, 1.0));
   }
-  /// What each micro-batch adds its share of.
+  /// The value that is summed over micro-batches.
   const Tensor& summed() const { return summed_; }
-  /// The mean of the loss, or of a gradient, from that of `summed` in each micro-batch.
+  /// The mean of the loss, or of a gradient, from the value of `summed` in each micro-batch.
   Tensor of(const Tensor& each) const {
     if (micro_batches_ == 1) return each;
     const Tensor sum = accumulate(cast(each, DType::F32));
@@ -214,7 +215,7 @@ base::Result<std::unique_ptr<TrainingStep>> TrainingStep::create(const TrainOpti
                                                                  const ChosenLayout& layout,
                                                                  comm::Communicator& end,
                                                                  DeviceMemory& memory) {
-  // Before anything is allocated: does it fit?
+  // Checks the memory before anything is allocated.
   const auto plan =
       lower(step->graph, step->roots(), layout.mesh, layout.rules, 0, options.micro_batches);
   if (!plan) return base::failure(plan.error());

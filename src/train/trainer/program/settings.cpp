@@ -114,7 +114,7 @@ int prepare(RunSettings& s) {
   }
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
-  std::signal(SIGUSR1, on_signal);  // mpirun passes it on, and Slurm sends it before the end
+  std::signal(SIGUSR1, on_signal);  // mpirun forwards it; Slurm can send it before the time limit
   return 0;
 }
 

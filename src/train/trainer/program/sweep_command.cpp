@@ -20,7 +20,7 @@ struct SweepSettings : RunSettings {
   std::vector<std::string> controls = {"steps", "schedule"};
 };
 
-/// The words as a shell would take them again.
+/// The words quoted for a shell.
 std::string command_text(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) {
@@ -45,7 +45,7 @@ base::Result<std::vector<EpochResult>> train_on_threads(const RankOptions& start
   return out;
 }
 
-/// The sweep on all ranks of an MPI job: the first one decides.
+/// A launcher for all ranks of an MPI job; the first rank decides.
 Launcher launcher_on(comm::Communicator& end) {
   const auto told = [](const base::Status& status, int64_t answer) -> base::Result<bool> {
     if (!status) return base::failure(status.error());
