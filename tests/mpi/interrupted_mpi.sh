@@ -29,7 +29,7 @@ stop() { # signal, to whom: rank or mpirun
   grep -q "^epoch " "$work/log" || fail "did not train"
   victim=$launcher
   [ "$2" = rank ] && victim=$(pgrep -P "$launcher" | tail -n 1)
-  rm "$work/stopped/checkpoint.goban" # what is there afterwards was saved later
+  rm "$work/stopped/checkpoint.goban" # a checkpoint found later was saved after the signal
   kill -"$1" "$victim"
   wait "$launcher"
   code=$?

@@ -32,10 +32,10 @@ if [ "$signal" = KILL ]; then
     fail "the other rank does not report its operation"
 else
   # The first when the rank stopped between its calls, the second when it stopped within one.
-  between="waited 8 s in $call.*rank [01] did not come .last seen in $call"
-  within="waited [0-9]+ s in $call.*all its peers (had come|came)"
+  between="waited 8 s in $call.*rank [01] did not arrive .last seen in $call"
+  within="waited [0-9]+ s in $call.*all its peers (had|have) arrived"
   grep -Eq "rank [01] ($between|$within)" "$work/log" || fail "no message names rank and operation"
-  grep -Eq "goban: rank [01] waits in $call.* for 4 s" "$work/log" ||
+  grep -Eq "goban: rank [01] has been waiting for 4 s in $call" "$work/log" ||
     fail "no message was printed while it waited"
 fi
 "$mpirun" -n 2 "$train" "${options[@]}" --epochs 1 > "$work/again" 2>&1 ||

@@ -58,7 +58,7 @@ class CallWatch {
   /// All peers have arrived; data transfer starts.
   void met() { met_.store(true, std::memory_order_relaxed); }
 
-  /// "; rank 2 did not come (last seen in ...)" for every peer that has not arrived.
+  /// "; rank 2 did not arrive (last seen in ...)" for every peer that has not arrived.
   [[nodiscard]] std::string missing() const;
 
  private:

@@ -42,7 +42,7 @@ CallWatch::Settings watch_settings(int rank, int size, const Options& options) {
   // This thread must not call MPI_Abort; the launcher ends the other ranks when one exits like
   // this.
   out.end = [](const std::string& text) {
-    tell(text + "; this ends the run");
+    tell(text + "; ending the run");
     std::_Exit(1);
   };
   return out;
@@ -300,9 +300,9 @@ class MpiEnd final : public Communicator {
   base::Status wait(MPI_Request* requests, int count, const Call& call) {
     if (wait_all(requests, count, [] {})) return {};
     failed_ = true;
-    return base::failed(fmt::format("rank {} waited {} s in {} after all its peers had come",
+    return base::failed(fmt::format("rank {} waited {} s in {} after all its peers had arrived",
                                     rank(), options().timeout_s, call.text()),
-                        "a peer died or the network stalled during the operation");
+                        "a peer exited or hung, or the network stalled, during the operation");
   }
 
   /// Waits for all requests. During long waits it tests each request and then calls `slow`, about
@@ -361,7 +361,7 @@ std::string mpi_library() {
 base::Result<std::unique_ptr<Communicator>> start_mpi(Options options) {
   int provided = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
-    return base::failed("MPI did not start");
+    return base::failed("MPI cannot be initialised");
   }
   int rank = 0, size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -89,15 +89,15 @@ class NcclEnd final : public Communicator {
 
   base::Status take_device(int gpu) {
     int count = 0;
-    if (auto s = cuda("count of GPUs", library_->cuda.get_device_count(&count)); !s) return s;
+    if (auto s = cuda("counting GPUs", library_->cuda.get_device_count(&count)); !s) return s;
     if (gpu >= count) {
-      return base::failed(fmt::format("rank {} is number {} on its machine, which shows it {} GPUs",
+      return base::failed(fmt::format("rank {} requires GPU {} of its machine, but sees {} GPUs",
                                       rank(), gpu, count),
-                          "NCCL wants a GPU of its own for each rank: fewer ranks, "
-                          "CUDA_VISIBLE_DEVICES unset, or --collectives host");
+                          "NCCL requires one GPU per rank: use fewer ranks, unset "
+                          "CUDA_VISIBLE_DEVICES, or use --collectives host");
     }
-    if (auto s = cuda("choice of GPU", library_->cuda.set_device(gpu)); !s) return s;
-    return cuda("stream", library_->cuda.stream_create(&stream_));
+    if (auto s = cuda("selecting the GPU", library_->cuda.set_device(gpu)); !s) return s;
+    return cuda("creating a stream", library_->cuda.stream_create(&stream_));
   }
 
   void abandon(const std::string& reason) override {
@@ -201,7 +201,7 @@ class NcclEnd final : public Communicator {
     failed_ = true;
     return base::failed(
         fmt::format("rank {}: NCCL: {}: {}", rank(), what, library_->nccl.get_error_string(code)),
-        "NCCL_DEBUG=INFO tells more");
+        "set NCCL_DEBUG=INFO for details");
   }
 
   /// Synchronises the group, copies `send` to the GPU, runs `body`, and copies its result to
@@ -224,7 +224,7 @@ class NcclEnd final : public Communicator {
     if (in == nullptr || out == nullptr) {
       failed_ = true;
       return base::failed(
-          fmt::format("rank {}: the GPU has no memory for {}", rank(), call.text()));
+          fmt::format("rank {}: the GPU is out of memory for {}", rank(), call.text()));
     }
     const CudaFunctions& functions = library_->cuda;
     if (auto s = cuda("copy to the GPU", functions.copy(in, send.data(), send.size(), kCopyAnyWay));
@@ -265,7 +265,7 @@ class NcclEnd final : public Communicator {
     if (const auto found = comms_.find(group.ranks); found != comms_.end()) return found->second;
     NcclUniqueId id{};
     if (group.index_of(rank()) == 0) {
-      if (auto s = nccl("unique id", library_->nccl.get_unique_id(&id)); !s) {
+      if (auto s = nccl("creating a unique id", library_->nccl.get_unique_id(&id)); !s) {
         return base::failure(s.error());
       }
     }
@@ -274,7 +274,7 @@ class NcclEnd final : public Communicator {
     NcclComm comm = nullptr;
     const int mine = static_cast<int>(group.index_of(rank()));
     const int code = library_->nccl.comm_init_rank(&comm, static_cast<int>(group.size()), id, mine);
-    if (auto s = nccl("start of a communicator", code); !s) return base::failure(s.error());
+    if (auto s = nccl("creating a communicator", code); !s) return base::failure(s.error());
     return comms_[group.ranks] = comm;
   }
 
@@ -282,15 +282,15 @@ class NcclEnd final : public Communicator {
     const double start_s = base::steady_s();
     while (true) {
       const int code = library_->cuda.stream_query(stream_);
-      if (code != kCudaNotReady) return cuda("end of a collective", code);
+      if (code != kCudaNotReady) return cuda("collective", code);
       int broken = 0;
       library_->nccl.comm_get_async_error(comm, &broken);
       if (auto s = nccl(call.text(), broken); !s) return s;
       if (base::steady_s() - start_s > options().timeout_s) {
         failed_ = true;
-        return base::failed(fmt::format("rank {} waited {} s in {} after all its peers had come",
+        return base::failed(fmt::format("rank {} waited {} s in {} after all its peers had arrived",
                                         rank(), options().timeout_s, call.text()),
-                            "a peer died or the network stalled during the operation");
+                            "a peer exited or hung, or the network stalled, during the operation");
       }
       sched_yield();
     }

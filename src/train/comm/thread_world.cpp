@@ -216,12 +216,12 @@ class ThreadEnd final : public Communicator {
   }
 
   std::string missing(const Meeting& meeting, const Group& group, const Call& call) const {
-    std::string text = fmt::format("after {} s in {}", options().timeout_s, call.text());
+    std::string text = fmt::format("time-out after {} s in {}", options().timeout_s, call.text());
     for (size_t i = 0; i < group.size(); ++i) {
       if (meeting.places[i].arrived) continue;
       const auto& seen = shared_->last_seen[static_cast<size_t>(group.ranks[i])];
-      text += fmt::format("; rank {} did not come (last seen in {})", group.ranks[i],
-                          seen.empty() ? "nothing yet" : seen);
+      text += fmt::format("; rank {} did not arrive ({})", group.ranks[i],
+                          seen.empty() ? "not seen yet" : "last seen in " + seen);
     }
     return text;
   }

@@ -61,7 +61,7 @@ TEST(ThreadWorld, AMissingRankIsNamedAfterTheTimeOut) {
   });
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().message,
-              HasSubstr("rank 2 did not come (last seen in barrier 'start'"));
+              HasSubstr("rank 2 did not arrive (last seen in barrier 'start'"));
   EXPECT_THAT(status.error().message, HasSubstr("barrier 'step1'"));
 }
 

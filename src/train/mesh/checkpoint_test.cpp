@@ -59,7 +59,7 @@ TEST(Checkpoint, MasterTypeIsThatOfTheFileAndSlicesThatOfTheDevices) {
   EXPECT_TRUE(at::equal(*again, *saved));
   const auto other = visit({DType::F64, DType::F32, DType::F32}, "", "", path, false);
   ASSERT_FALSE(other);
-  EXPECT_THAT(other.error().text(), HasSubstr("holds 'w fp32 4 6"));
+  EXPECT_THAT(other.error().text(), HasSubstr("contains 'w fp32 4 6"));
   fs::remove(path);
 }
 
@@ -95,8 +95,9 @@ TEST(Checkpoint, RanksThatFindDifferentFilesRefuseThem) {
   EXPECT_THAT(outcome(one, same), ::testing::Each("resumed"));
   EXPECT_THAT(outcome(none, none), ::testing::Each("none"));
   EXPECT_THAT(outcome(one, other), ::testing::Each(HasSubstr("not the same checkpoint")));
-  EXPECT_THAT(outcome(none, one), ::testing::Each(HasSubstr("rank 0 finds none, rank 1 one of")));
-  EXPECT_THAT(outcome(one, none), ::testing::Each(HasSubstr("rank 1 finds none")));
+  EXPECT_THAT(outcome(none, one),
+              ::testing::Each(HasSubstr("rank 0 finds no file, rank 1 reads checksum")));
+  EXPECT_THAT(outcome(one, none), ::testing::Each(HasSubstr("rank 1 finds no file")));
   const auto unreadable = outcome(one, loop);
   EXPECT_THAT(unreadable[0], HasSubstr("rank 1 could not read"));
   EXPECT_THAT(unreadable[1], HasSubstr("cannot open checkpoint"));

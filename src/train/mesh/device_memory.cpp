@@ -22,7 +22,7 @@ struct DeviceMemory::Account {
     if (limit_bytes > 0 && used > limit_bytes) {
       used_bytes -= bytes;
       TORCH_CHECK(false, "device memory exhausted: ", used - bytes, " bytes in use, ", bytes,
-                  " more wanted, the limit is ", limit_bytes);
+                  " more requested, the limit is ", limit_bytes);
     }
     int64_t peak = peak_bytes;
     while (used > peak && !peak_bytes.compare_exchange_weak(peak, used)) {
@@ -67,7 +67,7 @@ class CountingAllocator final : public at::Allocator {
     const size_t whole = (n + 2 * kAlignment - 1) / kAlignment * kAlignment;
     void* block = std::aligned_alloc(kAlignment, whole);
     if (block == nullptr && account != nullptr) account->used_bytes -= bytes;
-    TORCH_CHECK(block != nullptr, "out of memory: ", n, " bytes wanted");
+    TORCH_CHECK(block != nullptr, "out of memory: ", n, " bytes requested");
     auto* header = new (block) Header{account, bytes};
     void* data = header + 1;
     return {data, data, &release, cpu};

@@ -36,7 +36,7 @@ TEST(DeviceMemory, RefusesWhatIsBeyondTheLimitAndGoesOn) {
     (void)at::ones({513});
     FAIL() << "no limit";
   } catch (const c10::Error& error) {
-    EXPECT_NE(std::string(error.what()).find("2048 bytes in use, 2052 more wanted"),
+    EXPECT_NE(std::string(error.what()).find("2048 bytes in use, 2052 more requested"),
               std::string::npos)
         << error.what();
   }

@@ -180,7 +180,7 @@ TEST(Device, NamesAreResolvedAndWhatIsMissingIsNamed) {
   EXPECT_EQ(*resolve_device("privateuseone", 1), kStandin);
   const auto nonsense = resolve_device("tpu9", 0);
   ASSERT_FALSE(nonsense);
-  EXPECT_THAT(nonsense.error().text(), HasSubstr("there is no device 'tpu9'"));
+  EXPECT_THAT(nonsense.error().text(), HasSubstr("unknown device 'tpu9'"));
   if (const auto chosen = resolve_device("auto", 0); chosen->is_cuda()) return;
   for (const char* text : {"cuda", "cuda:1"}) {
     const auto absent = resolve_device(text, 0);

@@ -19,11 +19,12 @@ at::Tensor Executor::slicewise(const Step& step, const std::vector<at::Tensor>& 
   }
   throw ExecutionStopped{
       {base::ErrorCode::Failed,
-       fmt::format("operation '{}': the kernel gave {} of {}, expected a slice {} of {} {}",
-                   of.name, c10::toString(out.scalar_type()), out.sizes().vec(), step.local,
-                   dtype_name(of.dtype), of.shape.text()),
+       fmt::format(
+           "operation '{}': the kernel returned {} of shape {}, expected a slice {} of {} {}",
+           of.name, c10::toString(out.scalar_type()), out.sizes().vec(), step.local,
+           dtype_name(of.dtype), of.shape.text()),
        {},
-       "a slicewise kernel returns its part of the output, in its type"}};
+       "a slicewise kernel must return its slice of the output, in the type of the output"}};
 }
 
 void Executor::print(const Step& step, const Prepared& prepared, const at::Tensor& x) const {
@@ -41,7 +42,7 @@ void Executor::print(const Step& step, const Prepared& prepared, const at::Tenso
   const at::Tensor flat = x.to(at::kCPU, at::kDouble).reshape({-1}).contiguous();
   const auto* values = flat.data_ptr<double>();
   const auto shown = std::min<int64_t>(flat.numel(), of.attributes.count);
-  fmt::print(stderr, "{}: rank {} [{}] {} least {:.6g} mean {:.6g} largest {:.6g}: {:.6g}{}\n",
+  fmt::print(stderr, "{}: rank {} [{}] {} min {:.6g} mean {:.6g} max {:.6g}: {:.6g}{}\n",
              of.attributes.message, plan_.rank, fmt::join(part, ", "), dtype_name(of.dtype),
              flat.min().item<double>(), flat.mean().item<double>(), flat.max().item<double>(),
              fmt::join(values, values + shown, " "), shown < flat.numel() ? " ..." : "");

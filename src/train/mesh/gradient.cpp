@@ -150,10 +150,11 @@ class Walk {
         return back_function(id, node, dy, wanted);
       case Op::While:
       case Op::LoopValue:
-        throw GraphError(fmt::format(
-            "operation '{}' (while) has no gradient; write a fixed number of turns as a loop in "
-            "C++, give the gradient by custom_gradient(), or keep it away by stop_gradient()",
-            node.op == Op::While ? node.name : graph_.node(node.inputs[0]).name));
+        throw GraphError(
+            fmt::format("operation '{}' (while) has no gradient; write a fixed number of "
+                        "iterations as a loop in "
+                        "C++, or use custom_gradient() or stop_gradient()",
+                        node.op == Op::While ? node.name : graph_.node(node.inputs[0]).name));
       case Op::Accumulate:
       case Op::Print:
         return give(node.inputs[0], dy, wanted);
@@ -238,13 +239,13 @@ class Walk {
     for (const NodeId each : of) xs.push_back(value(each));
     const std::vector<Tensor> dxs = gradient(xs, value(id), dy);
     if (dxs.size() != xs.size()) {
-      throw GraphError(fmt::format("{}: the gradient function gives {} gradients for {} inputs",
+      throw GraphError(fmt::format("{}: the gradient function returned {} gradients for {} inputs",
                                    node.name, dxs.size(), xs.size()));
     }
     for (size_t i = 0; i < xs.size(); ++i) {
       if (dxs[i].shape() != xs[i].shape() || dxs[i].dtype() != xs[i].dtype()) {
-        throw GraphError(fmt::format("{}: gradient {} is {} {}, its input {} {}", node.name, i,
-                                     dtype_name(dxs[i].dtype()), dxs[i].shape().text(),
+        throw GraphError(fmt::format("{}: gradient {} is {} {}, but its input is {} {}", node.name,
+                                     i, dtype_name(dxs[i].dtype()), dxs[i].shape().text(),
                                      dtype_name(xs[i].dtype()), xs[i].shape().text()));
       }
       give(of[i], dxs[i], wanted);

@@ -82,8 +82,8 @@ Tensor Layers::separable_conv(const std::string& name, Tensor x, const std::vect
   std::vector<Tensor> seen = {x};
   for (const Reach& along : reach) {
     if (along.last < along.first || along.dim == channels) {
-      throw GraphError(fmt::format("separable_conv '{}': no filter from {} to {} along '{}'", name,
-                                   along.first, along.last, along.dim));
+      throw GraphError(fmt::format("separable_conv '{}': invalid filter from {} to {} along '{}'",
+                                   name, along.first, along.last, along.dim));
     }
     std::vector<Tensor> next;
     for (const Tensor& each : seen) {

@@ -248,14 +248,14 @@ base::Result<std::vector<std::string>> check_layout(const Graph& graph,
     if (std::find(names.begin(), names.end(), dimension) == names.end()) {
       return base::usage_error(fmt::format("layout rule \"{}:{}\": no tensor has a dimension '{}'",
                                            dimension, axis, dimension),
-                               fmt::format("did you mean '{}'? there are: {}",
+                               fmt::format("did you mean '{}'? known dimensions: {}",
                                            closest(dimension, names), fmt::join(names, ", ")));
     }
     if (mesh.find(axis) < 0) {
       return base::usage_error(
           fmt::format("layout rule \"{}:{}\": the mesh has no axis '{}'", dimension, axis, axis),
-          axes.empty() ? "the mesh has no axes: give --mesh"
-                       : fmt::format("did you mean '{}'? there are: {}", closest(axis, axes),
+          axes.empty() ? "the mesh has no axes; set --mesh"
+                       : fmt::format("did you mean '{}'? known axes: {}", closest(axis, axes),
                                      fmt::join(axes, ", ")));
     }
   }
@@ -269,8 +269,8 @@ base::Result<std::vector<std::string>> check_layout(const Graph& graph,
   for (size_t i = 0; i < mesh.axes().size(); ++i) {
     if ((used >> i & 1U) != 0 || mesh.axes()[i].size == 1) continue;
     warnings.push_back(fmt::format(
-        "mesh axis '{0}' splits nothing: its {1} devices all do the "
-        "same work; give it a dimension, as in \"{2}:{0}\"",
+        "mesh axis '{0}' splits nothing: its {1} devices repeat the "
+        "same work; assign a dimension to it, such as \"{2}:{0}\"",
         mesh.axes()[i].name, mesh.axes()[i].size, names.empty() ? "batch" : names.front()));
   }
   return warnings;

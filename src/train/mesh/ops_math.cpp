@@ -18,7 +18,8 @@ void require_one_type(const char* what, const std::vector<Tensor>& inputs) {
 void require_part(const char* what, const Shape& part, const Shape& whole) {
   for (const Dim& dim : part.dims()) {
     if (whole.dim(dim.name).size == dim.size) continue;
-    throw GraphError(fmt::format("{}: {} does not fit into {}", what, part.text(), whole.text()));
+    throw GraphError(
+        fmt::format("{}: the sizes of {} do not match {}", what, part.text(), whole.text()));
   }
 }
 
@@ -62,7 +63,8 @@ Tensor random(Graph& graph, Shape shape, Distribution distribution, uint64_t see
 }
 
 Tensor dropout(Tensor x, double keep, uint64_t seed) {
-  if (keep <= 0 || keep > 1) throw GraphError(fmt::format("dropout: keep is {}", keep));
+  if (keep <= 0 || keep > 1)
+    throw GraphError(fmt::format("dropout: keep is {}; must be > 0 and <= 1", keep));
   const Tensor draw = random(x.graph(), x.shape(), Distribution::Uniform, seed, x.dtype());
   const Tensor kept = less(draw, fill(x.graph(), {}, keep, x.dtype()));
   return x * stop_gradient(kept * (1.0 / keep));

@@ -123,7 +123,8 @@ class Updates {
 void add_updates(Graph& graph, const std::vector<Parameter>& parameters,
                  const std::vector<Tensor>& gradients, const OptimizerOptions& options) {
   Graph::Scope scope(graph, "optimizer");
-  if (parameters.size() != gradients.size()) throw GraphError("add_updates: sizes differ");
+  if (parameters.size() != gradients.size())
+    throw GraphError("add_updates: parameters and gradients differ in number");
   Updates updates(graph, options);
   for (size_t i = 0; i < parameters.size(); ++i) {
     updates.update(parameters[i].variable, gradients[i]);

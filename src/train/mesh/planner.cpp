@@ -47,7 +47,7 @@ class Search {
       return *best_;
     }
     return base::usage_error(
-        fmt::format("no layout on mesh \"{}\" fits into {} bytes a device; the least is {}",
+        fmt::format("no layout on mesh \"{}\" fits into {} bytes per device; the minimum is {}",
                     mesh_.text(), options_.memory_limit_bytes, least_bytes_),
         "use more devices, micro-batches or recomputation");
   }

@@ -102,7 +102,7 @@ TEST(Planner, SaysWhatWouldFit) {
   const auto choice =
       choose_layout(example.graph, example.roots, *MeshShape::parse("m1:4;m2:2"), options);
   ASSERT_FALSE(choice);
-  EXPECT_THAT(choice.error().text(), HasSubstr("the least is 300"));
+  EXPECT_THAT(choice.error().text(), HasSubstr("the minimum is 300"));
 }
 
 TEST(Planner, MeasuresOneModelForAllRanks) {

@@ -81,9 +81,9 @@ TEST(ScalarSummary, WhatCannotBeSummarizedIsRefusedWhileBuilding) {
   EXPECT_THAT(said([](Graph& g) { (void)scalar_summary("x", g.input("in", {kA})); }),
               HasSubstr("'x' is [a=4], not a scalar"));
   EXPECT_THAT(said([](Graph& g) { (void)scalar_summary("two words", fill(g, {}, 1)); }),
-              HasSubstr("unlike 'two words'"));
+              HasSubstr("name 'two words' must consist of"));
   EXPECT_THAT(said([](Graph& g) { (void)scalar_summary("", fill(g, {}, 1)); }),
-              HasSubstr("unlike ''"));
+              HasSubstr("name '' must consist of"));
   EXPECT_THAT(
       said([](Graph& g) {
         (void)while_loop(
@@ -93,7 +93,7 @@ TEST(ScalarSummary, WhatCannotBeSummarizedIsRefusedWhileBuilding) {
               return std::vector<Tensor>{scalar_summary("turn", s[0] + 1.0)};
             });
       }),
-      HasSubstr("the summary 'turn' is inside of the loop"));
+      HasSubstr("the summary 'turn' is inside the loop"));
 }
 
 }  // namespace

@@ -68,15 +68,16 @@ bool reference_blas() {
 
 std::string accelerator(const std::string& device) {
   const auto used = mesh::resolve_device(device, 0);
-  return used && !used->is_cpu() ? mesh::device_name(*used) : "none: trained on the processor";
+  return used && !used->is_cpu() ? mesh::device_name(*used) : "none; trained on the CPU";
 }
 
 }  // namespace
 
 std::string slow_blas_warning() {
   if (!reference_blas()) return "";
-  return "the BLAS in use is Debian's reference implementation, some 20 times slower than it need "
-         "be; "
+  return "matrix products use Debian's reference BLAS, which is about 20 times slower than an "
+         "optimised "
+         "one; "
          "remedy: apt-get install libopenblas0-pthread";
 }
 

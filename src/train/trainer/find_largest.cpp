@@ -145,13 +145,14 @@ std::string default_layout(Growing growing) {
 
 base::Result<std::vector<Largest>> find_largest(const LargestOptions& options) {
   if (options.train.memory_limit_bytes <= 0) {
-    return base::usage_error("the largest that fits is asked for, but no memory limit is given",
-                             "--memory-limit-mb 64");
+    return base::usage_error("the search for the largest size requires a memory limit",
+                             "add --memory-limit-mb, such as --memory-limit-mb 64");
   }
   std::vector<Largest> all;
   const int threads = at::get_num_threads();
   for (const int ranks : options.ranks) {
-    if (ranks < 1) return base::usage_error(fmt::format("{} ranks are none", ranks));
+    if (ranks < 1)
+      return base::usage_error(fmt::format("number of ranks {}: must be an integer >= 1", ranks));
     at::set_num_threads(std::max(1, threads / ranks));
     auto one = of_ranks(options, ranks);
     at::set_num_threads(threads);
@@ -164,7 +165,7 @@ base::Result<std::vector<Largest>> find_largest(const LargestOptions& options) {
 
 std::string largest_text(const LargestOptions& options, const std::vector<Largest>& all) {
   std::string out = fmt::format(
-      "largest {} within {} bytes a device\n{:>5}  {:<24} {:>10} {:>10} {:>8} {:>14} {:>14}\n",
+      "largest {} within {} bytes per device\n{:>5}  {:<24} {:>10} {:>10} {:>8} {:>14} {:>14}\n",
       name_of(options.growing), options.train.memory_limit_bytes, "ranks", "layout", "predicted",
       "found", "times", "planned bytes", "measured bytes");
   const double one = all.empty() ? 0 : static_cast<double>(all.front().found);
@@ -176,7 +177,7 @@ std::string largest_text(const LargestOptions& options, const std::vector<Larges
   }
   for (const Largest& each : all) {
     if (!each.refused.empty()) {
-      out += fmt::format("{} ranks, the next larger: {}\n", each.ranks, each.refused);
+      out += fmt::format("{} ranks, next larger size: {}\n", each.ranks, each.refused);
     }
   }
   return out;

@@ -77,7 +77,7 @@ TEST(FindLargest, ASplitModelIsLarger) {
 
 TEST(FindLargest, NeedsALimitAndALegalLayout) {
   LargestOptions options;
-  EXPECT_THAT(find_largest(options).error().text(), HasSubstr("no memory limit is given"));
+  EXPECT_THAT(find_largest(options).error().text(), HasSubstr("requires a memory limit"));
   options.train.memory_limit_bytes = 1'000'000;
   options.train.layout = "bacth:x";
   options.ranks = {2};

@@ -17,7 +17,7 @@ namespace {
 constexpr double kInterval_s = 1;
 
 void warn(const char* what, const std::string& path, int error) {
-  fmt::print(stderr, "warning: progress: cannot {} '{}': {}; the run goes on without it\n", what,
+  fmt::print(stderr, "warning: progress: cannot {} '{}': {}; the run continues without it\n", what,
              path, std::strerror(error));
 }
 

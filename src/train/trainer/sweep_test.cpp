@@ -42,7 +42,7 @@ TEST(SweepGrid, IsEveryCombinationOnceAndTheLargestBatchIsItsOwnControl) {
   EXPECT_EQ(count(Control::EqualSchedule), 1 * 2 * 2 * 1 * 3);  // a fixed rate does not decrease
   EXPECT_EQ((*points)[6].layout, "batch:cols;hidden1:rows");
   options.train.mesh = "rows:4";
-  EXPECT_THAT(grid_of(options).error().text(), HasSubstr("need a mesh of two axes"));
+  EXPECT_THAT(grid_of(options).error().text(), HasSubstr("requires a mesh with two axes"));
 }
 
 TEST(SweepGrid, ControlsChangeWhatTheySay) {
@@ -199,7 +199,7 @@ TEST_F(SweepRuns, AnotherSweepsFolderIsRefused) {
   options_.train.train_limit = 100;
   const auto other = run_sweep(options_, launcher_);
   ASSERT_FALSE(other);
-  EXPECT_THAT(other.error().text(), HasSubstr("of a sweep with other settings"));
+  EXPECT_THAT(other.error().text(), HasSubstr("belongs to a sweep with other settings"));
 }
 
 TEST_F(SweepRuns, LayoutsAreComparedAndIllegalOnesListed) {

@@ -123,7 +123,7 @@ class Run {
     if (rest == 0) return {};
     if (options_.last_batch == LastBatch::Drop) {
       if (speaks()) {
-        fmt::print(stderr, "note: {} of {} samples are left out of each epoch\n", rest, size);
+        fmt::print(stderr, "note: {} of {} samples are excluded from each epoch\n", rest, size);
       }
       return {};
     }
@@ -137,7 +137,7 @@ class Run {
       base::Error error = smaller.error();
       error.message =
           fmt::format("the last batch of an epoch has {} samples: {}", rest, error.message);
-      error.remedy = "--last-batch drop leaves them out; or a batch size that divides the data set";
+      error.remedy = "use --last-batch drop, or a batch size that divides the data set";
       return base::failure(error);
     }
     last_ = std::move(*smaller);
@@ -151,7 +151,7 @@ class Run {
     evaluation_ = std::move(*evaluation);
     if (evaluation_->left_out() > 0 && speaks()) {
       fmt::print(stderr,
-                 "note: {} of {} test samples are left out: the layout does not divide them\n",
+                 "note: {} of {} test samples are excluded: the layout does not divide them\n",
                  evaluation_->left_out(), batches_->test_size());
     }
     return {};
@@ -182,8 +182,7 @@ class Run {
     const auto bad = whole_->variables().first_not_finite();
     if (!bad) return base::failure(bad.error());
     if (bad->empty()) return {};
-    return no_number(
-        fmt::format("'{}' holds values that are no finite numbers after step {}", *bad, at_.step));
+    return no_number(fmt::format("'{}' contains NaN or infinity after step {}", *bad, at_.step));
   }
 
   /// Runs one step at `at_.position`: batches, program, statistics. Returns the number of samples.
@@ -308,11 +307,11 @@ class Run {
           result.train_s, result.samples_per_s);
       if (predicted_s_ > 0) {
         const double measured = statistics_.sum_s / static_cast<double>(statistics_.steps);
-        fmt::print("planner: {:.4g} s a step measured, {:.4g} s predicted ({:.2f} times)\n",
+        fmt::print("planner: {:.4g} s per step measured, {:.4g} s predicted ({:.2f} times)\n",
                    measured, predicted_s_, measured / predicted_s_);
       }
       if (options_.memory_limit_bytes > 0) {
-        fmt::print("memory of device 0: {} bytes at most measured, {} planned, limit {}\n",
+        fmt::print("memory of device 0: peak {} bytes measured, {} planned, limit {}\n",
                    memory_->peak_bytes(), needed_bytes(whole_->plan()),
                    options_.memory_limit_bytes);
       }

@@ -154,7 +154,7 @@ TEST_F(Trainer, SummariesOfAnIntervalOutliveAStopAndOtherColumnsAreRefused) {
   half.epochs = 120;
   const auto refused = run(half);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().text(), HasSubstr("has other columns than this run"));
+  EXPECT_THAT(refused.error().text(), HasSubstr("has different columns from this run"));
 }
 
 TEST_F(Trainer, EveryLayoutFollowsOneTrajectoryAndSoDoesThePlanners) {
@@ -423,7 +423,7 @@ TEST_F(Trainer, WrongOptionsAreNamed) {
   EXPECT_THAT(run(options_).error().text(), HasSubstr("larger than the 240 training samples"));
   options_.batch_size = 24;
   options_.micro_batches = 5;
-  EXPECT_THAT(run(options_).error().text(), HasSubstr("does not divide into 5 micro-batches"));
+  EXPECT_THAT(run(options_).error().text(), HasSubstr("is not divisible into 5 micro-batches"));
   options_.micro_batches = 1;
   options_.data_dir = "/nonexistent";
   EXPECT_THAT(run(options_).error().text(), HasSubstr("goban-train data fetch mnist"));

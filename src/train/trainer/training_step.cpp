@@ -91,7 +91,7 @@ std::vector<NodeId> StepGraph::roots() const {
 
 base::Result<std::unique_ptr<StepGraph>> build_step(const TrainOptions& options) {
   if (options.micro_batches < 1 || options.batch_size % options.micro_batches != 0) {
-    return base::usage_error(fmt::format("a batch of {} does not divide into {} micro-batches",
+    return base::usage_error(fmt::format("a batch of {} is not divisible into {} micro-batches",
                                          options.batch_size, options.micro_batches));
   }
   auto out = std::make_unique<StepGraph>();
@@ -171,8 +171,8 @@ base::Result<ChosenLayout> choose(const TrainOptions& options, const StepGraph& 
   out.rules = choice->rules;
   out.predicted_step_s = choice->step_s;
   out.said = fmt::format(
-      "planner: mesh \"{}\" layout \"{}\", best of {} legal ones; predicted {:.4g} s a step, {} "
-      "bytes a device (measured: {:.3g} s + {:.3g} s/byte a collective, {:.3g} flops/s, {:.3g} "
+      "planner: mesh \"{}\" layout \"{}\", best of {} legal ones; predicted {:.4g} s per step, {} "
+      "bytes per device (measured: {:.3g} s + {:.3g} s/byte per collective, {:.3g} flops/s, {:.3g} "
       "bytes/s)\n",
       out.mesh.text(), out.rules.text(), choice->examined, choice->step_s, choice->memory_bytes,
       costs->alpha_s, costs->beta_s_per_byte, costs->flops_per_s, costs->bytes_per_s);
@@ -195,9 +195,8 @@ std::string memory_warning(const TrainOptions& options, const Plan& plan) {
     return "";
   }
   return fmt::format(
-      "by the plan a device needs {} bytes ({} of variables, {} of values), the limit is {}; if "
-      "its "
-      "allocator refuses: {}",
+      "the plan requires {} bytes per device ({} of variables, {} of values), the limit is {}; if "
+      "the allocator rejects a tensor: {}",
       needed_bytes(plan), plan.totals.variable_bytes, plan.totals.peak_value_bytes,
       options.memory_limit_bytes, kLessMemory);
 }
