@@ -78,8 +78,7 @@ std::string explain(const Graph& graph, const Plan& plan) {
   const PlanTotals& totals = plan.totals;
   out += fmt::format(
       "per step, on this device: {:.4g} flops, {} bytes sent in {} collectives, {} bytes of "
-      "variables "
-      "updated; memory: {} bytes of variables, at most {} bytes of values\n",
+      "variables updated; memory: {} bytes of variables, at most {} bytes of values\n",
       totals.flops, totals.sent_bytes, totals.collectives, totals.updated_bytes,
       totals.variable_bytes, totals.peak_value_bytes);
   for (const std::string& warning : plan.warnings) out += "warning: " + warning + "\n";

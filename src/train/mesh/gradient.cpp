@@ -152,8 +152,7 @@ class Walk {
       case Op::LoopValue:
         throw GraphError(
             fmt::format("operation '{}' (while) has no gradient; write a fixed number of "
-                        "iterations as a loop in "
-                        "C++, or use custom_gradient() or stop_gradient()",
+                        "iterations as a loop in C++, or use custom_gradient() or stop_gradient()",
                         node.op == Op::While ? node.name : graph_.node(node.inputs[0]).name));
       case Op::Accumulate:
       case Op::Print:

@@ -91,8 +91,7 @@ std::string comparison_text(const Comparison& comparison) {
   }
   std::string out = fmt::format(
       "{} of {} legal layouts, best prediction first (costs: {:.3g} s + {:.3g} s/byte per "
-      "collective, "
-      "{:.3g} flops/s, {:.3g} bytes/s)\n{:<20} {:<{}} {:>13} {:>13} {:>8}\n",
+      "collective, {:.3g} flops/s, {:.3g} bytes/s)\n{:<20} {:<{}} {:>13} {:>13} {:>8}\n",
       comparison.layouts.size(), comparison.legal, costs.alpha_s, costs.beta_s_per_byte,
       costs.flops_per_s, costs.bytes_per_s, "mesh", "layout", wide, "predicted ms", "measured ms",
       "times");

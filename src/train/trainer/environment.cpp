@@ -76,9 +76,7 @@ std::string accelerator(const std::string& device) {
 std::string slow_blas_warning() {
   if (!reference_blas()) return "";
   return "matrix products use Debian's reference BLAS, which is about 20 times slower than an "
-         "optimised "
-         "one; "
-         "remedy: apt-get install libopenblas0-pthread";
+         "optimised one; remedy: apt-get install libopenblas0-pthread";
 }
 
 std::vector<std::pair<std::string, std::string>> environment_rows(int ranks,

@@ -126,8 +126,7 @@ std::string layouts_section(const SweepReport& report) {
   if (rows.empty()) return {};
   return "<h2>Losses under every layout</h2>\n<p>Maximum relative difference of the "
          "training loss of an epoch from that of the first layout, over equal runs. Sums are "
-         "formed "
-         "in another order, so it grows slowly with the number of steps.</p>\n" +
+         "formed in another order, so it grows slowly with the number of steps.</p>\n" +
          table({"layout", "runs compared", "maximum difference"}, rows);
 }
 
@@ -140,8 +139,7 @@ std::string largest_section(const SweepReport& report) {
   }
   return fmt::format(
              "<h2>Largest batch by number of ranks</h2>\n<p>Within {} bytes per device, enforced "
-             "by "
-             "the allocator. Predicted from the plan alone; found by training steps.</p>\n",
+             "by the allocator. Predicted from the plan alone; found by training steps.</p>\n",
              report.options->largest_limit_bytes) +
          table({"ranks", "layout", "predicted", "found", "maximum bytes"}, rows);
 }
