@@ -28,7 +28,7 @@ two --batch-size 16 && fail "ranks with different checkpoints train together"
 grep -q "rank 0 reads checksum [0-9a-f]*, rank 1 finds no file" "$work/log" || fail "not named"
 cmp -s "$work/a/saved/checkpoint.goban" "$work/kept" || fail "the checkpoint was overwritten"
 
-# A batch that the mesh does not divide, on rank 1 only: its error is reported, and rank 0 learns of it.
+# A batch that the mesh does not divide, on rank 1 only: its error is reported, also by rank 0.
 rm -r "$work"/[ab]/saved
 two --batch-size 15 && fail "a rank that was refused ends with success"
 grep -q "goban-train: .*dimension 'batch' has 15 elements" "$work/log" ||

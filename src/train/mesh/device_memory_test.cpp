@@ -40,7 +40,7 @@ TEST(DeviceMemory, RefusesWhatIsBeyondTheLimitAndGoesOn) {
               std::string::npos)
         << error.what();
   }
-  EXPECT_EQ(at::ones({512}).numel(), 512);  // the refused one is not charged
+  EXPECT_EQ(at::ones({512}).numel(), 512);  // the rejected allocation is not charged
 }
 
 TEST(DeviceMemory, TensorsMayOutliveTheirAccount) {

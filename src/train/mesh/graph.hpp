@@ -1,5 +1,5 @@
-// The graph of operations that a model consists of. It has names, shapes and types only, so it is
-// checked, planned and explained without a tensor library.
+// The operations of a model as a graph of names, shapes and types only: it is checked, planned and
+// explained without a tensor library.
 #pragma once
 
 #include <cstdint>
@@ -115,8 +115,7 @@ using NodeId = int32_t;
 class Tensor;
 struct SlicewiseFunction;  // functions.hpp
 struct Loop;
-/// Computes the gradients of the inputs, with the inputs' shapes, from the inputs, the value and
-/// its gradient.
+/// Computes the gradients of the inputs, with their shapes, from inputs, value and its gradient.
 using GradientFunction =
     std::function<std::vector<Tensor>(const std::vector<Tensor>& xs, Tensor y, Tensor dy)>;
 
