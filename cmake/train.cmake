@@ -118,10 +118,10 @@ if(GOBAN_TESTS)
   set_tests_properties(mpi.divergence PROPERTIES PASS_REGULAR_EXPRESSION
     "ranks diverged: rank 0 is in all-reduce 'loss' .* rank 2 is in barrier 'save'")
   set_tests_properties(mpi.missing_rank PROPERTIES PASS_REGULAR_EXPRESSION
-    "rank 2 did not come .last seen in all-reduce 'step0'")
+    "rank 2 did not arrive .last seen in all-reduce 'step0'")
   goban_mpi_test(mpi.stopped_rank 2 comm_mpi_check --stop)
   set_tests_properties(mpi.stopped_rank PROPERTIES PASS_REGULAR_EXPRESSION
-    "rank 0 waited [0-9.]+ s in all-reduce 'large'.*(its peers came|rank 1 did not come)")
+    "rank 0 waited [0-9.]+ s in all-reduce 'large'.*(its peers have arrived|rank 1 did not arrive)")
   add_executable(mesh_mpi_check ${CMAKE_SOURCE_DIR}/tests/mpi/mesh_mpi_check.cpp)
   target_link_libraries(mesh_mpi_check PRIVATE goban_train_mesh_testing)
   goban_mpi_test(mpi.layouts_on_1 1 mesh_mpi_check x:1)
@@ -149,13 +149,13 @@ if(GOBAN_TESTS)
   add_test(NAME demo.live COMMAND bash ${CMAKE_SOURCE_DIR}/tests/demo_live.sh
     $<TARGET_FILE:goban> $<TARGET_FILE:goban-train> ${CMAKE_BINARY_DIR}/demo_live)
   set_tests_properties(demo.live PROPERTIES TIMEOUT 900 RUN_SERIAL ON LABELS train)
-  # The program that docs/mesh.md shows learns its noise by heart.
+  # The program in docs/mesh.md memorises its random data.
   add_executable(mesh_tutorial ${CMAKE_SOURCE_DIR}/tests/examples/mesh_tutorial.cpp)
   target_link_libraries(mesh_tutorial PRIVATE goban_train_mesh)
   add_test(NAME docs.mesh_tutorial COMMAND mesh_tutorial)
   set_tests_properties(docs.mesh_tutorial PROPERTIES LABELS train PASS_REGULAR_EXPRESSION
     "step 0 loss 2[.].*step 19 loss [01][.]")
-  # NCCL by the stand-in, and what is said where there is none.
+  # The stand-in of NCCL, and the error without NCCL.
   set(small_lm lm --threads 2 --mesh x:2 --layout batch:x --train-limit 32 --test-limit 16
     --length 16 --blocks 1 --collectives nccl)
   add_test(NAME train.nccl COMMAND goban-train ${small_lm})
@@ -167,7 +167,7 @@ if(GOBAN_TESTS)
     PASS_REGULAR_EXPRESSION "the CUDA runtime cannot be loaded: none.so.*--collectives host")
   add_test(NAME train.rate_that_is_no_number COMMAND goban-train mnist --learning-rate nan)
   set_tests_properties(train.rate_that_is_no_number PROPERTIES LABELS train PASS_REGULAR_EXPRESSION
-    "--learning-rate: nan is no finite number")
+    "--learning-rate: must be a finite number >= 0, not nan")
   add_test(NAME train.interrupted
     COMMAND bash ${CMAKE_SOURCE_DIR}/tests/interrupted.sh $<TARGET_FILE:goban-train>)
   goban_label(train train.interrupted)

@@ -11,7 +11,7 @@ command=("$train" lm --threads 2 --mesh x:2 --layout batch:x --text "$work/text"
   --test-limit 16 --batch-size 16 --length 16 --blocks 1 --d-model 16 --d-ff 16
   --checkpoint "$work/saved")
 
-set -m # jobs in the background get interrupts
+set -m # so that background jobs receive SIGINT
 "${command[@]}" --epochs 100000 > "$work/log" 2>&1 &
 run=$!
 for _ in $(seq 600); do

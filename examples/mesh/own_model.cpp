@@ -1,21 +1,21 @@
-// A model of ten lines on a mesh, written against the installed library: it learns which of two
+// A model of ten lines on a mesh, written against the installed library. It learns which of two
 // halves of a row has the larger sum. Ranks are threads, or processes under mpirun.
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
+#include <cstdio>
+#include <string>
 #include <train/comm/launcher.hpp>
 #include <train/comm/mpi_world.hpp>
 #include <train/comm/thread_world.hpp>
-#include <cstdio>
 #include <train/mesh/gradient.hpp>
 #include <train/mesh/optimizer.hpp>
 #include <train/mesh/program.hpp>
-#include <string>
 
 using namespace goban::train;
 
 namespace {
 
-/// One rank's part: the same call on every rank.
+/// The work of one rank; every rank makes the same call.
 goban::base::Status learn(comm::Communicator& end) {
   mesh::Graph g;
   mesh::Layers layers(g, mesh::DType::F32);
@@ -35,7 +35,7 @@ goban::base::Status learn(comm::Communicator& end) {
   variables.initialize(/*seed=*/1);
   auto program = mesh::Program::create(variables, {{loss}, /*update=*/true});
   if (!program) return goban::base::failure(program.error());
-  // Every rank is fed the same whole batch and takes its part.
+  // Every rank receives the same whole batch and takes its slice.
   at::Generator random = at::detail::createCPUGenerator(1);
   for (uint64_t step = 0; step <= 200; ++step) {
     const at::Tensor rows = at::rand({256, 32}, random);

@@ -1,5 +1,5 @@
-// Runs under mpirun: the same collective checks as the thread tests, and the ways in which a
-// run goes wrong (a rank in another operation, one that never comes, one that stops amid the data).
+// Runs under mpirun: the collective checks of the thread tests, and failures (a rank in another
+// operation, one that never arrives, one that stops during a transfer).
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -35,7 +35,7 @@ base::Status go_missing(goban::train::comm::Communicator& end) {
                         goban::train::comm::Reduction::Sum, "step1");
 }
 
-/// The last rank stops (SIGSTOP) while data moves: it spends next to no time elsewhere.
+/// The last rank stops (SIGSTOP) while data move: it spends almost no time outside of collectives.
 base::Status stop_within(goban::train::comm::Communicator& end) {
   const goban::train::comm::Group all = goban::train::comm::whole_world(end.size());
   std::vector<std::byte> data(16 << 20);
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   const char* mode = argc > 1 ? argv[1] : "";
   goban::train::comm::Options options;
   options.fixed_order = std::strstr(mode, "fixed-order") != nullptr;
-  // Smaller than almost every buffer of the checks, and no multiple of an element.
+  // Smaller than almost every buffer of the checks, and not a multiple of an element's size.
   if (std::strstr(mode, "pieces") != nullptr) options.largest_message = 83;
   const bool stop = std::strcmp(mode, "--stop") == 0;
   if (std::strcmp(mode, "--missing") == 0 || stop) options.timeout_s = 1;

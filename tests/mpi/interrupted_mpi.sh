@@ -4,7 +4,7 @@
 # and save; the resumed run has the bits of an uninterrupted run.
 # Arguments: goban-train, mpirun.
 source "$(dirname "$0")/ranks.sh"
-# Open MPI kills its ranks this long after SIGTERM, which it sends this long after Ctrl-C.
+# Seconds from Ctrl-C to SIGTERM, and from SIGTERM to SIGKILL, in Open MPI.
 export OMPI_MCA_odls_base_sigkill_timeout=4
 seq 20000 > "$work/text"
 options=(lm --text "$work/text" --mesh x:2 --layout batch:x --train-limit 800 --test-limit 16
@@ -14,10 +14,10 @@ fail() {
   head -n 5 "$work/log"
   exit 1
 }
-set -m # jobs in the background get interrupts
+set -m # so that background jobs receive SIGINT
 
-epoch=0 # that the last stop left unfinished
-stop() { # signal, to whom: rank or mpirun
+epoch=0 # the epoch that the last stop interrupted
+stop() { # signal, target: rank or mpirun
   rm -f "$work/log"
   "$mpirun" -n 2 "$train" "${options[@]}" --checkpoint "$work/stopped" --epochs 1000000 \
     > "$work/log" 2>&1 &
@@ -29,7 +29,7 @@ stop() { # signal, to whom: rank or mpirun
   grep -q "^epoch " "$work/log" || fail "did not train"
   victim=$launcher
   [ "$2" = rank ] && victim=$(pgrep -P "$launcher" | tail -n 1)
-  rm "$work/stopped/checkpoint.goban" # what is there afterwards was saved later
+  rm "$work/stopped/checkpoint.goban" # a checkpoint found later was saved after the signal
   kill -"$1" "$victim"
   wait "$launcher"
   code=$?

@@ -1,9 +1,9 @@
 #!/bin/bash
 # A signal to one rank of a sweep under mpirun, at any time, stops all ranks in order; the same
-# command continues the sweep. Arguments: goban-train, mpirun.
+# command resumes the sweep. Arguments: goban-train, mpirun.
 source "$(dirname "$0")/ranks.sh"
 export OMPI_MCA_mpi_yield_when_idle=1
-# A set of 100 and 20 images of noise: IDX headers, pixels, labels.
+# A set of 100 training and 20 test images of noise: IDX headers, pixels, labels.
 mkdir -p "$work/mnist"
 for set in train:100:'\x64' t10k:20:'\x14'; do
   IFS=: read -r name count byte <<< "$set"
@@ -23,7 +23,7 @@ for try in 1 2 3; do
   : > "$work/log"
   "${sweep[@]}" --epochs 3 --seeds 200 >> "$work/log" 2>&1 &
   launcher=$!
-  for _ in $(seq 600); do # it trains
+  for _ in $(seq 600); do # wait until it trains
     [ "$(grep -c "^run " "$work/log")" -ge $((5 * try)) ] && break
     sleep 0.1
   done

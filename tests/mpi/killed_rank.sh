@@ -4,7 +4,7 @@
 # resumes from it. Arguments: goban-train, mpirun, KILL or STOP.
 source "$(dirname "$0")/ranks.sh"
 signal=$3
-# Open MPI kills its ranks this long after SIGTERM.
+# Seconds from SIGTERM to SIGKILL in Open MPI.
 export OMPI_MCA_odls_base_sigkill_timeout=3
 head -c 40000 /dev/urandom | base64 > "$work/text"
 options=(lm --text "$work/text" --mesh x:2 --layout batch:x --train-limit 64 --test-limit 16
@@ -31,11 +31,11 @@ if [ "$signal" = KILL ]; then
   grep -Eq "goban: rank [01] was (in|computing, after) $call" "$work/log" ||
     fail "the other rank does not report its operation"
 else
-  # The first when the rank stopped between its calls, the second when it stopped within one.
-  between="waited 8 s in $call.*rank [01] did not come .last seen in $call"
-  within="waited [0-9]+ s in $call.*all its peers (had come|came)"
+  # The first pattern if the rank stopped between two calls, the second if it stopped inside one.
+  between="waited 8 s in $call.*rank [01] did not arrive .last seen in $call"
+  within="waited [0-9]+ s in $call.*all its peers (had|have) arrived"
   grep -Eq "rank [01] ($between|$within)" "$work/log" || fail "no message names rank and operation"
-  grep -Eq "goban: rank [01] waits in $call.* for 4 s" "$work/log" ||
+  grep -Eq "goban: rank [01] has been waiting for 4 s in $call" "$work/log" ||
     fail "no message was printed while it waited"
 fi
 "$mpirun" -n 2 "$train" "${options[@]}" --epochs 1 > "$work/again" 2>&1 ||

@@ -1,7 +1,7 @@
 // Runs under mpirun: every operation and random graphs under every legal layout of a mesh (or every
-// n-th of them), on real processes, against the unsplit run of the same process (to the bit where
-// no sum is formed between devices); with --fixed-order also against the same layout on threads:
-// equal bits. Arguments: mesh [n [--fixed-order]].
+// n-th of them), on real processes. Results are compared with the unsplit run of the same process
+// (exactly where no sum is formed between devices). With --fixed-order they must also have the bits
+// of the same layout on threads. Arguments: mesh [n [--fixed-order]].
 #include <ATen/Parallel.h>
 #include <ATen/ops/equal.h>
 #include <fmt/format.h>

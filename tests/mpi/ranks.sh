@@ -1,5 +1,5 @@
-# Common to tests of goban-train under mpirun, to be sourced: their first two arguments, a temporary
-# folder, and options for ranks that share this machine's cores, also as root.
+# Sourced by the tests of goban-train under mpirun: reads their first two arguments, creates a temporary
+# folder, and sets options for ranks that share this machine's cores, also as root.
 set -u
 train=$1 mpirun=$2
 work=$(mktemp -d)

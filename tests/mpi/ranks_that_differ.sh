@@ -14,7 +14,7 @@ fail() {
 }
 
 # Each rank has a separate folder, as on machines without a common file system: only rank 0 has saved.
-two() { # what rank 1 is asked beside the rest
+two() { # additional options of rank 1
   timeout 100 "$mpirun" -n 1 --wdir "$work/a" "$train" "${options[@]}" --checkpoint saved \
     --batch-size 16 --epochs "$epochs" : \
     -n 1 --wdir "$work/b" "$train" "${options[@]}" --checkpoint saved --epochs "$epochs" "$@" \
@@ -25,10 +25,10 @@ two --batch-size 16 || fail "does not train"
 cp "$work/a/saved/checkpoint.goban" "$work/kept"
 epochs=2
 two --batch-size 16 && fail "ranks with different checkpoints train together"
-grep -q "rank 0 one of checksum [0-9a-f]*, rank 1 finds none" "$work/log" || fail "not named"
+grep -q "rank 0 reads checksum [0-9a-f]*, rank 1 finds no file" "$work/log" || fail "not named"
 cmp -s "$work/a/saved/checkpoint.goban" "$work/kept" || fail "the checkpoint was overwritten"
 
-# A batch that the mesh does not divide, on rank 1 only: its error is reported, and rank 0 learns of it.
+# A batch that the mesh does not divide, on rank 1 only: its error is reported, also by rank 0.
 rm -r "$work"/[ab]/saved
 two --batch-size 15 && fail "a rank that was refused ends with success"
 grep -q "goban-train: .*dimension 'batch' has 15 elements" "$work/log" ||

@@ -1,4 +1,5 @@
-// A call as it crosses the wire before its data, and as a rank shows it to its watch.
+// The header that ranks exchange before the data of a collective, and that a rank publishes to its
+// watch.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,9 @@ struct CallHeader {
   char what[88];
 };
 
-/// Of a long name the end is kept, which tells operations apart better than the start.
+/// Keeps the end of a name that is too long: it distinguishes operations better than the start.
 [[nodiscard]] CallHeader pack(const Call& call);
-/// Of any bytes whatever.
+/// Accepts arbitrary bytes.
 [[nodiscard]] Call unpack(const CallHeader& header);
 
 }  // namespace goban::train::comm

@@ -13,10 +13,11 @@ namespace {
 
 std::atomic<bool> termination_noted = false;
 
-// Longer between two looks and the process was stopped (SIGSTOP, a suspended job): its peers were
-// too, and the launcher with them.
+// A longer time between two checks means that the process was stopped (SIGSTOP, a suspended job),
+// and its peers and launcher with it.
 constexpr double kLongestLook_s = 1;
-// In one place for so long after SIGTERM; Open MPI kills a second after it.
+// Time without change after SIGTERM before a rank reports. Open MPI sends SIGKILL one second after
+// SIGTERM.
 constexpr double kStuck_s = 0.3, kComputing_s = 0.6;
 
 }  // namespace
@@ -28,7 +29,7 @@ void CallWatch::Shown::store(const CallHeader& header) {
   std::memcpy(words.data(), &header, sizeof header);
   const uint64_t version = version_.load(std::memory_order_relaxed);
   version_.store(version + 1, std::memory_order_relaxed);
-  // Who sees a word sees the odd version before it too.
+  // A reader that sees one of these words also sees the odd version before it.
   for (size_t i = 0; i < words.size(); ++i) words_[i].store(words[i], std::memory_order_release);
   version_.store(version + 2, std::memory_order_release);
 }
@@ -89,15 +90,15 @@ std::string CallWatch::missing() const {
     const Peer& peer = peers_[rank];
     if (!peer.missing.load(std::memory_order_relaxed)) continue;
     const bool heard = peer.heard.load(std::memory_order_acquire);
-    text += fmt::format("; rank {} did not come (last seen in {})", rank,
-                        heard ? unpack(peer.last.load()).text() : "nothing yet");
+    text += fmt::format("; rank {} did not arrive ({})", rank,
+                        heard ? "last seen in " + unpack(peer.last.load()).text() : "not seen yet");
   }
   return text;
 }
 
 std::string CallWatch::where() const {
   const std::string call = unpack(shown_.load()).text();
-  return met_.load(std::memory_order_relaxed) ? call + ", to which all its peers came"
+  return met_.load(std::memory_order_relaxed) ? call + ", at which all its peers have arrived"
                                               : call + missing();
 }
 
@@ -128,8 +129,8 @@ void CallWatch::look(double passed_s) {
     settings_.end(fmt::format("rank {} waited {:.0f} s in {}", settings_.rank, same_s_, where()));
   } else if (same_s_ >= next_word_s_) {
     next_word_s_ *= 2;
-    settings_.say(
-        fmt::format("rank {} waits in {} for {:.0f} s", settings_.rank, where(), same_s_));
+    settings_.say(fmt::format("rank {} has been waiting for {:.0f} s in {}", settings_.rank,
+                              same_s_, where()));
   }
 }
 
@@ -137,9 +138,9 @@ void CallWatch::look_after_termination(bool inside) {
   if (told_termination_ || same_s_ < (inside ? kStuck_s : kComputing_s)) return;
   told_termination_ = true;
   const std::string place = inside       ? "was in " + where()
-                            : seen_ == 0 ? "had not begun to communicate"
+                            : seen_ == 0 ? "had not started to communicate"
                                          : "was computing, after " + unpack(shown_.load()).text();
-  settings_.say(fmt::format("rank {} {}, when it was told to end", settings_.rank, place));
+  settings_.say(fmt::format("rank {} {} when it received SIGTERM", settings_.rank, place));
 }
 
 }  // namespace goban::train::comm

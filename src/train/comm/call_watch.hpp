@@ -1,5 +1,5 @@
-// Says in which operation a rank hangs, from a thread of its own: also where the rank's thread is
-// inside of the MPI library and cannot.
+// Reports in which collective a rank hangs. It runs in a separate thread, so it can also report
+// while the rank's thread is blocked inside the MPI library.
 #pragma once
 
 #include <array>
@@ -15,30 +15,30 @@
 
 namespace goban::train::comm {
 
-/// To be called by a program's handler of SIGTERM (async-signal-safe): ranks that stay in one
-/// operation after it say in which, before their launcher kills them.
+/// For a program's SIGTERM handler (async-signal-safe). A rank that stays in one collective
+/// afterwards reports which one, before its launcher kills it.
 void note_termination();
 
-/// One rank's calls, shown by the rank's thread and read by the watch's. Showing costs some stores.
+/// The calls of one rank, published by the rank's thread and read by the watch's thread. Publishing
+/// costs a few stores.
 class CallWatch {
  public:
   struct Settings {
     int rank = 0;
-    int size = 1;  ///< ranks of the world
-    double timeout_s =
-        0;  /// longer in one operation ends the run; time while stopped counts little
-    double first_word_s = 10;  ///< in one operation before it is told; then twice that, ...
-    double grace_s = 1;        ///< beyond timeout_s, for the rank's thread to say more than we know
+    int size = 1;              ///< ranks of the world
+    double timeout_s = 0;      ///< in one collective; then the run ends. Excludes time stopped
+    double first_word_s = 10;  ///< in one collective, before the first message; then doubles
+    double grace_s = 1;        ///< after timeout_s: the rank's own error has more detail
     double tick_s = 0.1;
-    std::function<void(const std::string&)> say;  ///< called by the watch's thread
-    std::function<void(const std::string&)> end;  ///< as `say`; at most once
+    std::function<void(const std::string&)> say;  ///< prints; called by the watch's thread
+    std::function<void(const std::string&)> end;  ///< prints and exits; at most once
   };
   explicit CallWatch(Settings settings);
   ~CallWatch();
   CallWatch(const CallWatch&) = delete;
   CallWatch& operator=(const CallWatch&) = delete;
 
-  /// The rank's thread is in a call while it lives.
+  /// Marks the rank's thread as inside a call during its lifetime.
   class Inside {
    public:
     Inside(CallWatch& watch, const Call& call);
@@ -49,20 +49,20 @@ class CallWatch {
    private:
     CallWatch& watch_;
   };
-  /// The call it is in.
+  /// The current call, or the last one.
   [[nodiscard]] const CallHeader& own() const { return own_; }
-  /// What a peer said it is in.
+  /// Records the call that a peer reported.
   void heard(int rank, const CallHeader& header);
-  /// Whether a slow peer is still to come to the call.
+  /// Records whether a peer has not yet arrived at the call.
   void awaits(int rank, bool missing);
-  /// All peers have come: from here on data moves.
+  /// All peers have arrived; data transfer starts.
   void met() { met_.store(true, std::memory_order_relaxed); }
 
-  /// "; rank 2 did not come (last seen in ...)" of all that are awaited.
+  /// "; rank 2 did not arrive (last seen in ...)" for every peer that has not arrived.
   [[nodiscard]] std::string missing() const;
 
  private:
-  /// A header that one thread writes and another reads whole.
+  /// A header written by one thread and read consistently by another (sequence lock).
   class Shown {
    public:
     void store(const CallHeader& header);
@@ -78,7 +78,7 @@ class CallWatch {
   };
 
   void watch();
-  /// One look, `passed_s` after the last one.
+  /// One check, `passed_s` after the previous one.
   void look(double passed_s);
   void look_after_termination(bool inside);
   [[nodiscard]] std::string where() const;
@@ -86,13 +86,13 @@ class CallWatch {
   Settings settings_;
   CallHeader own_{};
   Shown shown_;
-  std::atomic<uint64_t> entered_{0};  ///< calls begun and ended: odd within one
+  std::atomic<uint64_t> entered_{0};  ///< calls begun plus calls ended: odd inside a call
   std::atomic<bool> met_{false};
   std::vector<Peer> peers_;
 
-  // Of the watch's thread.
-  uint64_t seen_ = 0;  ///< `entered_` at the last look
-  double same_s_ = 0;  ///< for which it has not changed
+  // Used by the watch's thread only.
+  uint64_t seen_ = 0;  ///< `entered_` at the last check
+  double same_s_ = 0;  ///< time since it changed
   double next_word_s_ = 0;
   bool told_end_ = false, told_termination_ = false;
 

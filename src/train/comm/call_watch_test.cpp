@@ -19,7 +19,7 @@ Call call(Operation operation, const std::string& what, uint64_t sequence) {
   return out;
 }
 
-/// What a watch says, waited for.
+/// Collects the messages of a watch.
 class Heard {
  public:
   void operator()(const std::string& text) {
@@ -27,7 +27,7 @@ class Heard {
     texts_.push_back(text);
     changed_.notify_all();
   }
-  /// The n-th text.
+  /// Waits for the n-th message and returns it.
   std::string wait_for(size_t n) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return texts_.size() > n; });
@@ -62,8 +62,8 @@ TEST(CallWatch, ALongCallIsToldAgainAndAgainWithItsOperation) {
   wanted.first_word_s = 0.01;
   CallWatch watch(wanted);
   const CallWatch::Inside inside(watch, call(Operation::AllGather, "block0/key", 7));
-  const auto text = AllOf(StartsWith("rank 1 waits in all-gather 'block0/key' (64 bytes, call 7"),
-                          HasSubstr(" for "));
+  const auto text = AllOf(StartsWith("rank 1 has been waiting for "),
+                          HasSubstr(" s in all-gather 'block0/key' (64 bytes, call 7"));
   EXPECT_THAT(said.wait_for(0), text);
   EXPECT_THAT(said.wait_for(2), text);
   EXPECT_EQ(ended.size(), 0U);
@@ -78,7 +78,7 @@ TEST(CallWatch, TheRunIsEndedOnceAfterTheTimeOut) {
   const CallWatch::Inside inside(watch, call(Operation::AllReduce, "loss", 0));
   watch.met();
   EXPECT_THAT(ended.wait_for(0), AllOf(StartsWith("rank 1 waited"), HasSubstr("all-reduce 'loss'"),
-                                       HasSubstr("to which all its peers came")));
+                                       HasSubstr("at which all its peers have arrived")));
   EXPECT_EQ(ended.size(), 1U);
 }
 
@@ -92,10 +92,10 @@ TEST(CallWatch, PeersThatAreMissingAreNamedWithWhatTheyDidLast) {
   for (const int rank : {0, 2, 3}) watch.awaits(rank, true);
   watch.awaits(0, false);
   EXPECT_EQ(watch.missing(),
-            "; rank 2 did not come (last seen in barrier 'step0' (64 bytes, call 0 of its group))"
-            "; rank 3 did not come (last seen in nothing yet)");
+            "; rank 2 did not arrive (last seen in barrier 'step0' (64 bytes, call 0 of its group))"
+            "; rank 3 did not arrive (not seen yet)");
   EXPECT_THAT(said.wait_for(said.size() + 1),
-              AllOf(HasSubstr("rank 2 did not come"), Not(HasSubstr("rank 0 did"))));
+              AllOf(HasSubstr("rank 2 did not arrive"), Not(HasSubstr("rank 0 did"))));
 }
 
 TEST(CallWatch, NothingIsSaidOfCallsThatEnd) {
@@ -120,7 +120,7 @@ TEST(CallHeader, OfALongNameTheEndIsKept) {
   EXPECT_EQ(back.sequence, 3U);
 }
 
-// Last: termination is noted for good.
+// This must be the last test: the note of a termination cannot be reset.
 TEST(CallWatch, AfterTerminationARankSaysWhereItIs) {
   Heard said, ended;
   CallWatch watch(settings(said, ended));
@@ -135,7 +135,7 @@ TEST(CallWatch, AfterTerminationARankSaysWhereItIs) {
   CallWatch other(wanted);
   const CallWatch::Inside inside(other, call(Operation::Barrier, "save", 5));
   EXPECT_THAT(also.wait_for(0), AllOf(StartsWith("rank 1 was in barrier 'save'"),
-                                      HasSubstr("when it was told to end")));
+                                      HasSubstr("when it received SIGTERM")));
 }
 
 }  // namespace

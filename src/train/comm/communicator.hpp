@@ -1,5 +1,5 @@
-// Collectives: what the ranks of a training run say to each other. One interface over threads of
-// one process (thread_world.hpp) and MPI processes (mpi_world.hpp). Free of LibTorch.
+// Collectives between the ranks of a training run. One interface for threads of one process
+// (thread_world.hpp), MPI processes (mpi_world.hpp) and NCCL (nccl_world.hpp). Free of LibTorch.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace goban::train::comm {
 
-/// Type of one element on the wire. BF16 sums are formed in fp32 and rounded once.
+/// Type of one element of a message. BF16 sums are formed in fp32 and rounded once.
 enum class Element : uint8_t { F32, F64, BF16, I64, U8 };
 enum class Reduction : uint8_t { Sum, Max, Min };
 enum class Operation : uint8_t {
@@ -43,37 +43,39 @@ struct Group {
 [[nodiscard]] Group whole_world(int size);
 
 struct Options {
-  double timeout_s = 300;    ///< waiting longer for a peer ends the run with its name
-  bool fixed_order = false;  ///< sum in rank order: the same bits on any transport
-  size_t largest_message = size_t{1} << 30;  ///< bytes that MPI moves at once; more goes in pieces
+  double timeout_s = 300;    ///< maximum wait for a peer; then the run ends and names it
+  bool fixed_order = false;  ///< sum in rank order: identical bits on any transport
+  size_t largest_message = size_t{1} << 30;  ///< bytes; larger MPI messages are split
 };
 
-/// Calls made and bytes this rank put on the wire, by operation.
+/// Number of calls and bytes sent by this rank, per operation.
 struct Traffic {
   std::array<int64_t, kOperations> calls{};
   std::array<int64_t, kOperations> sent_bytes{};
   [[nodiscard]] int64_t total_bytes() const;
 };
 
-/// Bytes one of `members` ranks sends when `bytes` go into the operation: 2(n-1)/n for an
-/// all-reduce, n-1 times the own part for an all-gather, (n-1)/n for the other two. Rounded down.
+/// Bytes that one of `members` ranks sends for an operation on `bytes`: 2(n-1)/n times for an
+/// all-reduce, n-1 times its own part for an all-gather, (n-1)/n times for all-to-all and
+/// reduce-scatter. Rounded down.
 [[nodiscard]] int64_t wire_bytes(Operation operation, size_t members, int64_t bytes);
 
-/// What a rank is about to do; peers compare it before any data moves.
+/// The collective a rank is about to run. Peers compare it before data move.
 struct Call {
   Operation operation = Operation::Barrier;
   Element element = Element::U8;
   Reduction reduction = Reduction::Sum;
   int64_t bytes = 0;
-  uint64_t sequence = 0;  ///< how many calls this group has made before
-  std::string what;       ///< the graph's name for it, such as "dense0/einsum"
+  uint64_t sequence = 0;  ///< number of earlier calls of this group
+  std::string what;       ///< name in the graph, such as "dense0/einsum"
   [[nodiscard]] std::string text() const;
   friend bool operator==(const Call&, const Call&) = default;
 };
 
-/// One rank's end of the line. Not thread-safe: one thread drives one rank. Every call is
-/// collective over its group. Errors (all of them): Failed, naming the rank that did not come, or
-/// that came with another operation, and the operation waited in; the world is unusable after.
+/// One rank's interface to the others. Not thread-safe: one thread drives one rank. Every call is
+/// collective over its group. Errors of all calls: Failed. The message names the rank that did not
+/// arrive, or that called another operation, and the operation of this rank. The world is unusable
+/// afterwards.
 class Communicator {
  public:
   Communicator(int rank, int size, Options options);
@@ -83,12 +85,12 @@ class Communicator {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
-  /// Number of this rank among those of its machine.
+  /// Index of this rank among the ranks of its machine.
   [[nodiscard]] virtual int local_rank() const { return rank_; }
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
 
-  /// Replaces `data` by the reduction over the group, in place. Equal bits on every member.
+  /// Replaces `data` by the reduction over the group, in place. Identical bits on every member.
   [[nodiscard]] base::Status all_reduce(const Group& group, std::span<std::byte> data,
                                         Element element, Reduction reduction,
                                         std::string_view what);
@@ -98,7 +100,7 @@ class Communicator {
   /// Sends the i-th of n equal blocks of `send` to member i; `receive` is in group order.
   [[nodiscard]] base::Status all_to_all(const Group& group, std::span<const std::byte> send,
                                         std::span<std::byte> receive, std::string_view what);
-  /// Reduces `data` and leaves the own one of n equal blocks in `mine`.
+  /// Reduces `data` and stores this member's one of n equal blocks in `mine`.
   [[nodiscard]] base::Status reduce_scatter(const Group& group, std::span<const std::byte> data,
                                             std::span<std::byte> mine, Element element,
                                             Reduction reduction, std::string_view what);
@@ -112,11 +114,11 @@ class Communicator {
                                       std::span<std::byte> receive, std::string_view what);
   [[nodiscard]] base::Status barrier(const Group& group, std::string_view what);
 
-  /// Whether buffers may be memory of this rank's GPU (DeviceData).
+  /// True if buffers may be memory of this rank's GPU (DeviceData).
   [[nodiscard]] virtual bool takes_device_data() const { return false; }
 
-  /// While it lives, all buffers given to `end`, which takes them, are memory of its GPU, ready to
-  /// be read: the caller waited for what wrote them.
+  /// During its lifetime, all buffers passed to `end` are memory of its GPU. `end` must take device
+  /// data. The caller must wait for pending writes to them first.
   class DeviceData {
    public:
     explicit DeviceData(Communicator& end) : end_(end) { end_.device_data_ = true; }
@@ -128,12 +130,12 @@ class Communicator {
     Communicator& end_;
   };
 
-  /// Tells all peers that this rank gives up, so that none waits for it in vain.
+  /// Notifies all peers that this rank gives up, so that none waits for it.
   virtual void abandon(const std::string& reason) = 0;
 
  protected:
   [[nodiscard]] bool device_data() const { return device_data_; }
-  /// Meets the group, compares the calls, then moves the data.
+  /// Synchronises the group, compares the calls, then moves the data.
   virtual base::Status run_all_reduce(const Group&, const Call&, std::span<std::byte> data) = 0;
   virtual base::Status run_all_gather(const Group&, const Call&, std::span<const std::byte> mine,
                                       std::span<std::byte> all) = 0;
@@ -158,7 +160,8 @@ class Communicator {
   Options options_;
   bool device_data_ = false;
   Traffic traffic_;
-  std::vector<std::pair<std::vector<int>, uint64_t>> sequences_;  // per group; few groups
+  std::vector<std::pair<std::vector<int>, uint64_t>>
+      sequences_;  // calls made, per group; there are few groups
 };
 
 }  // namespace goban::train::comm

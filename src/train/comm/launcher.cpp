@@ -34,11 +34,11 @@ int launcher_local_rank() {
 
 base::Status check_srun(int world_size) {
   const int tasks = environment_number("SLURM_STEP_NUM_TASKS", 1);
-  // Under mpirun the step is that of its own daemons, one a node.
+  // Under mpirun the Slurm step consists of mpirun's daemons, one per node.
   if (world_size > 1 || tasks <= 1 || is_set("OMPI_MCA_ess_base_jobid")) return {};
   return base::usage_error(
-      fmt::format("srun started {} tasks, but MPI knows of this one only", tasks),
-      "srun --mpi=pmix (srun --mpi=list shows what this Slurm has), or mpirun inside of "
+      fmt::format("srun started {} tasks, but MPI sees only this one", tasks),
+      "use srun --mpi=pmix (srun --mpi=list shows the plugins of this Slurm), or mpirun inside "
       "salloc or sbatch");
 }
 

@@ -8,7 +8,7 @@
 namespace goban::train::comm {
 namespace {
 
-/// The names that launchers set, and no others, as long as it lives.
+/// Sets the given launcher variables and clears all others during its lifetime.
 class Environment {
  public:
   Environment(std::initializer_list<std::pair<const char*, const char*>> names) {
@@ -42,7 +42,7 @@ TEST(Launcher, AJobOfOneTaskIsNoMpiRun) {
 
 TEST(Launcher, KnowsMpirunAndSrunWithPmi) {
   for (const char* name : {"PMIX_RANK", "PMI_RANK", "PMI_SIZE", "OMPI_MCA_ess_base_jobid"}) {
-    // As mpirun -n 1 within such a job leaves it.
+    // The environment of mpirun -n 1 inside such a job.
     const Environment one{{"OMPI_COMM_WORLD_SIZE", "1"}, {name, "0"}};
     EXPECT_TRUE(launched_by_mpi()) << name;
   }
@@ -67,7 +67,7 @@ TEST(Launcher, OneTaskOfSrunAndMpirunInAnAllocationAreFine) {
     const Environment one{{"SLURM_STEP_NUM_TASKS", "1"}};
     EXPECT_TRUE(check_srun(1));
   }
-  // Of a rank on the first of the nodes that mpirun's own step runs on.
+  // A rank on the first node of mpirun's own step.
   const Environment inside{{"SLURM_STEP_NUM_TASKS", "3"}, {"OMPI_MCA_ess_base_jobid", "7"}};
   EXPECT_TRUE(check_srun(1));
 }

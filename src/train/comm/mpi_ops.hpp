@@ -1,4 +1,4 @@
-// Element types and reductions as MPI names them. For mpi_world.cpp: includes mpi.h.
+// MPI's types and operations for elements and reductions. Used by mpi_world.cpp; includes mpi.h.
 #pragma once
 
 #include <mpi.h>
@@ -7,11 +7,11 @@
 
 namespace goban::train::comm {
 
-/// BF16 has none of its own: its bytes.
+/// BF16 has no MPI type; its bytes are used.
 [[nodiscard]] MPI_Datatype mpi_type(Element element);
 
-/// MPI must have been started. Where MPI leaves open what becomes of a NaN (largest and least of
-/// floating-point numbers), an operation of our own: a NaN wins, as in reduce_in_order.
+/// MPI must be initialised. MPI does not define max and min of NaN; here a separate operation for
+/// floating-point types propagates NaN, as reduce_in_order does.
 [[nodiscard]] MPI_Op mpi_op(Element element, Reduction reduction);
 
 }  // namespace goban::train::comm

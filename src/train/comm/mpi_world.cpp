@@ -23,8 +23,8 @@ namespace {
 
 constexpr int kHeaderTag = 7;
 constexpr int kDataTag = 8;
-// Up to here the library's blocking call is used, which is several times faster: all peers have
-// come, so what is left to go wrong is that one dies or stops, which the watch notices.
+// Up to this size the blocking call is used, which is several times faster. All peers have arrived
+// by then, so the only remaining failure is a peer that exits or stops, which the watch reports.
 constexpr size_t kBlockingBytes = 16 << 20;
 
 void tell(const std::string& text) {
@@ -39,9 +39,10 @@ CallWatch::Settings watch_settings(int rank, int size, const Options& options) {
   out.timeout_s = options.timeout_s;
   out.first_word_s = std::min(10.0, options.timeout_s / 2);
   out.say = tell;
-  // MPI_Abort is not for this thread; the launcher ends the others when a rank leaves like this.
+  // This thread must not call MPI_Abort; the launcher ends the other ranks when one exits like
+  // this.
   out.end = [](const std::string& text) {
-    tell(text + "; this ends the run");
+    tell(text + "; ending the run");
     std::_Exit(1);
   };
   return out;
@@ -53,7 +54,7 @@ class MpiEnd final : public Communicator {
       : Communicator(rank, size, options), watch_(watch_settings(rank, size, options)) {}
   ~MpiEnd() override {
     if (failed_) {
-      // Peers may never come to MPI_Finalize: end them too.
+      // Peers may never reach MPI_Finalize: end them, too.
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
     for (auto& [ranks, handle] : handles_) MPI_Comm_free(&handle);
@@ -183,7 +184,7 @@ class MpiEnd final : public Communicator {
   }
 
  private:
-  /// Bytes of one message; of collectives, of one call's larger buffer.
+  /// Maximum bytes of one message; for collectives, of the larger buffer of one call.
   size_t most() const { return options().largest_message; }
 
   base::Status reduce_by_library(const Group& group, const Call& call, std::span<std::byte> data) {
@@ -219,7 +220,7 @@ class MpiEnd final : public Communicator {
     return wait(&request, 1, call);
   }
 
-  /// Every member's part of `data` goes to that member, which reduces in group order.
+  /// Sends each member its part of `data`; each member reduces what it receives in group order.
   base::Status scatter_reduced(const Group& group, const Call& call,
                                std::span<const std::byte> data, const std::vector<int>& lengths,
                                const std::vector<int>& starts, std::vector<std::byte>& reduced) {
@@ -257,15 +258,15 @@ class MpiEnd final : public Communicator {
     return handles_[group.ranks] = handle;
   }
 
-  /// Sends the own call to every member and waits for theirs; they must be equal.
+  /// Sends this rank's call to every member and waits for theirs; all must be equal.
   base::Status meet(const Group& group, const Call& call) {
     const size_t n = group.size();
     const size_t me = group.index_of(rank());
     const CallHeader& mine = watch_.own();
     std::vector<CallHeader> theirs(n);
     std::vector<MPI_Request> requests(2 * n, MPI_REQUEST_NULL);
-    // World ranks, not the group's own communicator: creating that is itself collective and
-    // would hang silently if a member never came.
+    // Uses world ranks, not the group's MPI communicator: creating that is itself collective and
+    // would hang without a message if a member never arrived.
     for (size_t i = 0; i < n; ++i) {
       if (i == me) continue;
       MPI_Irecv(&theirs[i], sizeof(CallHeader), MPI_BYTE, group.ranks[i], kHeaderTag,
@@ -299,12 +300,13 @@ class MpiEnd final : public Communicator {
   base::Status wait(MPI_Request* requests, int count, const Call& call) {
     if (wait_all(requests, count, [] {})) return {};
     failed_ = true;
-    return base::failed(fmt::format("rank {} waited {} s in {} after all its peers had come",
+    return base::failed(fmt::format("rank {} waited {} s in {} after all its peers had arrived",
                                     rank(), options().timeout_s, call.text()),
-                        "a peer died or the network stalled during the operation");
+                        "a peer exited or hung, or the network stalled, during the operation");
   }
 
-  /// `slow` is called about each second when it takes that long, after each request was tested.
+  /// Waits for all requests. During long waits it tests each request and then calls `slow`, about
+  /// once per second.
   template <typename Slow>
   bool wait_all(MPI_Request* requests, int count, const Slow& slow) {
     int done = 0;
@@ -314,7 +316,7 @@ class MpiEnd final : public Communicator {
       if (spins % 64 == 63) {
         sched_yield();
         const double now_s = base::steady_s();
-        // Longer, and the process was stopped: its peers were too.
+        // A longer interval means that the process was stopped, and its peers with it.
         waited_s += std::min(now_s - std::exchange(last_s, now_s), 1.0);
         const bool too_long = waited_s > options().timeout_s;
         if (too_long || waited_s - shown_s >= 1) {
@@ -330,7 +332,7 @@ class MpiEnd final : public Communicator {
     return true;
   }
 
-  /// Testall leaves all requests alone while one is open.
+  /// Completes the requests that are done; Testall changes none while one is pending.
   static bool test_each(MPI_Request* requests, int count) {
     bool all = true;
     for (int i = 0; i < count; ++i) {
@@ -359,7 +361,7 @@ std::string mpi_library() {
 base::Result<std::unique_ptr<Communicator>> start_mpi(Options options) {
   int provided = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
-    return base::failed("MPI did not start");
+    return base::failed("MPI cannot be initialised");
   }
   int rank = 0, size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

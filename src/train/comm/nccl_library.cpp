@@ -24,12 +24,12 @@ base::Result<void*> open_first(const char* what, const std::vector<std::string>&
     said.emplace_back(dlerror());
   }
   return base::failed(fmt::format("{} cannot be loaded: {}", what, fmt::join(said, "; ")),
-                      fmt::format("install it, or name its file in {}; without a GPU take "
+                      fmt::format("install it, or set {} to its file; without a GPU use "
                                   "--collectives host",
                                   variable));
 }
 
-/// Looks functions up and remembers the first that is missing.
+/// Looks up functions and records the first one that is missing.
 class Symbols {
  public:
   explicit Symbols(void* file) : file_(file) {}
@@ -41,7 +41,7 @@ class Symbols {
   [[nodiscard]] base::Status status(const char* what) const {
     if (missing_.empty()) return {};
     return base::failed(fmt::format("{} has no function '{}'", what, missing_),
-                        "a newer version is needed: NCCL 2.7 or later, CUDA 11 or later");
+                        "NCCL 2.7 or later and CUDA 11 or later are required");
   }
 
  private:

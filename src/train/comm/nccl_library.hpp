@@ -1,5 +1,6 @@
-// NCCL and the CUDA runtime, loaded when asked for: nothing of them is needed to build or to start.
-// Declared by hand after nccl.h 2.x and cuda_runtime_api.h 11 to 13, whose values here are stable.
+// NCCL and the CUDA runtime, loaded at run time on request: neither is required to build or start.
+// Declarations follow nccl.h 2.x and cuda_runtime_api.h 11 to 13, whose values used here are
+// stable.
 #pragma once
 
 #include <array>
@@ -46,7 +47,7 @@ struct CudaFunctions {
   int (*set_device)(int);
   int (*allocate)(void**, size_t);
   int (*free)(void*);
-  /// The last argument says where from and to; 4 lets the runtime see for itself.
+  /// `kind` is the direction; 4 lets the runtime infer it from the pointers.
   int (*copy)(void* to, const void* from, size_t, int kind);
   int (*stream_create)(CudaStream*);
   int (*stream_destroy)(CudaStream);
@@ -54,15 +55,16 @@ struct CudaFunctions {
   const char* (*get_error_string)(int);
 };
 
-/// File names given to the loader; empty: the usual names, then $GOBAN_NCCL and $GOBAN_CUDART.
+/// File names of the libraries. Empty: $GOBAN_NCCL and $GOBAN_CUDART if set, otherwise the usual
+/// names.
 struct NcclPaths {
   std::string nccl, cudart;
 };
 
-/// Both libraries, open for as long as it lives.
+/// Both libraries; closed by the destructor.
 class NcclLibrary {
  public:
-  /// Errors: Failed, naming the library that is missing, every name tried, and the remedy.
+  /// Errors: Failed, with the missing library, every name tried, and the remedy.
   [[nodiscard]] static base::Result<std::shared_ptr<const NcclLibrary>> load(
       const NcclPaths& paths);
   ~NcclLibrary();

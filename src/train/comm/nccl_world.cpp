@@ -42,7 +42,7 @@ NcclOp op_of(Reduction reduction) {
   return NcclOp::Sum;
 }
 
-/// Memory on the GPU that grows to the largest message.
+/// GPU memory that grows to the largest message.
 class DeviceBuffer {
  public:
   explicit DeviceBuffer(const CudaFunctions& cuda) : cuda_(cuda) {}
@@ -52,7 +52,7 @@ class DeviceBuffer {
   DeviceBuffer(const DeviceBuffer&) = delete;
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
 
-  /// At least `bytes`; null if the GPU has no more.
+  /// At least `bytes`; null if the GPU is out of memory.
   std::byte* of(size_t bytes) {
     if (bytes <= size_) return static_cast<std::byte*>(data_);
     if (data_ != nullptr) cuda_.free(data_);
@@ -89,15 +89,15 @@ class NcclEnd final : public Communicator {
 
   base::Status take_device(int gpu) {
     int count = 0;
-    if (auto s = cuda("count of GPUs", library_->cuda.get_device_count(&count)); !s) return s;
+    if (auto s = cuda("counting GPUs", library_->cuda.get_device_count(&count)); !s) return s;
     if (gpu >= count) {
-      return base::failed(fmt::format("rank {} is number {} on its machine, which shows it {} GPUs",
+      return base::failed(fmt::format("rank {} requires GPU {} of its machine, but sees {} GPUs",
                                       rank(), gpu, count),
-                          "NCCL wants a GPU of its own for each rank: fewer ranks, "
-                          "CUDA_VISIBLE_DEVICES unset, or --collectives host");
+                          "NCCL requires one GPU per rank: use fewer ranks, unset "
+                          "CUDA_VISIBLE_DEVICES, or use --collectives host");
     }
-    if (auto s = cuda("choice of GPU", library_->cuda.set_device(gpu)); !s) return s;
-    return cuda("stream", library_->cuda.stream_create(&stream_));
+    if (auto s = cuda("selecting the GPU", library_->cuda.set_device(gpu)); !s) return s;
+    return cuda("creating a stream", library_->cuda.stream_create(&stream_));
   }
 
   void abandon(const std::string& reason) override {
@@ -170,7 +170,7 @@ class NcclEnd final : public Communicator {
   base::Status run_exchange(const Group& group, const Call& call, std::optional<size_t> to,
                             std::span<const std::byte> send, std::optional<size_t> from,
                             std::span<std::byte> receive) override {
-    // Without a sender the buffer keeps what it holds.
+    // Without a sender the buffer keeps its contents.
     const std::span<std::byte> got = from ? receive : std::span<std::byte>{};
     return moved(group, call, send, got, [&](NcclComm comm, std::byte* in, std::byte* out) {
       const NcclFunctions& nccl = library_->nccl;
@@ -201,10 +201,11 @@ class NcclEnd final : public Communicator {
     failed_ = true;
     return base::failed(
         fmt::format("rank {}: NCCL: {}: {}", rank(), what, library_->nccl.get_error_string(code)),
-        "NCCL_DEBUG=INFO tells more");
+        "set NCCL_DEBUG=INFO for details");
   }
 
-  /// Meets the group, copies `send` to the GPU, runs `body`, and copies what it made to `receive`.
+  /// Synchronises the group, copies `send` to the GPU, runs `body`, and copies its result to
+  /// `receive`.
   template <typename Body>
   base::Status moved(const Group& group, const Call& call, std::span<const std::byte> send,
                      std::span<std::byte> receive, const Body& body) {
@@ -213,7 +214,7 @@ class NcclEnd final : public Communicator {
     auto comm = comm_of(group);
     if (!comm) return base::failure(comm.error());
     if (device_data()) {
-      // A buffer that is only read is given as one to write, as the C functions want it.
+      // The C functions take non-const pointers for buffers that are only read.
       auto* const own = const_cast<std::byte*>(send.data());
       if (auto s = nccl(call.text(), body(*comm, own, receive.data())); !s) return s;
       return wait(*comm, call);
@@ -223,7 +224,7 @@ class NcclEnd final : public Communicator {
     if (in == nullptr || out == nullptr) {
       failed_ = true;
       return base::failed(
-          fmt::format("rank {}: the GPU has no memory for {}", rank(), call.text()));
+          fmt::format("rank {}: the GPU is out of memory for {}", rank(), call.text()));
     }
     const CudaFunctions& functions = library_->cuda;
     if (auto s = cuda("copy to the GPU", functions.copy(in, send.data(), send.size(), kCopyAnyWay));
@@ -237,8 +238,7 @@ class NcclEnd final : public Communicator {
                                   functions.copy(receive.data(), out, receive.size(), kCopyAnyWay));
   }
 
-  /// Runs `body` on buffers of the host: `send` and `receive` themselves, or copies of a GPU's
-  /// memory.
+  /// Runs `body` on host buffers that are copies of `send` and `receive`.
   template <typename Body>
   base::Status on_host(std::span<const std::byte> send, std::span<std::byte> receive,
                        const Body& body) {
@@ -265,7 +265,7 @@ class NcclEnd final : public Communicator {
     if (const auto found = comms_.find(group.ranks); found != comms_.end()) return found->second;
     NcclUniqueId id{};
     if (group.index_of(rank()) == 0) {
-      if (auto s = nccl("unique id", library_->nccl.get_unique_id(&id)); !s) {
+      if (auto s = nccl("creating a unique id", library_->nccl.get_unique_id(&id)); !s) {
         return base::failure(s.error());
       }
     }
@@ -274,7 +274,7 @@ class NcclEnd final : public Communicator {
     NcclComm comm = nullptr;
     const int mine = static_cast<int>(group.index_of(rank()));
     const int code = library_->nccl.comm_init_rank(&comm, static_cast<int>(group.size()), id, mine);
-    if (auto s = nccl("start of a communicator", code); !s) return base::failure(s.error());
+    if (auto s = nccl("creating a communicator", code); !s) return base::failure(s.error());
     return comms_[group.ranks] = comm;
   }
 
@@ -282,15 +282,15 @@ class NcclEnd final : public Communicator {
     const double start_s = base::steady_s();
     while (true) {
       const int code = library_->cuda.stream_query(stream_);
-      if (code != kCudaNotReady) return cuda("end of a collective", code);
+      if (code != kCudaNotReady) return cuda("collective", code);
       int broken = 0;
       library_->nccl.comm_get_async_error(comm, &broken);
       if (auto s = nccl(call.text(), broken); !s) return s;
       if (base::steady_s() - start_s > options().timeout_s) {
         failed_ = true;
-        return base::failed(fmt::format("rank {} waited {} s in {} after all its peers had come",
+        return base::failed(fmt::format("rank {} waited {} s in {} after all its peers had arrived",
                                         rank(), options().timeout_s, call.text()),
-                            "a peer died or the network stalled during the operation");
+                            "a peer exited or hung, or the network stalled, during the operation");
       }
       sched_yield();
     }
@@ -304,7 +304,7 @@ class NcclEnd final : public Communicator {
   bool failed_ = false;
 };
 
-/// Makes this rank's end, not knowing whether the others can make theirs.
+/// Creates this rank's communicator, whether or not the other ranks can create theirs.
 base::Result<std::unique_ptr<NcclEnd>> own_end(Communicator& host, int gpu,
                                                const NcclPaths& paths) {
   auto library = NcclLibrary::load(paths);

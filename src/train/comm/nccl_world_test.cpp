@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 /// The stand-in of tests/fake_nccl, for both libraries.
 const NcclPaths kFake = {GOBAN_FAKE_NCCL, GOBAN_FAKE_NCCL};
 
-/// A variable of the environment, set while it lives.
+/// An environment variable, set during its lifetime.
 class Setting {
  public:
   Setting(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
@@ -79,14 +79,14 @@ TEST(NcclWorld, ACollectiveThatNeverEndsIsNamed) {
   });
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().message, HasSubstr("in all-reduce 'loss'"));
-  EXPECT_THAT(status.error().message, HasSubstr("after all its peers had come"));
+  EXPECT_THAT(status.error().message, HasSubstr("after all its peers had arrived"));
 }
 
 TEST(NcclWorld, ARankWithoutAGpuEndsAllWithTheReason) {
   const Setting one("GOBAN_FAKE_GPUS", "1");
   const auto status = run_on_nccl(2, {}, check_collectives);
   ASSERT_FALSE(status);
-  EXPECT_THAT(status.error().text(), ::testing::AnyOf(HasSubstr("which shows it 1 GPUs"),
+  EXPECT_THAT(status.error().text(), ::testing::AnyOf(HasSubstr("sees 1 GPUs"),
                                                       HasSubstr("cannot start on another rank")));
 }
 

@@ -28,7 +28,7 @@ T combine(Reduction reduction, T a, T b) {
   switch (reduction) {
     case Reduction::Sum:
       return static_cast<T>(a + b);
-    // A NaN wins, so that it is seen on every rank.
+    // NaN propagates, so that every rank sees it.
     case Reduction::Max:
       return (b > a || is_nan(b)) ? b : a;
     case Reduction::Min:

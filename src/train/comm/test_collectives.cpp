@@ -13,7 +13,7 @@ std::span<std::byte> bytes(std::vector<T>& values) {
   return std::as_writable_bytes(std::span(values));
 }
 
-/// Value number `i` that `rank` contributes.
+/// The i-th value that `rank` contributes.
 double value_of(int rank, size_t i) { return (rank + 1) * 100.0 + static_cast<double>(i % 97); }
 
 base::Status expect(bool right, std::string_view what) {
@@ -23,7 +23,7 @@ base::Status expect(bool right, std::string_view what) {
 
 template <typename T>
 base::Status check_reductions(Communicator& end, const Group& group, Element element) {
-  const size_t counts[] = {0, 1, 3, 1000};  // fewer elements than ranks, and uneven parts
+  const size_t counts[] = {0, 1, 3, 1000};  // includes fewer elements than ranks, and uneven parts
   for (const size_t count : counts) {
     for (const Reduction reduction : {Reduction::Sum, Reduction::Max, Reduction::Min}) {
       std::vector<T> data(count), wanted(count);

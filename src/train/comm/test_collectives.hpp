@@ -1,5 +1,5 @@
-// Checks of every collective on whole numbers, whose sums are exact: run by the thread tests and
-// by the MPI test program alike.
+// Checks of every collective on integers, whose sums are exact. Run by the thread tests and by the
+// MPI test program.
 #pragma once
 
 #include "train/comm/communicator.hpp"
@@ -10,8 +10,8 @@ namespace goban::train::comm {
 /// when the size is even). Errors: Failed, naming the first collective with a wrong result.
 [[nodiscard]] base::Status check_collectives(Communicator& end);
 
-/// Sums, largest and least values of numbers, one of which is a NaN of some rank: all ranks see it.
-/// Errors: Failed, where it was lost. (Not promised of NCCL.)
+/// Sum, max and min of values of which one rank's is NaN: all ranks must get NaN. Errors: Failed,
+/// if it was lost. (NCCL does not guarantee this.)
 [[nodiscard]] base::Status check_nan_wins(Communicator& end);
 
 }  // namespace goban::train::comm

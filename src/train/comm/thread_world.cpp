@@ -12,7 +12,8 @@
 
 namespace goban::train::comm {
 
-/// Where one group meets: each member leaves its call and its buffers, then all pass together.
+/// The synchronisation point of one group. Each member stores its call and buffers; when all have
+/// arrived, they continue together.
 struct Meeting {
   struct Place {
     Call call;
@@ -30,8 +31,8 @@ struct ThreadWorld::Shared {
   std::mutex mutex;
   std::condition_variable changed;
   std::map<std::vector<int>, std::unique_ptr<Meeting>> meetings;
-  std::vector<std::string> last_seen;  // by rank: the operation it last began
-  std::string abandoned;               // why the world ended; empty while it lives
+  std::vector<std::string> last_seen;  // per rank: the call it last began
+  std::string abandoned;               // why the world ended; empty while it is usable
 };
 
 namespace {
@@ -136,7 +137,8 @@ class ThreadEnd final : public Communicator {
   base::Status run_barrier(const Group& group, const Call& call) override {
     Meeting& meeting = meeting_of(group);
     if (auto met = meet(meeting, group, call, nullptr); !met) return met;
-    pass(meeting, group);  // nobody's next call may overwrite what is being compared
+    pass(meeting,
+         group);  // no member's next call may overwrite a call that is still being compared
     return {};
   }
 
@@ -154,7 +156,7 @@ class ThreadEnd final : public Communicator {
     return out;
   }
 
-  /// Leaves the call and the buffer, waits for all, and compares the calls.
+  /// Stores the call and the buffer, waits for all members, and compares the calls.
   base::Status meet(Meeting& meeting, const Group& group, const Call& call, const std::byte* send) {
     {
       const std::scoped_lock lock(shared_->mutex);
@@ -173,7 +175,7 @@ class ThreadEnd final : public Communicator {
     return {};
   }
 
-  /// The last member to come to this point sends all of them on. True for that one.
+  /// Records an arrival. The last member releases all; returns true for that member.
   static bool arrive(Meeting& meeting, Meeting::Place& place, std::condition_variable& changed) {
     place.arrived = true;
     if (++meeting.arrived < meeting.places.size()) return false;
@@ -184,14 +186,14 @@ class ThreadEnd final : public Communicator {
     return true;
   }
 
-  /// Waits until every member has come to the call, or the world ends.
+  /// Waits until every member has arrived at the call, or the world ends.
   base::Status wait_for_all(Meeting& meeting, const Group& group, const Call& call) {
     std::unique_lock lock(shared_->mutex);
     const auto ended = [&] {
       return base::failed(
           fmt::format("rank {} stopped in {}: {}", rank(), call.text(), shared_->abandoned));
     };
-    // Members that were here may be gone, and what they left with them.
+    // Members that arrived earlier may have left, and their buffers may be invalid.
     if (!shared_->abandoned.empty()) return ended();
     const uint64_t round = meeting.round;
     if (arrive(meeting, meeting.places[group.index_of(rank())], shared_->changed)) return {};
@@ -204,8 +206,8 @@ class ThreadEnd final : public Communicator {
     return ended();
   }
 
-  /// Waits until every member that met is done with the buffers of the others. They are on their
-  /// way, with no wait before this one; until then nobody leaves, even if the world has ended.
+  /// Waits until every member is done with the buffers of the others. All of them have arrived and
+  /// do not wait before this point. Until then no member leaves, even if the world has ended.
   void pass(Meeting& meeting, const Group& group) {
     std::unique_lock lock(shared_->mutex);
     const uint64_t round = meeting.round;
@@ -214,12 +216,12 @@ class ThreadEnd final : public Communicator {
   }
 
   std::string missing(const Meeting& meeting, const Group& group, const Call& call) const {
-    std::string text = fmt::format("after {} s in {}", options().timeout_s, call.text());
+    std::string text = fmt::format("time-out after {} s in {}", options().timeout_s, call.text());
     for (size_t i = 0; i < group.size(); ++i) {
       if (meeting.places[i].arrived) continue;
       const auto& seen = shared_->last_seen[static_cast<size_t>(group.ranks[i])];
-      text += fmt::format("; rank {} did not come (last seen in {})", group.ranks[i],
-                          seen.empty() ? "nothing yet" : seen);
+      text += fmt::format("; rank {} did not arrive ({})", group.ranks[i],
+                          seen.empty() ? "not seen yet" : "last seen in " + seen);
     }
     return text;
   }

@@ -1,4 +1,4 @@
-// Ranks as threads of one process: for tests, and for small machines without MPI.
+// Ranks as threads of one process, for tests and for machines without MPI.
 #pragma once
 
 #include <functional>
@@ -8,23 +8,23 @@
 
 namespace goban::train::comm {
 
-/// The meeting place of `size` ranks. Reductions are always in rank order.
+/// A world of `size` ranks. Reductions are always in rank order.
 class ThreadWorld {
  public:
   ThreadWorld(int size, Options options);
   ~ThreadWorld();
-  /// The end of `rank`; valid while the world lives, driven by one thread.
+  /// The communicator of `rank`; valid during the lifetime of the world; driven by one thread.
   [[nodiscard]] Communicator& communicator(int rank);
 
-  struct Shared;  // the mutex and the meetings, known to the source file only
+  struct Shared;  // mutex and meetings; defined in the source file
 
  private:
   std::shared_ptr<Shared> shared_;
   std::vector<std::unique_ptr<Communicator>> ends_;
 };
 
-/// Runs `body` once a rank, each on a thread of its own, and returns the first failure in time.
-/// A rank that returns a failure releases all others from waiting.
+/// Runs `body` once per rank, each in a separate thread, and returns the failure that occurred
+/// first. A rank that returns a failure releases all others from waiting.
 [[nodiscard]] base::Status run_threads(int size, Options options,
                                        const std::function<base::Status(Communicator&)>& body);
 

@@ -1,4 +1,4 @@
-// A rank that gives up while others move data: nobody may take his buffers away from under a peer.
+// A rank that gives up while others move data must not free buffers that a peer still reads.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -18,18 +18,19 @@ using namespace std::chrono_literals;
 
 constexpr size_t kBytes = size_t{1} << 16;
 
-/// Memory whose first writer is held up until a condition holds.
+/// Memory whose first writer is blocked until a condition holds.
 std::byte* held = nullptr;
 std::atomic<bool> writing = false, released = false, left_early = false;
 
 void hold_writer(int signal, siginfo_t* info, void*) {
   const auto* at = static_cast<const std::byte*>(info->si_addr);
-  if (at < held || at >= held + 2 * kBytes) {  // a fault of somebody else: let it end the program
+  if (at < held || at >= held + 2 * kBytes) {  // an unrelated fault: let it end the program
     std::signal(signal, SIG_DFL);
     return;
   }
   writing = true;
-  // A peer that means to leave does so at once; one that must not is given this long to.
+  // A peer that leaves too early does so immediately; one that must not leave has this long to do
+  // so.
   for (int i = 0; i < 300 && !left_early; ++i) {
     const timespec moment{0, 1'000'000};
     nanosleep(&moment, nullptr);
@@ -73,7 +74,7 @@ TEST(ThreadWorldAbandoned, AMemberStaysUntilItsPeersHaveReadItsBuffer) {
 }
 
 TEST(ThreadWorldAbandoned, WhoComesAfterTheEndFindsNobody) {
-  // Rank 1 comes to the call when rank 0, which waited in it, has left with its buffer.
+  // Rank 1 arrives at the call after rank 0, which waited in it, has left with its buffer.
   std::atomic<bool> left = false;
   std::array<std::string, 2> told;
   const auto status = run_threads(3, {}, [&](Communicator& end) -> base::Status {
@@ -85,7 +86,7 @@ TEST(ThreadWorldAbandoned, WhoComesAfterTheEndFindsNobody) {
     std::vector<std::byte> all(16);
     const auto s = end.all_gather({{0, 1}}, mine, all, "gather");
     told.at(static_cast<size_t>(end.rank())) = s ? "done" : s.error().message;
-    EXPECT_THAT(all, ::testing::Each(std::byte{0}));  // nothing was taken from who is gone
+    EXPECT_THAT(all, ::testing::Each(std::byte{0}));  // no data of the rank that left were read
     left = true;
     return s;
   });

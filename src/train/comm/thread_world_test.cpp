@@ -52,7 +52,7 @@ TEST(ThreadWorld, AMissingRankIsNamedAfterTheTimeOut) {
     const Group all = whole_world(3);
     if (auto s = end.barrier(all, "start"); !s) return s;
     if (end.rank() == 2) {
-      done.wait();  // hangs until the others have given up
+      done.wait();  // blocks until the others have given up
       return {};
     }
     auto s = end.barrier(all, "step1");
@@ -61,7 +61,7 @@ TEST(ThreadWorld, AMissingRankIsNamedAfterTheTimeOut) {
   });
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().message,
-              HasSubstr("rank 2 did not come (last seen in barrier 'start'"));
+              HasSubstr("rank 2 did not arrive (last seen in barrier 'start'"));
   EXPECT_THAT(status.error().message, HasSubstr("barrier 'step1'"));
 }
 

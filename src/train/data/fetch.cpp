@@ -53,8 +53,9 @@ base::Status run(const std::vector<std::string>& command, const std::string& fol
   int result = posix_spawnp(&child, "sh", nullptr, nullptr, argv.data(), environ);
   if (result == 0) waitpid(child, &result, 0);
   if (result == 0) return {};
-  return base::failed(fmt::format("'{}' failed", fmt::join(command, " ")),
-                      "see its message above; the network or the client may be missing");
+  return base::failed(
+      fmt::format("'{}' failed", fmt::join(command, " ")),
+      "see its output above; the program must be installed and the network reachable");
 }
 
 base::Status check(const Files& files, const fs::path& folder) {
@@ -96,7 +97,7 @@ base::Status fetch_mnist(const fs::path& folder, const fs::path& work) {
 base::Status fetch_fashion(const fs::path& folder, const fs::path& work) {
   const fs::path installed = fs::path("/") / kFashionFolder;
   if (fs::exists(installed)) return take(kFashion, installed, folder);
-  // As root, apt would download as another user, who may not write here.
+  // As root, apt downloads as another user, who has no write permission here.
   std::vector<std::string> download = {"apt-get", "-q", "download", kFashionPackage};
   if (geteuid() == 0) download.insert(download.end(), {"-o", "APT::Sandbox::User=root"});
   if (auto s = run(download, work.string()); !s) return s;
@@ -112,14 +113,15 @@ base::Status fetch_fashion(const fs::path& folder, const fs::path& work) {
 
 base::Status fetch(const std::string& name, const std::string& folder) {
   if (name != "mnist" && name != "fashion") {
-    return base::usage_error(fmt::format("no data set '{}'", name), "there are: mnist, fashion");
+    return base::usage_error(fmt::format("unknown data set '{}'", name),
+                             "known data sets: mnist, fashion");
   }
   std::error_code error;
-  // The clients run in `work`: what they are given must not depend on where this process is.
+  // The clients run in `work`, so their arguments must not depend on the current folder.
   const fs::path target = fs::absolute(folder, error) / name, work = target / "fetching";
   fs::create_directories(work, error);
   if (error)
-    return base::failed(fmt::format("cannot make '{}': {}", work.string(), error.message()));
+    return base::failed(fmt::format("cannot create '{}': {}", work.string(), error.message()));
   const Files& files = name == "mnist" ? kMnist : kFashion;
   base::Status status = check(files, target);
   if (!status) {

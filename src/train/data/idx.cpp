@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kMaxBytes = int64_t{1} << 32;
 
-/// Fills `into`. False at the end of the file.
+/// Fills `into`. False if the file ends first.
 base::Result<bool> fill(base::ByteSource& file, std::span<uint8_t> into) {
   while (!into.empty()) {
     const auto count = file.read(reinterpret_cast<char*>(into.data()), into.size());
@@ -42,25 +42,26 @@ base::Result<IdxArray> read_idx(const std::string& path) {
   if (auto s = take(magic, "is too short for an IDX header"); !s) return base::failure(s.error());
   if (magic[0] != 0 || magic[1] != 0) return bad("is not an IDX file");
   if (magic[2] != 0x08)
-    return bad(fmt::format("holds elements of type {:#x}, not bytes", magic[2]));
+    return bad(fmt::format("has elements of type {:#x}; must be bytes (0x08)", magic[2]));
   IdxArray out;
   int64_t total = 1;
   for (int i = 0; i < magic[3]; ++i) {
     std::array<uint8_t, 4> size{};
     if (auto s = take(size, "ends inside the header"); !s) return base::failure(s.error());
     const int64_t value = int64_t{size[0]} << 24 | size[1] << 16 | size[2] << 8 | size[3];
-    if (value == 0 || total > kMaxBytes / value) return bad("has an impossible size");
+    if (value == 0 || total > kMaxBytes / value) return bad("has an invalid size");
     total *= value;
     out.sizes.push_back(value);
   }
   out.bytes.resize(static_cast<size_t>(total));
-  if (auto s = take(out.bytes, fmt::format("is cut off: {} bytes are announced", total)); !s) {
+  if (auto s = take(out.bytes, fmt::format("is truncated: its header declares {} bytes", total));
+      !s) {
     return base::failure(s.error());
   }
   std::array<uint8_t, 1> more{};
   const auto longer = fill(**file, more);
   if (!longer) return base::failure(longer.error());
-  if (*longer) return bad("has bytes after its end");
+  if (*longer) return bad("has extra bytes after its end");
   return out;
 }
 
@@ -72,7 +73,7 @@ base::Result<ImageSet> read_image_set(const std::string& folder) {
     const bool there = std::filesystem::exists(plain, error);
     if (error) {
       return base::failed(fmt::format("cannot read '{}': {}", plain, error.message()),
-                          "the folder and its files must be readable for who trains");
+                          "the folder and its files must be readable by this user");
     }
     return read_idx(there ? plain : plain + ".gz");
   };
@@ -91,7 +92,7 @@ base::Result<ImageSet> read_image_set(const std::string& folder) {
            images.sizes[2] == 28 && images.sizes[0] == labels.sizes[0];
   };
   if (!check(set.train_images, set.train_labels) || !check(set.test_images, set.test_labels)) {
-    return base::bad_data({folder, 0, 0, ""}, "images are not 28x28 or labels differ in number");
+    return base::bad_data({folder, 0, 0, ""}, "images must be 28x28, with one label each");
   }
   return set;
 }

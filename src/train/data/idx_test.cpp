@@ -57,7 +57,7 @@ TEST_F(Idx, AFolderThatCannotBeReadIsAnError) {
 
 TEST_F(Idx, RefusesWhatIsNotWhole) {
   write(kGood.substr(0, 17));
-  EXPECT_THAT(message(), HasSubstr("cut off"));
+  EXPECT_THAT(message(), HasSubstr("truncated"));
   write(kGood + "x");
   EXPECT_THAT(message(), HasSubstr("after its end"));
   write(kGood.substr(0, 9));
@@ -68,9 +68,9 @@ TEST_F(Idx, RefusesWhatIsNotWhole) {
       std::string("\0\0\x0d\x01\0\0\0\x01"
                   "abcd",
                   12));
-  EXPECT_THAT(message(), HasSubstr("not bytes"));
+  EXPECT_THAT(message(), HasSubstr("must be bytes"));
   write(std::string("\0\0\x08\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 16));
-  EXPECT_THAT(message(), HasSubstr("impossible size"));
+  EXPECT_THAT(message(), HasSubstr("invalid size"));
 }
 
 TEST(Fetch, RefusesAnUnknownName) {
@@ -79,7 +79,7 @@ TEST(Fetch, RefusesAnUnknownName) {
   EXPECT_EQ(status.error().code, base::ErrorCode::Usage);
 }
 
-/// Fetches for real; skips where the registry or the archive cannot be reached.
+/// Downloads from the real sources; skipped where the registry or the archive cannot be reached.
 class FetchForReal : public ::testing::TestWithParam<const char*> {
  protected:
   ~FetchForReal() override { std::filesystem::remove_all(folder_); }

@@ -16,7 +16,7 @@ struct Factors {
   float beta1, rest1, beta2, rest2, epsilon, rate, decay;
 };
 
-// One body for vectors of three widths; no fused multiply-add, so all give the same bits.
+// One body compiled for three vector widths. Without fused multiply-add, all have the same bits.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 [[gnu::target_clones("avx512f", "avx2", "default")]]
 #endif

@@ -1,4 +1,4 @@
-// Inside the room only.
+// Internal to train/mesh.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,8 +7,8 @@
 
 namespace goban::train::mesh {
 
-/// Changes w, m and v by the gradient `g`. On the CPU in fp32 by one loop; elsewhere by operations.
-/// Both round as the formula is written, but for the order of scalars.
+/// Updates w, m and v with the gradient `g`: on the CPU in fp32 in one loop, otherwise by LibTorch
+/// operations. Both round as in the formula, except for the order of multiplications by scalars.
 void adam_update(at::Tensor& w, at::Tensor& m, at::Tensor& v, const at::Tensor& g,
                  const AdamRule& rule);
 

@@ -6,7 +6,7 @@
 namespace goban::train::mesh {
 namespace {
 
-constexpr int64_t kLargestBundle = 8 << 20;  // bytes: beyond, waiting is not what costs
+constexpr int64_t kLargestBundle = 8 << 20;  // bytes; for larger messages latency is negligible
 
 class Bundling {
  public:
@@ -26,7 +26,8 @@ class Bundling {
   }
 
  private:
-  /// Whether the sum of `value`, wanted before step `until`, can be formed before step `s`.
+  /// True if the sum of `value`, which is needed before step `until`, can be formed before step
+  /// `s`.
   bool early(NodeId value, const Collective& message, const Collective& lead, NodeId lead_value,
              size_t s, size_t until) const {
     if (message.axes != lead.axes || lead.bytes + message.bytes > kLargestBundle) return false;
@@ -39,7 +40,8 @@ class Bundling {
     return true;
   }
 
-  /// Moves what can be formed before step `s` from the j-th on into the message of `lead_value`.
+  /// Moves those of `values`, from index j on, that can be formed before step `s` into the message
+  /// of `lead_value`.
   void take(NodeId lead_value, Collective& lead, std::vector<NodeId>& together, size_t s,
             std::vector<NodeId>& values, std::vector<Collective>& messages, size_t j,
             size_t until) const {
@@ -61,7 +63,7 @@ class Bundling {
     Step& step = plan_.steps[s];
     const auto from = [&](std::vector<NodeId>& values, std::vector<Collective>& messages,
                           size_t first, size_t until) {
-      // Taken anew each time: erasing moves what follows, never what comes before.
+      // The references are taken again each time: erasing moves later elements, never earlier ones.
       take(step.complete[i], step.collectives[i], step.together[i], s, values, messages, first,
            until);
     };

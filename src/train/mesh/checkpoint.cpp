@@ -19,7 +19,8 @@
 namespace goban::train::mesh {
 namespace {
 
-// A text line a variable ("name dtype sizes... crc32"), a line "--", then the bytes in that order.
+// Format: the line kMagic; the bookmark as key=value lines; "--"; one line per variable ("name
+// dtype sizes... crc32"); "--"; the bytes of the variables in that order.
 constexpr const char* kMagic = "goban-checkpoint 1";
 
 std::string_view bytes_of(const at::Tensor& x) {
@@ -49,7 +50,7 @@ class NewFile {
     kept_ = error_ == 0;
     if (kept_) return {};
     return base::failed(fmt::format("cannot write '{}': {}", path_, std::strerror(error_)),
-                        "the last complete checkpoint is unharmed");
+                        "the last complete checkpoint is intact");
   }
 
  private:
@@ -68,7 +69,7 @@ std::string index_line(const Variable& variable, uint32_t sum) {
   return line + fmt::format(" {:08x}\n", sum);
 }
 
-/// Rank 0's outcome, known to all.
+/// Shares rank 0's outcome with all ranks.
 base::Status agree(base::Status mine, comm::Communicator& end, const std::string& path) {
   std::array<int64_t, 1> bad = {mine ? 0 : 1};
   const auto told =
@@ -80,11 +81,11 @@ base::Status agree(base::Status mine, comm::Communicator& end, const std::string
   return {};
 }
 
-/// A file that was read and fits the graph.
+/// The contents of a file that matches the graph.
 struct Read {
   Bookmark bookmark;
   std::vector<at::Tensor> values;
-  uint32_t head_sum = 0;  ///< of the head, which holds the checksums of all values
+  uint32_t head_sum = 0;  ///< checksum of the header, which contains the checksums of all values
 };
 
 base::Result<std::optional<Read>> read_file(const std::string& path, const Graph& graph) {
@@ -95,10 +96,10 @@ base::Result<std::optional<Read>> read_file(const std::string& path, const Graph
   if (error || !in) {
     return base::failed(fmt::format("cannot open checkpoint '{}'{}", path,
                                     error ? ": " + error.message() : std::string()),
-                        "the folder and the file must be readable for who trains");
+                        "the folder and the file must be readable by this user");
   }
   const auto bad = [&](const std::string& what) {
-    return base::bad_data({path, 0, 0, ""}, what, "take an older checkpoint");
+    return base::bad_data({path, 0, 0, ""}, what, "use an older checkpoint");
   };
   Read out;
   std::string line, head;
@@ -110,15 +111,15 @@ base::Result<std::optional<Read>> read_file(const std::string& path, const Graph
   if (!next() || line != kMagic) return bad("is not a checkpoint of version 1");
   while (next() && line != "--") {
     const size_t equals = line.find('=');
-    if (equals == std::string::npos) return bad("has a bookmark without '='");
+    if (equals == std::string::npos) return bad("has a bookmark entry without '='");
     out.bookmark[line.substr(0, equals)] = line.substr(equals + 1);
   }
   std::vector<std::string> found;
   while (next() && line != "--") found.push_back(line);
-  if (!in) return bad("is cut off in its index");
+  if (!in) return bad("is truncated in its index");
   if (found.size() != graph.variables().size()) {
-    return bad(
-        fmt::format("has {} variables, the model {}", found.size(), graph.variables().size()));
+    return bad(fmt::format("has {} variables, but the model has {}", found.size(),
+                           graph.variables().size()));
   }
   for (size_t i = 0; i < found.size(); ++i) {
     const Variable& variable = graph.variables()[i];
@@ -128,21 +129,21 @@ base::Result<std::optional<Read>> read_file(const std::string& path, const Graph
     in.read(static_cast<char*>(value.data_ptr()), static_cast<std::streamsize>(value.nbytes()));
     const std::string wanted = index_line(variable, checksum(value));
     if (wanted.substr(0, wanted.size() - 9) != found[i].substr(0, wanted.size() - 9)) {
-      return bad(fmt::format("holds '{}' where the model has '{}' {}", found[i], variable.name,
+      return bad(fmt::format("contains '{}' where the model has '{}' {}", found[i], variable.name,
                              variable.shape.text()));
     }
-    if (!in) return bad(fmt::format("is cut off in variable '{}'", variable.name));
+    if (!in) return bad(fmt::format("is truncated in variable '{}'", variable.name));
     if (wanted != found[i] + "\n") {
-      return bad(fmt::format("variable '{}' is damaged: its checksum differs", variable.name));
+      return bad(fmt::format("variable '{}' is damaged: checksum mismatch", variable.name));
     }
     out.values.push_back(value);
   }
-  if (in.peek() != std::ifstream::traits_type::eof()) return bad("has bytes after its end");
+  if (in.peek() != std::ifstream::traits_type::eof()) return bad("has extra bytes after its end");
   out.head_sum = base::crc32_of(head);
   return std::optional(std::move(out));
 }
 
-/// The own outcome, if all ranks have the same; else an error on each.
+/// This rank's outcome if it is the same on all ranks; otherwise an error on each rank.
 base::Status same_on_all(const base::Result<std::optional<Read>>& mine, comm::Communicator& end,
                          const std::string& path) {
   enum Outcome : int64_t { kNone, kRead, kFailed };
@@ -158,8 +159,8 @@ base::Status same_on_all(const base::Result<std::optional<Read>>& mine, comm::Co
   if (!mine) return base::failure(mine.error());
   if (!gathered) return gathered;
   const auto said = [&](size_t rank) {
-    return all[rank].outcome == kNone ? fmt::format("rank {} finds none", rank)
-                                      : fmt::format("rank {} one of checksum {:08x}", rank,
+    return all[rank].outcome == kNone ? fmt::format("rank {} finds no file", rank)
+                                      : fmt::format("rank {} reads checksum {:08x}", rank,
                                                     static_cast<uint32_t>(all[rank].sum));
   };
   for (size_t rank = 0; rank < all.size(); ++rank) {
@@ -170,8 +171,8 @@ base::Status same_on_all(const base::Result<std::optional<Read>>& mine, comm::Co
     return base::bad_data(
         {path, 0, 0, ""},
         fmt::format("is not the same checkpoint on all ranks: {}, {}", said(0), said(rank)),
-        "the ranks see different folders: name one that all of them share, by its "
-        "whole path");
+        "the ranks see different folders; use an absolute path on a file system that "
+        "all of them share");
   }
   return {};
 }

@@ -1,4 +1,4 @@
-// Checkpoints that know no layout: whole variables in one file, written atomically.
+// Checkpoints independent of the layout: complete variables in one file, written atomically.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace goban::train::mesh {
 
-/// Where a run stands, beside its variables: counters and settings as text.
+/// The position and settings of a run, as text; stored with its variables.
 using Bookmark = std::map<std::string, std::string>;
 
-/// Gathers all variables; rank 0 writes `path` beside itself and renames it when it is complete
-/// and on disk, so that `path` is always the old or the new one. Collective.
-/// Errors (on all ranks): Failed, if the file cannot be written.
+/// Gathers all variables. Rank 0 writes a temporary file next to `path`, syncs it and renames it,
+/// so `path` is always the complete old or new file. Collective. Errors (on all ranks): Failed, if
+/// the file cannot be written.
 [[nodiscard]] base::Status save_checkpoint(const std::string& path, Variables& variables,
                                            const Bookmark& bookmark);
 
-/// Every rank reads the file and takes its slices. All variables of the graph must be there with
-/// their shape and (master) type. Nothing, if no rank finds a file there. Collective: the ranks
-/// compare what they read. Errors (on all ranks; nothing is changed then): Failed, if the file
-/// cannot be read; BadData for a damaged or another model's file, and for ranks that find different
-/// files, or of which some find none.
+/// Every rank reads the file and takes its slices. The file must contain all variables of the graph
+/// with their shapes and checkpoint types. Returns nullopt if no rank finds a file. Collective: the
+/// ranks compare what they read. Errors (on all ranks; variables are then unchanged): Failed, if
+/// the file cannot be read; BadData, for a damaged file, a file of another model, ranks that find
+/// different files, or a file that only some ranks find.
 [[nodiscard]] base::Result<std::optional<Bookmark>> resume_checkpoint(const std::string& path,
                                                                       Variables& variables);
 

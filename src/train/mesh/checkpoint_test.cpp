@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-/// A parameter of these types, saved or loaded on a mesh; rank 0's whole value.
+/// Saves or loads a parameter of these types on a mesh; returns rank 0's complete value.
 base::Result<at::Tensor> visit(const VariableTypes& types, const char* mesh, const char* layout,
                                const std::string& path, bool save, const Bookmark& bookmark = {}) {
   const MeshShape shape = *MeshShape::parse(mesh);
@@ -59,7 +59,7 @@ TEST(Checkpoint, MasterTypeIsThatOfTheFileAndSlicesThatOfTheDevices) {
   EXPECT_TRUE(at::equal(*again, *saved));
   const auto other = visit({DType::F64, DType::F32, DType::F32}, "", "", path, false);
   ASSERT_FALSE(other);
-  EXPECT_THAT(other.error().text(), HasSubstr("holds 'w fp32 4 6"));
+  EXPECT_THAT(other.error().text(), HasSubstr("contains 'w fp32 4 6"));
   fs::remove(path);
 }
 
@@ -73,7 +73,7 @@ TEST(Checkpoint, RanksThatFindDifferentFilesRefuseThem) {
   fs::copy_file(one, same);
   ASSERT_TRUE(visit({}, "", "", other, true, {{"step", "8"}}));
   fs::create_symlink("loop", folder / "loop");
-  // Two ranks, each of which looks in a place of its own; what each of them is told.
+  // Two ranks that read different paths; returns the error of each.
   const auto outcome = [&](const std::string& first, const std::string& second) {
     std::array<std::string, 2> told;
     const auto status = comm::run_threads(2, {}, [&](comm::Communicator& end) -> base::Status {
@@ -85,7 +85,7 @@ TEST(Checkpoint, RanksThatFindDifferentFilesRefuseThem) {
       const auto found = resume_checkpoint(rank == 0 ? first : second, variables);
       told[rank] = !found ? found.error().text() : *found ? "resumed" : "none";
       if (found) return {};
-      EXPECT_EQ(variables.slice(0).abs().sum().item<double>(), 0);  // as it was
+      EXPECT_EQ(variables.slice(0).abs().sum().item<double>(), 0);  // unchanged
       return {};
     });
     EXPECT_TRUE(status) << status.error().text();
@@ -95,8 +95,9 @@ TEST(Checkpoint, RanksThatFindDifferentFilesRefuseThem) {
   EXPECT_THAT(outcome(one, same), ::testing::Each("resumed"));
   EXPECT_THAT(outcome(none, none), ::testing::Each("none"));
   EXPECT_THAT(outcome(one, other), ::testing::Each(HasSubstr("not the same checkpoint")));
-  EXPECT_THAT(outcome(none, one), ::testing::Each(HasSubstr("rank 0 finds none, rank 1 one of")));
-  EXPECT_THAT(outcome(one, none), ::testing::Each(HasSubstr("rank 1 finds none")));
+  EXPECT_THAT(outcome(none, one),
+              ::testing::Each(HasSubstr("rank 0 finds no file, rank 1 reads checksum")));
+  EXPECT_THAT(outcome(one, none), ::testing::Each(HasSubstr("rank 1 finds no file")));
   const auto unreadable = outcome(one, loop);
   EXPECT_THAT(unreadable[0], HasSubstr("rank 1 could not read"));
   EXPECT_THAT(unreadable[1], HasSubstr("cannot open checkpoint"));

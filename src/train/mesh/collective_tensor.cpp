@@ -32,10 +32,10 @@ comm::Element element_of(const at::Tensor& x) {
   }
 }
 
-/// The way the data of one call take: where they lie, or by way of the host.
+/// Chooses how the data of one call travel: in place, or copied through the host.
 class Route {
  public:
-  /// `x` is the tensor, contiguous, that the call sends.
+  /// `x` is the contiguous tensor that the call sends.
   Route(const at::Tensor& x, size_t members, comm::Communicator& end)
       : device_(x.device()), staged_(!x.is_cpu() && (members == 1 || !end.takes_device_data())) {
     if (x.is_cpu() || staged_) return;
@@ -56,7 +56,7 @@ class Route {
 base::Result<at::Tensor> all_reduced(const at::Tensor& x, const comm::Group& group,
                                      comm::Reduction reduction, comm::Communicator& end,
                                      const std::string& what) {
-  // The reduction is in place: a value others may hold is copied first.
+  // The reduction is in place, so a tensor that is shared is copied first.
   at::Tensor data = x.is_contiguous() && x.use_count() == 1 && x.storage().use_count() == 1
                         ? x
                         : x.clone(at::MemoryFormat::Contiguous);
@@ -110,7 +110,7 @@ base::Result<at::Tensor> exchanged(const at::Tensor& x, int64_t to, int64_t from
   const auto index = [](int64_t member) {
     return member < 0 ? std::nullopt : std::optional(static_cast<size_t>(member));
   };
-  // A GPU fills the buffer with its zeros before others write to it.
+  // The GPU must have written the zeros before another writer uses the buffer.
   if (from < 0) finish_work(received.device());
   const auto status =
       end.exchange(group, index(to), bytes_of(send), index(from), bytes_of(received), what);

@@ -1,5 +1,5 @@
-// Collectives on tensors: where the communicator takes a GPU's memory, tensors of a GPU are moved
-// from there; elsewhere by way of the host.
+// Collectives on tensors. GPU tensors are sent from GPU memory if the communicator takes it;
+// otherwise they are copied through the host.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,16 +15,17 @@ namespace goban::train::mesh {
                                                    comm::Reduction reduction,
                                                    comm::Communicator& end,
                                                    const std::string& what);
-/// Members' tensors one after the other along `axis`.
+/// The tensors of all members, concatenated along `axis`.
 [[nodiscard]] base::Result<at::Tensor> all_concatenated(const at::Tensor& x, int64_t axis,
                                                         const comm::Group& group,
                                                         comm::Communicator& end,
                                                         const std::string& what);
-/// `split_axis` is cut over the group, `concat_axis` becomes whole.
+/// Splits `split_axis` over the group and makes `concat_axis` complete.
 [[nodiscard]] base::Result<at::Tensor> all_to_all(const at::Tensor& x, int64_t split_axis,
                                                   int64_t concat_axis, const comm::Group& group,
                                                   comm::Communicator& end, const std::string& what);
-/// What member `from` sends; zeros if there is none (-1). `to` may be -1 too.
+/// Sends x to member `to` and returns what member `from` sends; zeros if `from` is -1. `to` may be
+/// -1, too.
 [[nodiscard]] base::Result<at::Tensor> exchanged(const at::Tensor& x, int64_t to, int64_t from,
                                                  const comm::Group& group, comm::Communicator& end,
                                                  const std::string& what);

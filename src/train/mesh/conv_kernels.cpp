@@ -1,5 +1,5 @@
-// Convolutions on one device. Tensors are channels last; the library wants channels first: a change
-// of strides, not a copy. Those with large filters go through the Fourier transform.
+// Convolutions on one device. Tensors are channels last; LibTorch expects channels first, which is
+// a change of strides and not a copy. Convolutions with large filters use the Fourier transform.
 #include <ATen/ops/convolution.h>
 #include <ATen/ops/convolution_backward.h>
 #include <ATen/ops/empty.h>
@@ -35,8 +35,8 @@ at::Tensor from_channels_first(const at::Tensor& x, at::IntArrayRef like) {
   return x.movedim(1, -1).reshape(like);
 }
 
-/// [sizes..., in, out] as [out, in, sizes...], channels last in memory as the images are: with
-/// mixed forms the library copies images instead of this.
+/// [sizes..., in, out] as [out, in, sizes...], channels last in memory like the images: with mixed
+/// memory formats LibTorch copies the images.
 at::Tensor to_filter(const at::Tensor& filter, const Attributes& a) {
   std::vector<int64_t> sizes(spatial_rank(a) - a.pads.size(), 1);
   sizes.insert(sizes.end(), filter.sizes().begin(), filter.sizes().end());
@@ -53,7 +53,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& dy, co
                                                         const at::Tensor& filter,
                                                         const Attributes& a,
                                                         std::array<bool, 3> wanted) {
-  // With one output channel both forms of strides look alike, and the library mixes them up.
+  // With one output channel the strides of both memory formats are equal, and LibTorch confuses
+  // them.
   const bool ambiguous = filter.size(0) == 1;
   const auto form = [&](const at::Tensor& t) { return ambiguous ? t.contiguous() : t; };
   return at::convolution_backward(form(dy), form(x), form(filter), c10::nullopt,
@@ -61,7 +62,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& dy, co
                                   false, per_dimension(a, 0), 1, wanted);
 }
 
-/// [h, w, in, out] as the filter of the convolution backwards, [h, w, out, in].
+/// [h, w, in, out] as the filter of the backward convolution, [h, w, out, in].
 at::Tensor backwards(const at::Tensor& filter) { return at::flip(filter, {0, 1}).transpose(2, 3); }
 
 ConvSizes sizes_of(at::IntArrayRef image, at::IntArrayRef filter,
@@ -79,8 +80,8 @@ ConvSizes sizes_of(at::IntArrayRef image, at::IntArrayRef filter,
           pads[1]};
 }
 
-/// On the CPU only. bf16 too: fp32 through the transform is faster than bf16 directly, and keeps
-/// more digits.
+/// True if the Fourier transform is used; on the CPU only. For bf16, too: fp32 through the
+/// transform is faster than bf16 directly, and more accurate.
 bool transformed(const ConvSizes& sizes, const Attributes& a, const at::Tensor& x) {
   const at::ScalarType used = x.scalar_type() == at::kBFloat16 ? at::kFloat : x.scalar_type();
   return x.is_cpu() && own_kernels_used() && a.stride == 1 && fft_conv_pays(sizes, used);

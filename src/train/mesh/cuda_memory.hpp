@@ -1,5 +1,5 @@
-// What LibTorch tells of GPUs only through headers of CUDA: compiled where LibTorch has CUDA
-// (GOBAN_CUDA), and "nothing there" elsewhere. Inside the room only.
+// GPU properties that LibTorch exposes only through CUDA headers. Compiled if LibTorch has CUDA
+// (GOBAN_CUDA); otherwise the functions report no GPU. Internal to train/mesh.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 namespace goban::train::mesh {
 
 [[nodiscard]] bool built_with_cuda();
-/// As the driver calls it.
+/// The driver's name of the GPU.
 [[nodiscard]] std::string cuda_device_name(int index);
-/// Bytes of tensors on the GPU by this process: now, and at most since forget_cuda_peak.
+/// Bytes of this process's tensors on the GPU: current, and maximum since forget_cuda_peak.
 [[nodiscard]] int64_t cuda_used_bytes(int index);
 [[nodiscard]] int64_t cuda_peak_bytes(int index);
 void forget_cuda_peak(int index);
-/// Makes LibTorch's allocator refuse what lies beyond; of the whole process. 0: all of the GPU.
+/// Limits LibTorch's allocator, for the whole process. 0: all memory of the GPU.
 void limit_cuda_memory(int index, int64_t bytes);
 
 }  // namespace goban::train::mesh

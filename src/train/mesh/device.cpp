@@ -38,25 +38,26 @@ base::Result<c10::Device> resolve_device(const std::string& text, int local_rank
   if (any_gpu && gpus > 0) return gpu(local_rank % gpus);
   const auto device = any_gpu ? gpu(0) : parsed(text);
   if (!device) {
-    return base::usage_error(fmt::format("there is no device '{}'", text),
-                             "--device auto, cpu, cuda (by local rank) or cuda:N");
+    return base::usage_error(fmt::format("unknown device '{}'", text),
+                             "use --device auto, cpu, cuda (by local rank) or cuda:N");
   }
   if (device->is_cuda()) {
     if (device->index() < gpus) return *device;
     return base::usage_error(
-        fmt::format("device '{}' is asked for, but LibTorch {} ({}) sees {} GPUs", text,
+        fmt::format("device '{}' was requested, but LibTorch {} ({}) sees {} GPUs", text,
                     TORCH_VERSION, built_with_cuda() ? "built with CUDA" : "built without CUDA",
                     gpus),
         built_with_cuda()
-            ? "--device cpu; or see that nvidia-smi lists the GPU and CUDA_VISIBLE_DEVICES shows it"
-            : "--device cpu; or build against a LibTorch with CUDA (docs/mesh.md, GPUs)");
+            ? "use --device cpu, or check that nvidia-smi lists the GPU and CUDA_VISIBLE_DEVICES "
+              "has it"
+            : "use --device cpu, or build against a LibTorch with CUDA (docs/mesh.md, GPUs)");
   }
   if (device->is_cpu()) return cpu;
   if (c10::impl::hasDeviceGuardImpl(device->type())) {
     return c10::Device(device->type(), std::max<c10::DeviceIndex>(device->index(), 0));
   }
   return base::usage_error(fmt::format("LibTorch {} has no device '{}'", TORCH_VERSION, text),
-                           "--device auto, cpu, cuda (by local rank) or cuda:N");
+                           "use --device auto, cpu, cuda (by local rank) or cuda:N");
 }
 
 std::string device_name(c10::Device device) {

@@ -1,5 +1,5 @@
-// The device a rank computes on: the processor, or a GPU. What differs between them is here; the
-// rest of the room makes its tensors on Variables::device() and lets LibTorch choose the code.
+// The device a rank computes on: the CPU or a GPU. Their differences are handled here; the rest of
+// train/mesh creates its tensors on Variables::device() and leaves the choice of code to LibTorch.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -9,20 +9,20 @@
 
 namespace goban::train::mesh {
 
-/// The device `text` names for a rank that is number `local_rank` on its machine: "cpu"; "cuda",
-/// the GPU of that number (ranks beyond the last GPU share from the first one on); "cuda:2";
-/// "auto", "cuda" if LibTorch sees a GPU and "cpu" otherwise; another kind of device LibTorch was
-/// given. Errors: Usage, naming what LibTorch sees, if there is no such device.
+/// Resolves the device `text` for the rank with index `local_rank` on its machine: "cpu"; "cuda",
+/// the GPU of that index (modulo the number of GPUs); "cuda:2"; "auto", which is "cuda" if LibTorch
+/// sees a GPU and "cpu" otherwise; or another device type registered with LibTorch. Errors: Usage,
+/// with what LibTorch sees, if there is no such device.
 [[nodiscard]] base::Result<c10::Device> resolve_device(const std::string& text, int local_rank);
 
-/// "cpu", or what the driver calls the GPU, such as "NVIDIA H200".
+/// "cpu", or the driver's name of the GPU, such as "NVIDIA H200".
 [[nodiscard]] std::string device_name(c10::Device device);
 
-/// Waits until all that was asked of the device by this thread is done.
+/// Waits until the device has finished all work submitted by this thread.
 void finish_work(c10::Device device);
 
-/// Whether GPUs may multiply fp32 matrices as tf32 (10 bits of mantissa). Of the whole process; off
-/// for convolutions as well, where LibTorch has it on by itself.
+/// Sets whether GPUs may multiply fp32 matrices as tf32 (10 bits of mantissa), for the whole
+/// process. `false` also turns tf32 off for convolutions, where LibTorch has it on by default.
 void allow_tf32(bool allow);
 
 }  // namespace goban::train::mesh

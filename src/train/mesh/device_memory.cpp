@@ -22,7 +22,7 @@ struct DeviceMemory::Account {
     if (limit_bytes > 0 && used > limit_bytes) {
       used_bytes -= bytes;
       TORCH_CHECK(false, "device memory exhausted: ", used - bytes, " bytes in use, ", bytes,
-                  " more wanted, the limit is ", limit_bytes);
+                  " more requested, the limit is ", limit_bytes);
     }
     int64_t peak = peak_bytes;
     while (used > peak && !peak_bytes.compare_exchange_weak(peak, used)) {
@@ -37,9 +37,9 @@ std::shared_ptr<DeviceMemory::Account>& charged() {
   return account;
 }
 
-constexpr size_t kAlignment = 64;  // LibTorch's own
+constexpr size_t kAlignment = 64;  // LibTorch's alignment
 
-/// Lies before the data of each block.
+/// Stored before the data of each block.
 struct alignas(kAlignment) Header {
   std::shared_ptr<DeviceMemory::Account> account;
   int64_t bytes = 0;
@@ -54,8 +54,8 @@ void release(void* data) {
   std::free(header);
 }
 
-/// As LibTorch's own allocator, with an entry in the account of the thread that has one. oneDNN
-/// frees through the data pointer alone, so what is known of a block lies in front of it.
+/// Like LibTorch's allocator, but charges the account of the calling thread, if it has one. oneDNN
+/// frees by the data pointer alone, so the header of a block is stored before its data.
 class CountingAllocator final : public at::Allocator {
  public:
   at::DataPtr allocate(size_t n) const override {
@@ -67,7 +67,7 @@ class CountingAllocator final : public at::Allocator {
     const size_t whole = (n + 2 * kAlignment - 1) / kAlignment * kAlignment;
     void* block = std::aligned_alloc(kAlignment, whole);
     if (block == nullptr && account != nullptr) account->used_bytes -= bytes;
-    TORCH_CHECK(block != nullptr, "out of memory: ", n, " bytes wanted");
+    TORCH_CHECK(block != nullptr, "out of memory: ", n, " bytes requested");
     auto* header = new (block) Header{account, bytes};
     void* data = header + 1;
     return {data, data, &release, cpu};

@@ -1,6 +1,6 @@
-// A device's memory for tensors: what a rank uses is counted, and more than its limit is refused.
-// On the CPU "a device" is a rank: the limit stands in for the memory of a GPU. On a GPU LibTorch's
-// own allocator counts and refuses, for all ranks of a process that share the GPU together.
+// Accounting of a device's tensor memory, with an enforced limit. On the CPU each rank is a
+// "device": the limit stands in for the memory of a GPU. On a GPU LibTorch's allocator counts and
+// enforces, for all ranks of a process that share the GPU.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -10,10 +10,10 @@
 
 namespace goban::train::mesh {
 
-/// The account of one rank. Tensors hold on to it: it lives as long as the last of them.
+/// The account of one rank. Tensors keep it alive: it exists as long as the last of them.
 class DeviceMemory {
  public:
-  /// `limit_bytes` 0: counted, never refused.
+  /// `limit_bytes` 0: memory is counted but not limited.
   explicit DeviceMemory(int64_t limit_bytes, c10::Device device = c10::kCPU);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
@@ -25,10 +25,10 @@ class DeviceMemory {
   [[nodiscard]] int64_t peak_bytes() const;
   void forget_peak();
 
-  /// While it lives, what the calling thread allocates for tensors is charged to the account, and
-  /// the account's device is the thread's current one.
-  /// An allocation beyond the limit throws c10::Error, which Program::run returns as Failed.
-  /// Scratch of the kernels' own threads and libraries is not counted.
+  /// During its lifetime, tensor allocations of the calling thread are charged to the account, and
+  /// the account's device is the thread's current device. An allocation beyond the limit throws
+  /// c10::Error, which Program::run returns as Failed. Scratch memory of kernels' threads and
+  /// libraries is not counted.
   class Charge {
    public:
     explicit Charge(DeviceMemory& memory);
@@ -41,11 +41,11 @@ class DeviceMemory {
     c10::OptionalDeviceGuard guard_;
   };
 
-  /// Whether the calling thread's allocations are limited. What is fed then has to be copied to
-  /// the device, as a GPU needs it; without a limit the batch on the host is read in place.
+  /// True if the calling thread's allocations are limited. Fed tensors are then copied to the
+  /// device, as a GPU requires; without a limit the batch is read in place.
   [[nodiscard]] static bool limits_this_thread();
 
-  struct Account;  // known to the source file only
+  struct Account;  // defined in the source file
 
  private:
   c10::Device device_;

@@ -36,11 +36,11 @@ TEST(DeviceMemory, RefusesWhatIsBeyondTheLimitAndGoesOn) {
     (void)at::ones({513});
     FAIL() << "no limit";
   } catch (const c10::Error& error) {
-    EXPECT_NE(std::string(error.what()).find("2048 bytes in use, 2052 more wanted"),
+    EXPECT_NE(std::string(error.what()).find("2048 bytes in use, 2052 more requested"),
               std::string::npos)
         << error.what();
   }
-  EXPECT_EQ(at::ones({512}).numel(), 512);  // the refused one is not charged
+  EXPECT_EQ(at::ones({512}).numel(), 512);  // the rejected allocation is not charged
 }
 
 TEST(DeviceMemory, TensorsMayOutliveTheirAccount) {

@@ -1,5 +1,5 @@
-// A device that is not the processor: tests/standin_device, whose memory the host cannot read and
-// whose operations refuse tensors of the host. No GPU is needed, and none is tested.
+// A device that is not the CPU: tests/standin_device, whose memory the host cannot read and whose
+// operations reject host tensors. No GPU is needed, and none is tested.
 #include "train/mesh/device.hpp"
 
 #include <ATen/ops/add.h>
@@ -30,7 +30,7 @@ using ::testing::HasSubstr;
 const c10::Device kStandin(c10::kPrivateUse1, 0);
 constexpr double kTolerance = 2e-5;
 
-/// Comparisons of the processor with itself: without the kernels that only it has.
+/// Turns off our own CPU kernels, so that the CPU uses the same LibTorch kernels as the stand-in.
 class LibrarysKernels {
  public:
   LibrarysKernels() { use_own_kernels(false); }
@@ -39,7 +39,7 @@ class LibrarysKernels {
   LibrarysKernels& operator=(const LibrarysKernels&) = delete;
 };
 
-/// Runs on the stand-in device, by NCCL's stand-in or by way of the host.
+/// Runs on the stand-in device, with the stand-in of NCCL or through the host.
 base::Result<std::vector<at::Tensor>> run_on_standin(const Builder& build, const LayoutCase& layout,
                                                      bool nccl) {
   RunOptions options;
@@ -180,7 +180,7 @@ TEST(Device, NamesAreResolvedAndWhatIsMissingIsNamed) {
   EXPECT_EQ(*resolve_device("privateuseone", 1), kStandin);
   const auto nonsense = resolve_device("tpu9", 0);
   ASSERT_FALSE(nonsense);
-  EXPECT_THAT(nonsense.error().text(), HasSubstr("there is no device 'tpu9'"));
+  EXPECT_THAT(nonsense.error().text(), HasSubstr("unknown device 'tpu9'"));
   if (const auto chosen = resolve_device("auto", 0); chosen->is_cuda()) return;
   for (const char* text : {"cuda", "cuda:1"}) {
     const auto absent = resolve_device(text, 0);

@@ -130,7 +130,7 @@ void Executor::run_step(size_t at, const Feeds& feeds, uint64_t step_number) {
     }
   } else {
     value(step.node) = compute(at, feeds, step_number);
-    // LibTorch takes scalars of the host among tensors of a GPU, slowly and in silence.
+    // LibTorch silently accepts host scalars in operations on GPU tensors, which is slow.
     GOBAN_CHECK(value(step.node).device() == variables_.device(), "a value is on another device");
   }
   for (const NodeId gone : step.free_after) {
@@ -160,7 +160,7 @@ void Executor::complete(NodeId id, const std::vector<NodeId>& together, const co
   };
   parts([](at::Tensor& x, const at::Tensor& part) { part.copy_(x); });
   const std::string what = fmt::format("{} and {} more", name, together.size());
-  // Nobody else holds the message: it is reduced in place.
+  // The message is not shared, so it is reduced in place.
   message = or_stop(all_reduced(message, group, comm::Reduction::Sum, end(), what));
   parts([](at::Tensor& x, const at::Tensor& part) { x = part; });
 }
@@ -301,7 +301,7 @@ at::Tensor Executor::feed(const Step& step, const Feeds& feeds) const {
   const at::ScalarType type = scalar_type(of.dtype);
   const c10::Device device = variables_.device();
   if (part.device() != device) {
-    // From memory the GPU reads by itself, while the host goes on.
+    // Pinned memory: the GPU reads it while the host continues.
     const at::Tensor sent = device.is_cuda() ? part.pin_memory() : part;
     return sent.to(device, sent.scalar_type(), /*non_blocking=*/true).to(type);
   }

@@ -1,4 +1,4 @@
-// Carries out a Plan on this device. Inside the room only; Program is its public face.
+// Runs a Plan on this device. Internal to train/mesh; Program is the public interface.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,29 +15,29 @@
 
 namespace goban::train::mesh {
 
-/// Thrown from deep inside a step, caught by Program::run.
+/// Thrown inside a step and caught by Program::run.
 struct ExecutionStopped {
   base::Error error;
 };
 
-/// The tensor, or ExecutionStopped.
+/// Returns the tensor, or throws ExecutionStopped.
 [[nodiscard]] at::Tensor or_stop(base::Result<at::Tensor> result);
 
 class Executor {
  public:
-  /// `graph` is the variables' own, or that of a loop.
+  /// `graph` is the variables' graph, or that of a loop.
   Executor(Variables& variables, const Graph& graph, const Plan& plan);
 
-  /// Steps before Accumulate, for micro-batch number `index`.
+  /// Runs the steps before Accumulate for the micro-batch with this index.
   void run_inner(const Feeds& feeds, uint64_t step, size_t index);
-  /// The remaining steps and the completion of fetched and assigned values.
+  /// Runs the remaining steps and completes fetched and assigned values.
   void run_outer(const Feeds& feeds, uint64_t step);
-  /// Runs all steps on `slices`, this device's, as values of the nodes `inputs`; its parts of
-  /// `wanted`.
+  /// Runs all steps with this device's `slices` as the values of the nodes `inputs`; returns this
+  /// device's slices of `wanted`.
   [[nodiscard]] std::vector<at::Tensor> pass(const std::vector<NodeId>& inputs,
                                              const std::vector<at::Tensor>& slices,
                                              const std::vector<NodeId>& wanted, uint64_t step);
-  /// A fetched value gathered from all devices.
+  /// A fetched value, gathered from all devices.
   [[nodiscard]] at::Tensor whole(NodeId id);
   void assign(const std::vector<Assignment>& assignments);
   /// Drops all values of the step.
@@ -45,23 +45,23 @@ class Executor {
   [[nodiscard]] const std::string& current_operation() const;
 
  private:
-  /// What does not change between steps.
+  /// Data that do not change between steps.
   struct Prepared {
     std::vector<Labels> input_labels;
     Labels labels;
     std::vector<int64_t> reduced_axes;        // Reduce
-    std::vector<int64_t> begin;               // of the own slice in the output
+    std::vector<int64_t> begin;               // of this device's slice in the output
     std::vector<comm::Group> groups;          // of Step::complete
     comm::Group group;                        // of reduce_now, shift or top_k
-    std::vector<comm::Group> reshape_groups;  // or of Halo's rows and columns
+    std::vector<comm::Group> reshape_groups;  // of a reshape's moves, or of Halo's rows and columns
     int64_t parts = 1, coordinate = 0;        // along the dimension acted on
-    bool reuse_first = false;               // first input is freed here and has the result's shape
+    bool reuse_first = false;  // the first input is freed here and has the result's shape
     std::shared_ptr<Executor> going, body;  // While
   };
 
   Prepared prepare(const Step& step) const;
   void run_step(size_t at, const Feeds& feeds, uint64_t step_number);
-  /// Forms the sum of a value, and of others in the same message.
+  /// Forms the pending sum of a value, and of others in the same message.
   void complete(NodeId id, const std::vector<NodeId>& together, const comm::Group& group);
   at::Tensor compute(size_t at, const Feeds& feeds, uint64_t step_number);
   at::Tensor feed(const Step& step, const Feeds& feeds) const;

@@ -1,4 +1,4 @@
-// The executor's convolutions of images that are cut into blocks, of which every device has some.
+// The executor's convolutions of images that are split into blocks over devices.
 #include <ATen/ops/cat.h>
 #include <ATen/ops/zeros.h>
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace goban::train::mesh {
 namespace {
 
-/// [..., row_blocks, col_blocks, rows, cols, c] as [n, height, width, c]; a view where it can be.
+/// [..., row_blocks, col_blocks, rows, cols, c] as [n, height, width, c]; a view if possible.
 at::Tensor put_together(const at::Tensor& x) {
   const int64_t n = x.dim();
   const at::Tensor rows_first = x.transpose(n - 4, n - 3);
@@ -19,14 +19,14 @@ at::Tensor put_together(const at::Tensor& x) {
       {-1, x.size(n - 5) * x.size(n - 3), x.size(n - 4) * x.size(n - 2), x.size(n - 1)});
 }
 
-/// The other way round: blocks of the sizes in `local`. A view.
+/// The inverse of put_together: blocks of the sizes `local`. A view.
 at::Tensor cut(const at::Tensor& images, std::vector<int64_t> local) {
   const auto n = static_cast<int64_t>(local.size());
   std::swap(local[static_cast<size_t>(n - 4)], local[static_cast<size_t>(n - 3)]);
   return images.view(local).transpose(n - 4, n - 3);
 }
 
-/// Zeros are only needed where no device adds a margin.
+/// Drops the zero padding of directions in which with_halo adds margins.
 Attributes without_margins(Attributes attributes, const TensorLayout& layout,
                            const MeshShape& mesh) {
   const auto split = [&](size_t from_end) {

@@ -19,15 +19,16 @@ at::Tensor Executor::slicewise(const Step& step, const std::vector<at::Tensor>& 
   }
   throw ExecutionStopped{
       {base::ErrorCode::Failed,
-       fmt::format("operation '{}': the kernel gave {} of {}, expected a slice {} of {} {}",
-                   of.name, c10::toString(out.scalar_type()), out.sizes().vec(), step.local,
-                   dtype_name(of.dtype), of.shape.text()),
+       fmt::format(
+           "operation '{}': the kernel returned {} of shape {}, expected a slice {} of {} {}",
+           of.name, c10::toString(out.scalar_type()), out.sizes().vec(), step.local,
+           dtype_name(of.dtype), of.shape.text()),
        {},
-       "a slicewise kernel returns its part of the output, in its type"}};
+       "a slicewise kernel must return its slice of the output, in the type of the output"}};
 }
 
 void Executor::print(const Step& step, const Prepared& prepared, const at::Tensor& x) const {
-  // Of several devices with the same part, the first one speaks.
+  // Of several devices with the same slice, only the first prints.
   for (size_t axis = 0; axis < plan_.mesh.axes().size(); ++axis) {
     const bool splits = (axes_of(step.layout) >> axis & 1U) != 0;
     if (!splits && plan_.mesh.coordinate(plan_.rank, axis) != 0) return;
@@ -41,7 +42,7 @@ void Executor::print(const Step& step, const Prepared& prepared, const at::Tenso
   const at::Tensor flat = x.to(at::kCPU, at::kDouble).reshape({-1}).contiguous();
   const auto* values = flat.data_ptr<double>();
   const auto shown = std::min<int64_t>(flat.numel(), of.attributes.count);
-  fmt::print(stderr, "{}: rank {} [{}] {} least {:.6g} mean {:.6g} largest {:.6g}: {:.6g}{}\n",
+  fmt::print(stderr, "{}: rank {} [{}] {} min {:.6g} mean {:.6g} max {:.6g}: {:.6g}{}\n",
              of.attributes.message, plan_.rank, fmt::join(part, ", "), dtype_name(of.dtype),
              flat.min().item<double>(), flat.mean().item<double>(), flat.max().item<double>(),
              fmt::join(values, values + shown, " "), shown < flat.numel() ? " ..." : "");
@@ -63,9 +64,10 @@ at::Tensor Executor::run_loop(const Step& step, const Prepared& prepared,
                               std::vector<at::Tensor> states, uint64_t step_number) {
   const Loop& loop = *node(step.node).attributes.loop;
   std::vector<at::Tensor> sums;
-  // The condition has the same bits on every device, so all leave at the same turn.
+  // The condition has the same bits on every device, so all leave the loop at the same iteration.
   for (uint64_t turn = 0;; ++turn) {
-    const uint64_t number = (step_number << 20U) + turn;  // for random numbers of their own
+    const uint64_t number =
+        (step_number << 20U) + turn;  // so that random numbers differ between iterations
     const at::Tensor going =
         prepared.going->pass(loop.states, states, {loop.going}, number).front();
     if (going.item<double>() == 0) break;

@@ -55,7 +55,7 @@ at::Tensor Executor::shifted(const Step& step, const Prepared& prepared,
     const int64_t to = peer_at(prepared.coordinate, part.blocks, n, of.attributes.wrap);
     const int64_t from = peer_at(prepared.coordinate, -part.blocks, n, of.attributes.wrap);
     if (part.blocks % n == 0 || n == 1) {
-      // Stays on the device, or leaves the only one.
+      // The part stays on this device, or leaves the mesh if there is only one.
       parts.push_back(from >= 0 ? mine : at::zeros(mine.sizes(), mine.options()));
     } else {
       parts.push_back(or_stop(exchanged(mine, to, from, prepared.group, end(), of.name)));
@@ -81,7 +81,7 @@ at::Tensor Executor::gather(const Step& step, const Prepared& prepared, const at
   const at::Tensor by_row = along == 0 ? table : table.movedim(along, 0);
   const at::Tensor local = indices.reshape({-1}).sub(begin);
   if (prepared.parts == 1) return at::index_select(by_row, 0, local).reshape(step.local);
-  // Rows of other devices count as zero here; the pending sum brings them in.
+  // Rows of other devices are zero here; the pending sum adds them.
   const at::Tensor mine = local.ge(0).logical_and(local.lt(rows));
   at::Tensor found = at::index_select(by_row, 0, local.clamp(0, rows - 1));
   std::vector<int64_t> mask(static_cast<size_t>(found.dim()), 1);
@@ -96,7 +96,8 @@ at::Tensor Executor::scatter_add(const Step& step, const Prepared& prepared, con
   std::vector<int64_t> by_row = step.local;
   const int64_t rows = by_row[static_cast<size_t>(along)];
   by_row.erase(by_row.begin() + along);
-  by_row.insert(by_row.begin(), rows + 1);  // the last row takes what belongs to other devices
+  by_row.insert(by_row.begin(),
+                rows + 1);  // the last row collects contributions to other devices' rows
   const at::Tensor local = indices.reshape({-1}).sub(prepared.coordinate * rows);
   const at::Tensor mine = local.ge(0).logical_and(local.lt(rows));
   at::Tensor sum = at::zeros(by_row, dy.options());
@@ -111,7 +112,7 @@ at::Tensor Executor::top_k(const Step& step, const Prepared& prepared, const at:
   const auto along = static_cast<int64_t>(node(of.inputs[0]).shape.axis(of.attributes.dim));
   const int64_t k = of.attributes.count;
   const auto largest = [&](const at::Tensor& values, int64_t count) {
-    // A stable sort gives ties to the lowest index, on every layout.
+    // A stable sort: ties go to the lowest index under every layout.
     auto [sorted, order] = at::sort(values, /*stable=*/true, along, /*descending=*/true);
     return std::pair(sorted.narrow(along, 0, count), order.narrow(along, 0, count));
   };

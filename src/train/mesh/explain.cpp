@@ -39,7 +39,7 @@ std::string messages_text(const std::vector<Collective>& messages, const MeshSha
 
 namespace {
 
-/// A line an operation; those of a loop follow it, for one turn.
+/// One line per operation. The operations of a loop follow it, for one iteration.
 std::string operations_text(const Graph& graph, const Plan& plan, const std::string& indent) {
   std::string out;
   for (const Step& step : plan.steps) {
@@ -56,7 +56,7 @@ std::string operations_text(const Graph& graph, const Plan& plan, const std::str
     const std::string deeper = indent + "  ";
     out += fmt::format("{}while this is not 0:\n", deeper) +
            operations_text(inside, step.loop->going, deeper) +
-           fmt::format("{}each of {} expected turns:\n", deeper, step.loop->turns) +
+           fmt::format("{}each of {} expected iterations:\n", deeper, step.loop->turns) +
            operations_text(inside, step.loop->body, deeper);
   }
   for (size_t i = 0; i < plan.completed_last.size(); ++i) {
@@ -77,8 +77,8 @@ std::string explain(const Graph& graph, const Plan& plan) {
   out += operations_text(graph, plan, "");
   const PlanTotals& totals = plan.totals;
   out += fmt::format(
-      "a step of this device: {:.4g} flops, {} bytes sent in {} collectives, {} bytes of variables "
-      "updated; memory: {} bytes of variables, {} bytes of values at most\n",
+      "per step, on this device: {:.4g} flops, {} bytes sent in {} collectives, {} bytes of "
+      "variables updated; memory: {} bytes of variables, at most {} bytes of values\n",
       totals.flops, totals.sent_bytes, totals.collectives, totals.updated_bytes,
       totals.variable_bytes, totals.peak_value_bytes);
   for (const std::string& warning : plan.warnings) out += "warning: " + warning + "\n";

@@ -13,7 +13,7 @@
 
 #include "base/check.hpp"
 
-// One object file for several processors: each gets the widest vectors it has.
+// One object file for several CPUs: each uses the widest vectors it has.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define GOBAN_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
@@ -25,9 +25,10 @@ namespace goban::train::mesh {
 namespace {
 
 constexpr int64_t kLanes = 16;
-constexpr int64_t kLargest = 64;        // points of a transform in one direction
-constexpr int64_t kTile = 4;            // images multiplied with a filter's spectrum at once
-constexpr double kCostOfTransform = 3;  // a flop of ours against one of a direct convolution
+constexpr int64_t kLargest = 64;  // points of a transform in one direction
+constexpr int64_t kTile = 4;      // images multiplied with a filter's spectrum at once
+constexpr double kCostOfTransform =
+    3;  // cost of one of our flops relative to one of a direct convolution
 
 using V = float __attribute__((vector_size(kLanes * sizeof(float)), aligned(4)));
 
@@ -50,8 +51,8 @@ const Roots& roots() {
   return all;
 }
 
-/// The places of an image in a period: how large the transform is, how large the image, and where
-/// its first row and column are (modulo the period).
+/// The position of an image in a period: the size of the transform, the size of the image, and its
+/// first row and column (modulo the period).
 struct Frame {
   int64_t rows, columns;            // of the transform; powers of two
   int64_t height, width;            // of the image
@@ -62,13 +63,13 @@ struct Frame {
   [[nodiscard]] int64_t column(int64_t i) const { return (first_column + i) & (columns - 1); }
 };
 
-/// Real and imaginary parts of kLargest points, twice (a pass goes from one into the other).
+/// Real and imaginary parts of kLargest points, twice: a pass reads one half and writes the other.
 struct Points {
   V re[2][kLargest], im[2][kLargest];
 };
 
-/// Radix-4 passes over points 0 of `p`; the inverse (times n) with `re` and `im` exchanged. The
-/// half of `p` that holds the result.
+/// Radix-4 passes over the first half of `p`. The inverse transform (times n) is the same with `re`
+/// and `im` exchanged. Returns the half of `p` that contains the result.
 template <bool Inverse>
 GOBAN_INLINE int transform(Points& p, int64_t points, const Roots& root) {
   int from = 0;
@@ -120,20 +121,20 @@ GOBAN_INLINE int transform(Points& p, int64_t points, const Roots& root) {
   return from;
 }
 
-/// What a thread needs for one transform in two directions.
+/// Working memory of one thread for one two-dimensional transform.
 struct Scratch {
   Points points;
   V re[(kLargest / 2 + 1) * kLargest], im[(kLargest / 2 + 1) * kLargest];
 };
 
-/// The spectrum of sixteen real images; pixel (h, w) at image + (h * f.width + w) * pixel_step. Bin
-/// b has its real part at out + b * bin_step, the imaginary one `imaginary` further.
+/// The spectra of sixteen real images. Pixel (h, w) is at image + (h * f.width + w) * pixel_step;
+/// bin b has its real part at out + b * bin_step and its imaginary part `imaginary` later.
 GOBAN_CLONES void forward(const Frame& f, const float* image, int64_t pixel_step, float* out,
                           int64_t bin_step, int64_t imaginary, Scratch& scratch) {
   const Roots& root = roots();
   Points& p = scratch.points;
   const int64_t half = f.half();
-  // Two real rows at a time, as one complex one.
+  // Two real rows are transformed at once, as one complex row.
   for (int64_t h = 0; h < f.height; h += 2) {
     std::memset(p.re[0], 0, sizeof(V) * static_cast<size_t>(f.columns));
     std::memset(p.im[0], 0, sizeof(V) * static_cast<size_t>(f.columns));
@@ -171,7 +172,7 @@ GOBAN_CLONES void forward(const Frame& f, const float* image, int64_t pixel_step
   }
 }
 
-/// Back from a spectrum: the pixels of the frame, times `scale`.
+/// The inverse transform: the pixels of the frame, times `scale`.
 GOBAN_CLONES void inverse(const Frame& f, const float* spectrum, int64_t bin_step,
                           int64_t imaginary, float* image, int64_t pixel_step, float scale,
                           Scratch& scratch) {
@@ -196,7 +197,8 @@ GOBAN_CLONES void inverse(const Frame& f, const float* spectrum, int64_t bin_ste
       const int64_t at = k * f.height + h, mirror = (f.columns - k) & (f.columns - 1);
       const V a = scratch.re[at], b = scratch.im[at];
       const V c = second ? scratch.re[at + 1] : V{}, d = second ? scratch.im[at + 1] : V{};
-      // Of the mirrored bin first: where both are one, the bin itself counts.
+      // The mirrored bin is written first: if it is the same bin, the second write is the correct
+      // one.
       p.re[0][mirror] = a + d;
       p.im[0][mirror] = c - b;
       p.re[0][k] = a - d;
@@ -220,7 +222,7 @@ struct Channels {
   [[nodiscard]] int64_t filter() const { return bins * 2 * in * out; }
 };
 
-/// y = x times the filter's conjugate, for T images.
+/// y = x times the conjugate of the filter's spectrum, for T images.
 template <int T>
 GOBAN_INLINE void multiply(const Channels& c, const float* x, const float* filter, float* y) {
   for (int64_t bin = 0; bin < c.bins; ++bin) {
@@ -262,7 +264,7 @@ GOBAN_CLONES void multiply_images(const Channels& c, int64_t images, const float
   }
 }
 
-/// filter += x times dy's conjugate, summed over images.
+/// filter += x times the conjugate of dy's spectrum, summed over images.
 GOBAN_CLONES void correlate_images(const Channels& c, int64_t images, const float* x,
                                    const float* dy, float* filter) {
   constexpr int64_t kRows = 8;  // input channels whose sums stay in registers
@@ -301,7 +303,7 @@ int64_t period(int64_t size, int64_t pad) {
                            static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(size + pad))));
 }
 
-/// Frames of images, results and filter: a filter's place k is k - pad.
+/// Frames of images, results and filter. Position k of the filter is at k - pad.
 struct Frames {
   Frame image, result, filter;
   explicit Frames(const ConvSizes& s) {
@@ -320,7 +322,7 @@ struct Frames {
   }
 };
 
-/// Spectra of `count` images of `channels`, one after the other.
+/// The spectra of `count` consecutive images with `channels` channels.
 void transform_images(const Frame& frame, const float* images, int64_t count, int64_t channels,
                       float* spectra, Scratch& scratch) {
   for (int64_t t = 0; t < count; ++t) {
@@ -333,7 +335,7 @@ void transform_images(const Frame& frame, const float* images, int64_t count, in
 
 at::Tensor buffer(int64_t floats) { return at::empty({floats}, at::kFloat); }
 
-/// A thread's own scratch, kept: too large for the stack.
+/// Per-thread working memory; too large for the stack.
 Scratch& scratch_of_thread() {
   thread_local const std::unique_ptr<Scratch> scratch = std::make_unique<Scratch>();
   return *scratch;
@@ -406,7 +408,7 @@ at::Tensor fft_conv_filter(const ConvSizes& s, const at::Tensor& dy, const at::T
   const Channels c{frames.image.bins(), s.in, s.out};
   const float* const x_data = x.data_ptr<float>();
   const float* const dy_data = dy.data_ptr<float>();
-  // Sums of each thread, added in order: the same bits for the same number of threads.
+  // Sums per thread, added in order: the same number of threads gives the same bits.
   const int64_t tiles = (s.images + kImages - 1) / kImages;
   const int64_t parts = std::clamp<int64_t>(at::get_num_threads(), 1, tiles);
   const at::Tensor sums = at::zeros({parts, c.filter()}, at::kFloat);

@@ -1,7 +1,7 @@
-// Convolutions with large filters on the CPU, through the discrete Fourier transform: for the 9 x 9
-// filters of the MNIST model a tenth of the multiplications of a direct convolution. Channels fill
-// the lanes of a vector; everything else is a loop around that.
-// Source of the transform: T. G. Stockham's self-sorting form, radix 4.
+// Convolutions with large filters on the CPU by the discrete Fourier transform. For the 9 x 9
+// filters of the MNIST model this takes a tenth of the multiplications of a direct convolution.
+// Channels fill the vector lanes; everything else loops around them. Transform: T. G. Stockham's
+// self-sorting form, radix 4.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,8 +17,8 @@ struct ConvSizes {
   [[nodiscard]] int64_t out_width() const { return width + 2 * pad_w - filter_w + 1; }
 };
 
-/// Whether the transform is expected to be faster than a direct convolution, and can be used: fp32,
-/// channels in sixteens, images up to 64 with their margin.
+/// True if the transform is supported and expected to be faster than a direct convolution: fp32, a
+/// multiple of 16 channels, images up to 64 including margins.
 [[nodiscard]] bool fft_conv_pays(const ConvSizes& sizes, at::ScalarType type);
 
 /// y [n, out_height, out_width, out] of contiguous x and filter.

@@ -1,4 +1,4 @@
-// Convolutions through the transform against direct ones in fp64.
+// Convolutions by Fourier transform, compared with direct ones in fp64.
 #include "train/mesh/fft_conv.hpp"
 
 #include <ATen/TensorOperators.h>

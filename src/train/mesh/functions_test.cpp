@@ -52,7 +52,7 @@ TEST(Slicewise, AKernelOfTheWrongShapeOrTypeIsNamed) {
     };
     const auto result = run_on_threads(wrong, {"m:2", "a:m"});
     ASSERT_FALSE(result);
-    EXPECT_THAT(result.error().text(), HasSubstr("operation 'odd': the kernel gave"));
+    EXPECT_THAT(result.error().text(), HasSubstr("operation 'odd': the kernel returned"));
   }
 }
 
@@ -92,7 +92,7 @@ TEST(CustomGradient, GradientsThatDoNotFitAreRefused) {
 }
 
 TEST(While, TakesAsManyTurnsAsTheDataSay) {
-  // Newton's square root of 2 to the last bit of a double, and how many turns it took.
+  // Newton's square root of 2 to the last bit of a double, and the number of iterations.
   const auto root = [](Graph& g) {
     const auto last = while_loop(
         {fill(g, {}, 1, DType::F64), fill(g, {}, 0, DType::I64)},
@@ -173,11 +173,13 @@ TEST(While, AGradientThroughItIsRefusedWithItsNameAndARemedy) {
     (void)gradients(reduce_sum(last[1] * y, {}), {x});
     ADD_FAILURE() << "no error";
   } catch (const GraphError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("operation 'encoder/while' (while) has no gradient"),
-                                    HasSubstr("write a fixed number of turns as a loop in C++"),
-                                    HasSubstr("custom_gradient()"), HasSubstr("stop_gradient()")));
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("operation 'encoder/while' (while) has no gradient"),
+                      HasSubstr("write a fixed number of iterations as a loop in C++"),
+                      HasSubstr("custom_gradient()"), HasSubstr("stop_gradient()")));
   }
-  // What does not go through it has one, and so has what is kept away or given by hand.
+  // Values that do not pass through the loop have a gradient, and so have stopped and custom
+  // gradients.
   EXPECT_NO_THROW((void)gradients(reduce_sum(last[1] * y, {}), {y}));
   EXPECT_NO_THROW((void)gradients(reduce_sum(stop_gradient(last[1]) * x, {}), {x}));
   const Tensor by_hand = custom_gradient(
@@ -204,13 +206,14 @@ TEST(While, ItsInsideIsCheckedAndExplained) {
   const auto plan = lower(g, {last[1].id()}, mesh, *LayoutRules::parse("a:m"), 0);
   ASSERT_TRUE(plan) << plan.error().text();
   EXPECT_EQ(plan->totals.collectives, 4);
-  EXPECT_EQ(plan->totals.sent_bytes, 4 * 6 * 4);  // each turn all-reduces 6 floats on 2 devices
-  EXPECT_THAT(explain(g, *plan), AllOf(HasSubstr("each of 4 expected turns"),
+  EXPECT_EQ(plan->totals.sent_bytes,
+            4 * 6 * 4);  // each iteration all-reduces 6 floats on 2 devices
+  EXPECT_THAT(explain(g, *plan), AllOf(HasSubstr("each of 4 expected iterations"),
                                        HasSubstr("all-reduce over m, 24 bytes")));
 }
 
-/// Gradient-like sums over split dimensions in each of `turns` turns: of x, and one of what is
-/// there once a turn, beside a state.
+/// Accumulators that sum over split dimensions, like gradients, in each of `turns` iterations, in
+/// addition to states.
 std::vector<Tensor> sums_in_a_loop(Graph& g, double turns) {
   const Tensor x = g.input("x", {kA, kB}, DType::F64), w = g.input("w", {kB}, DType::F64);
   const auto last = while_loop(
@@ -272,13 +275,13 @@ TEST(While, AccumulatorsCommunicateOnceAfterTheLoop) {
     return *lower(g, {last[1].id(), last[2].id(), last[3].id()}, mesh, *LayoutRules::parse(layout),
                   0);
   };
-  // 4 doubles over b and 1 over both, in one message of 5: as much as of a single turn.
+  // 4 doubles over b and 1 over both, in one message of 5: as much as for a single iteration.
   EXPECT_EQ(plan("b:m").totals.sent_bytes, 5 * 8);
   EXPECT_EQ(plan("b:m").totals.collectives, 1);
   EXPECT_EQ(plan("a:m").totals.sent_bytes, 7 * 8);
   EXPECT_EQ(plan("a:m").totals.collectives, 1);
   EXPECT_THAT(explain(g, plan("b:m")), HasSubstr("sum over m left pending"));
-  // What a state keeps is summed at each turn.
+  // Sums that go into a state are formed at each iteration.
   const Tensor x = g.input("z", {kA, kB}, DType::F64);
   const auto states = while_loop(
       {fill(g, {}, 0), x, fill(g, {kA}, 0, DType::F64)},
@@ -300,7 +303,7 @@ TEST(While, AnAccumulatorMoreThanTheBodyGivesIsRefused) {
         [](const std::vector<Tensor>& s) { return s; }, 2, 1);
     ADD_FAILURE() << "no error";
   } catch (const GraphError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("gives 1 values for 1 states and 1 accumulators"));
+    EXPECT_THAT(error.what(), HasSubstr("returns 1 values for 1 states and 1 accumulators"));
   }
 }
 
@@ -333,8 +336,8 @@ TEST(Print, EveryPartIsPrintedOnce) {
   const auto got = run_on_threads(build, {"m:2;n:2", "a:m"});
   const std::string said = ::testing::internal::GetCapturedStderr();
   ASSERT_TRUE(got) << got.error().text();
-  EXPECT_THAT(said, AllOf(HasSubstr("seen: rank 0 [a 0..1, b 0..5] fp32 least "),
-                          HasSubstr("seen: rank 2 [a 2..3, b 0..5] fp32 least "),
+  EXPECT_THAT(said, AllOf(HasSubstr("seen: rank 0 [a 0..1, b 0..5] fp32 min "),
+                          HasSubstr("seen: rank 2 [a 2..3, b 0..5] fp32 min "),
                           Not(HasSubstr("rank 1")), Not(HasSubstr("rank 3"))));
 }
 

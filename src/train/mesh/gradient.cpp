@@ -9,7 +9,7 @@
 namespace goban::train::mesh {
 namespace {
 
-/// One reverse walk. `value` gives a forward value, recomputed where its block says so.
+/// One reverse walk. `value` returns a forward value, recomputed if its block requires it.
 class Walk {
  public:
   Walk(Graph& graph, NodeId last) : graph_(graph), last_(last) {
@@ -49,7 +49,7 @@ class Walk {
     return wanted;
   }
 
-  /// The forward value of a node, for use in a gradient of `user`.
+  /// The forward value of a node: the node itself, or a recomputed copy.
   Tensor value(NodeId id) {
     const Node& node = graph_.node(id);
     if (node.recompute == 0) return graph_.tensor(id);
@@ -70,7 +70,7 @@ class Walk {
     gradient_[at] = gradient_[at] ? *gradient_[at] + dx : dx;
   }
 
-  /// Sums away what broadcasting added.
+  /// Sums over the dimensions that broadcasting added.
   static Tensor to_shape(Tensor dy, const Shape& shape) { return einsum({dy}, shape, "sum"); }
 
   void back(NodeId id, const Node& node, Tensor dy, const std::vector<bool>& wanted) {
@@ -144,16 +144,16 @@ class Walk {
       case Op::BlockConvFilterGrad:
         return back_block_conv(node, dy, wanted);
       case Op::Halo:
-        return;  // what follows it passes gradients by
+        return;  // the gradient bypasses it: see back_block_conv
       case Op::Slicewise:
       case Op::CustomGradient:
         return back_function(id, node, dy, wanted);
       case Op::While:
       case Op::LoopValue:
-        throw GraphError(fmt::format(
-            "operation '{}' (while) has no gradient; write a fixed number of turns as a loop in "
-            "C++, give the gradient by custom_gradient(), or keep it away by stop_gradient()",
-            node.op == Op::While ? node.name : graph_.node(node.inputs[0]).name));
+        throw GraphError(
+            fmt::format("operation '{}' (while) has no gradient; write a fixed number of "
+                        "iterations as a loop in C++, or use custom_gradient() or stop_gradient()",
+                        node.op == Op::While ? node.name : graph_.node(node.inputs[0]).name));
       case Op::Accumulate:
       case Op::Print:
         return give(node.inputs[0], dy, wanted);
@@ -164,12 +164,12 @@ class Walk {
       case Op::Random:
       case Op::OneHot:
       case Op::TopKIndices:
-        return;  // nothing flows further
+        return;  // the gradient ends here
     }
   }
 
-  /// y = conv(x, f) and its two gradients are linear in each of (x, f, y): a gradient of one of the
-  /// three is made of the other two.
+  /// y = conv(x, f) and its two gradients are linear in each of (x, f, y): the gradient of one of
+  /// the three consists of the other two.
   void back_conv(const Node& node, Tensor dy, const std::vector<bool>& wanted) {
     const NodeId left = node.inputs[0], right = node.inputs[1];
     const auto made = [&](Op op, const char* name, Tensor a, Tensor b, NodeId of) {
@@ -193,8 +193,8 @@ class Walk {
     }
   }
 
-  /// The same of images in blocks: gradients go to the image before its margins were added, and
-  /// come from convolutions of images with their own.
+  /// The same for images in blocks: gradients flow to the image before its margins were added, and
+  /// are computed by convolutions of images with margins of their own.
   void back_block_conv(const Node& node, Tensor dy, const std::vector<bool>& wanted) {
     const NodeId left = node.inputs[0], right = node.inputs[1];
     const bool filter_last = node.op == Op::BlockConv;
@@ -227,7 +227,7 @@ class Walk {
     }
   }
 
-  /// What the user's function says.
+  /// Calls the user-defined gradient function and checks its result.
   void back_function(NodeId id, const Node& node, Tensor dy, const std::vector<bool>& wanted) {
     const bool own_kernel = node.op == Op::Slicewise;
     const GradientFunction& gradient =
@@ -238,13 +238,13 @@ class Walk {
     for (const NodeId each : of) xs.push_back(value(each));
     const std::vector<Tensor> dxs = gradient(xs, value(id), dy);
     if (dxs.size() != xs.size()) {
-      throw GraphError(fmt::format("{}: the gradient function gives {} gradients for {} inputs",
+      throw GraphError(fmt::format("{}: the gradient function returned {} gradients for {} inputs",
                                    node.name, dxs.size(), xs.size()));
     }
     for (size_t i = 0; i < xs.size(); ++i) {
       if (dxs[i].shape() != xs[i].shape() || dxs[i].dtype() != xs[i].dtype()) {
-        throw GraphError(fmt::format("{}: gradient {} is {} {}, its input {} {}", node.name, i,
-                                     dtype_name(dxs[i].dtype()), dxs[i].shape().text(),
+        throw GraphError(fmt::format("{}: gradient {} is {} {}, but its input is {} {}", node.name,
+                                     i, dtype_name(dxs[i].dtype()), dxs[i].shape().text(),
                                      dtype_name(xs[i].dtype()), xs[i].shape().text()));
       }
       give(of[i], dxs[i], wanted);
@@ -319,7 +319,7 @@ class Walk {
         return;
       }
       case Binary::Mul: {
-        // One einsum multiplies and sums what was broadcast.
+        // One einsum multiplies and sums over the broadcast dimensions.
         const auto other = [&](NodeId factor, const Shape& shape) {
           return shape == dy.shape() ? dy * value(factor) : einsum({dy, value(factor)}, shape);
         };

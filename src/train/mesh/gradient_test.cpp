@@ -11,7 +11,7 @@
 namespace goban::train::mesh {
 namespace {
 
-/// Inputs at which no case is near a kink: (-1, 1) without the neighbourhood of 0 and of ties.
+/// Inputs at which no case is near a kink: (-1, 1) without the neighbourhoods of 0 and of ties.
 constexpr double kStep = 1e-5;
 
 std::vector<at::Tensor> run_unsplit(const Builder& build, const Feeds& feeds) {
@@ -26,7 +26,7 @@ std::vector<at::Tensor> run_unsplit(const Builder& build, const Feeds& feeds) {
   return *values;
 }
 
-/// The loss that with_gradients weighs y into.
+/// The loss as with_gradients computes it from y.
 double loss_of(const at::Tensor& y, const Shape& shape) {
   std::vector<int64_t> sizes, begin(shape.rank(), 0);
   for (const Dim& dim : shape.dims()) sizes.push_back(dim.size);
@@ -40,8 +40,8 @@ TEST(Gradient, OfEveryOperationIsTheSlopeOfItsLoss) {
   for (const auto& [name, build] : operation_cases(DType::F64)) {
     Graph graph;
     const std::vector<Tensor> fetches = build(graph);
-    if (fetches.size() == 1) continue;  // selects or draws: no gradient
-    // Steps, comparisons and stop_gradient have no slope to measure.
+    if (fetches.size() == 1) continue;  // selection or random numbers: no gradient
+    // Step functions, comparisons and stop_gradient have no slope to measure.
     if (name.starts_with("while") || name == "stop_gradient" || name == "sign" ||
         name.starts_with("less") || name.starts_with("equal")) {
       continue;
@@ -51,7 +51,8 @@ TEST(Gradient, OfEveryOperationIsTheSlopeOfItsLoss) {
     size_t which = 0;
     for (const auto& [input, at_point] : feeds) {
       if (!at_point.is_floating_point()) continue;
-      // Inputs are called w..z in the order of with_gradients' arguments, except for "w".
+      // Inputs are called w..z in the order of with_gradients' arguments, except for the case
+      // "recompute".
       const size_t place = name == "recompute" ? 1 - which : which;
       ++which;
       const at::Tensor direction =

@@ -89,7 +89,7 @@ Tensor Graph::add(Op op, std::string name, std::vector<Tensor> inputs, Shape sha
                   Attributes attributes) {
   Node node{op, unique(name), {}, std::move(shape), dtype, std::move(attributes), recompute_};
   for (const Tensor& input : inputs) {
-    if (&input.graph() != this) throw GraphError(node.name + ": an input is of another graph");
+    if (&input.graph() != this) throw GraphError(node.name + ": an input belongs to another graph");
     node.inputs.push_back(input.id());
   }
   nodes_.push_back(std::move(node));
@@ -100,7 +100,7 @@ Tensor Graph::input(const std::string& name, Shape shape, DType dtype) {
   const Tensor tensor = add(Op::Input, name, {}, std::move(shape), dtype);
   if (tensor.node().name != name) {
     throw GraphError(
-        fmt::format("input '{}' must have a name of its own, outside of scopes", name));
+        fmt::format("input '{}' must have a unique name and be outside of scopes", name));
   }
   return tensor;
 }
@@ -109,7 +109,7 @@ VariableId Graph::add_variable(Variable variable) {
   variable.name = scope_ + variable.name;
   for (const Variable& other : variables_) {
     if (other.name == variable.name) {
-      throw GraphError(fmt::format("variable '{}' exists already", variable.name));
+      throw GraphError(fmt::format("variable '{}' already exists", variable.name));
     }
   }
   variables_.push_back(std::move(variable));
@@ -143,7 +143,7 @@ void Graph::assign_sub(VariableId id, Tensor delta, double factor) {
 void Graph::assign_adam(VariableId id, Tensor gradient, const AdamRule& rule) {
   const Variable& changed = variable(id);
   if (changed.shape != gradient.shape()) {
-    throw GraphError(fmt::format("variable '{}' is {} and its gradient {}", changed.name,
+    throw GraphError(fmt::format("variable '{}' is {}, but its gradient is {}", changed.name,
                                  changed.shape.text(), gradient.shape().text()));
   }
   assignments_.push_back({id, gradient.id(), false, 1, rule});

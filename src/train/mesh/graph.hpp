@@ -1,5 +1,5 @@
-// The graph of operations a model is written as. It knows names, shapes and types only: it is
-// checked, planned and explained without any tensor library.
+// The operations of a model as a graph of names, shapes and types only: it is checked, planned and
+// explained without a tensor library.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ enum class Op : uint8_t {
   Conv,
   ConvInputGrad,
   ConvFilterGrad,
-  Halo,  // images cut into blocks: put together, with the neighbours' margins
+  Halo,  // assembles blocks into images, with margins from the neighbours
   BlockConv,
   BlockConvFilterGrad,  // convolution
   Slicewise,
@@ -79,9 +79,9 @@ enum class Unary : uint8_t {
   Floor,
   Not
 };
-/// Comparisons and logic give 1 or 0 in the type of their operands; logic takes what is not 0 as
-/// true. FloorDiv rounds down and Mod has the sign of the divisor. The ...Grad forms take (dy, y)
-/// for relu, tanh and sigmoid, and (dy, x) for gelu.
+/// Comparisons and logic return 1 or 0 in the type of their operands; logic treats any value other
+/// than 0 as true. FloorDiv rounds down and Mod has the sign of the divisor. The ...Grad operations
+/// take (dy, y) for relu, tanh and sigmoid, and (dy, x) for gelu.
 enum class Binary : uint8_t {
   Add,
   Sub,
@@ -115,11 +115,12 @@ using NodeId = int32_t;
 class Tensor;
 struct SlicewiseFunction;  // functions.hpp
 struct Loop;
-/// Gradients of the inputs, of their shapes, from the inputs, the value and its gradient.
+/// Computes the gradients of the inputs, with their shapes, from inputs, value and its gradient.
 using GradientFunction =
     std::function<std::vector<Tensor>(const std::vector<Tensor>& xs, Tensor y, Tensor dy)>;
 
-/// What an operation needs beside its inputs; which fields count depends on the operation.
+/// Parameters of an operation other than its inputs; the operation determines which fields are
+/// used.
 struct Attributes {
   Unary unary = Unary::Identity;
   Binary binary = Binary::Add;
@@ -132,23 +133,23 @@ struct Attributes {
   bool wrap = false;          ///< Shift
   int64_t stride = 1;         ///< Conv, in every direction
   std::vector<int64_t> pads;  ///< Conv: zeros at both ends of each spatial dimension; Halo: margins
-  bool flipped = false;       ///< BlockConv: backwards; the filter's channels are [out, in]
+  bool flipped = false;       ///< BlockConv: backward; the filter's channels are [out, in]
   uint64_t seed = 0;          ///< Random
   int32_t variable = -1;      ///< Read
   std::string message;        ///< Print
   std::shared_ptr<const SlicewiseFunction> slicewise;
   std::shared_ptr<const GradientFunction> gradient;  ///< CustomGradient
-  std::shared_ptr<const Loop> loop;                  ///< While; LoopValue: `begin` is its number
+  std::shared_ptr<const Loop> loop;  ///< While; for LoopValue, `begin` is the index of the value
 };
 
 struct Node {
   Op op;
-  std::string name;  ///< unique, with its scopes: "dense0/einsum"
+  std::string name;  ///< unique, including its scopes: "dense0/einsum"
   std::vector<NodeId> inputs;
   Shape shape;
   DType dtype;
   Attributes attributes;
-  int32_t recompute = 0;  ///< block whose values are computed again for the gradient; 0 = kept
+  int32_t recompute = 0;  ///< block whose values are computed again for the gradient; 0: none
 };
 
 struct Initializer {
@@ -156,22 +157,22 @@ struct Initializer {
   double scale = 0;  ///< standard deviation, or half the width of Uniform
 };
 
-/// State that outlives a step, in up to three types: that of checkpoints (`master`), that in which
-/// devices store and update their slices (`dtype`), and the activation type it is read in.
+/// State that persists between steps, in up to three types: `master` in checkpoints, `dtype` for
+/// the slices that devices store and update, and the activation type in which it is read.
 struct Variable {
   std::string name;
   Shape shape;
   DType dtype = DType::F32;
   Initializer initializer;
   bool trainable = true;
-  std::optional<DType> master = {};  ///< none: as `dtype`
+  std::optional<DType> master = {};  ///< nullopt: same as `dtype`
   [[nodiscard]] DType checkpoint_dtype() const { return master.value_or(dtype); }
 };
 using VariableId = int32_t;
 
 class Graph;
 
-/// A value in a graph: cheap to copy, valid while the graph lives.
+/// A value in a graph: cheap to copy, valid during the lifetime of the graph.
 class Tensor {
  public:
   Tensor() = default;
@@ -187,7 +188,8 @@ class Tensor {
   NodeId id_ = -1;
 };
 
-/// Nodes in an order they can run in. Not copyable: tensors point into it. Building: GraphError.
+/// Nodes in an order in which they can run. Not copyable: tensors point into it. Building functions
+/// throw GraphError.
 class Graph {
  public:
   Graph() = default;
@@ -206,7 +208,7 @@ class Graph {
 
   Tensor add(Op op, std::string name, std::vector<Tensor> inputs, Shape shape, DType dtype,
              Attributes attributes = {});
-  /// A value fed at each run: the whole tensor, of which every device takes its part.
+  /// A value fed at each run: the whole tensor, of which every device takes its slice.
   Tensor input(const std::string& name, Shape shape, DType dtype = DType::F32);
   VariableId add_variable(Variable variable);
   Tensor read(VariableId variable, DType activation);
@@ -216,7 +218,7 @@ class Graph {
   void assign_adam(VariableId variable, Tensor gradient, const AdamRule& rule);
   void summarize(Tensor scalar) { summaries_.push_back({scalar.node().name, scalar.id()}); }
 
-  /// Prefixes names with `name/` while it lives.
+  /// Prefixes names with `name/` during its lifetime.
   class Scope {
    public:
     Scope(Graph& graph, const std::string& name);
@@ -228,8 +230,8 @@ class Graph {
     Graph& graph_;
     size_t length_;
   };
-  /// Runs `block`; the values inside are not kept for the gradient but computed again from
-  /// what the block reads, when the gradient needs them.
+  /// Runs `block`. Values inside the block are not stored for the gradient; they are computed again
+  /// from the block's inputs when the gradient needs them.
   Tensor recompute(const std::function<Tensor()>& block);
 
  private:
@@ -239,7 +241,7 @@ class Graph {
   std::vector<Variable> variables_;
   std::vector<Assignment> assignments_;
   std::vector<Summary> summaries_;
-  std::unordered_map<std::string, int> names_;  // how often each was asked for
+  std::unordered_map<std::string, int> names_;  // number of times each was requested
   std::string scope_;
   int32_t recompute_ = 0;
   int32_t recompute_blocks_ = 0;

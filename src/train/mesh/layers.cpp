@@ -82,8 +82,8 @@ Tensor Layers::separable_conv(const std::string& name, Tensor x, const std::vect
   std::vector<Tensor> seen = {x};
   for (const Reach& along : reach) {
     if (along.last < along.first || along.dim == channels) {
-      throw GraphError(fmt::format("separable_conv '{}': no filter from {} to {} along '{}'", name,
-                                   along.first, along.last, along.dim));
+      throw GraphError(fmt::format("separable_conv '{}': invalid filter from {} to {} along '{}'",
+                                   name, along.first, along.last, along.dim));
     }
     std::vector<Tensor> next;
     for (const Tensor& each : seen) {
@@ -153,7 +153,7 @@ Tensor local_attention(Tensor q, Tensor k, Tensor v, const std::string& length,
     return reshape(x, Shape(dims));
   };
   const std::string memory = length + "_memory";
-  // The block before and the own one, one after the other.
+  // Each block preceded by the previous one.
   const auto with_before = [&](Tensor x) {
     x = rename(cut(x), within.name, memory);
     return concat({shift(x, blocks.name, 1, false), x}, memory);
@@ -164,7 +164,7 @@ Tensor local_attention(Tensor q, Tensor k, Tensor v, const std::string& length,
   const auto along = [&](const Dim& dim) { return broadcast(range(g, dim, DType::I64), places); };
   const Tensor block = along(blocks), i = along(within), j = along(twice);
   const Tensor limit = broadcast(fill(g, {}, static_cast<double>(window), DType::I64), places);
-  // Place i sees memory from i + 1 to i + window; there is none before the first block.
+  // Position i attends to memory from i + 1 to i + window; the first block has no block before it.
   const Tensor early = less(j, i + 1), late = less(i + static_cast<double>(window), j);
   const Tensor absent = less(block * static_cast<double>(window) + j, limit);
   const Tensor hidden = maximum(maximum(early, late), absent);

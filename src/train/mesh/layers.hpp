@@ -10,21 +10,23 @@ namespace goban::train::mesh {
 
 struct Parameter {
   VariableId variable;
-  Tensor value;  ///< as the model reads it, in the activation type
+  Tensor value;  ///< as read by the model, in the activation type
 };
 
-/// Mesh TensorFlow's VariableDType: of checkpoints, of the devices' slices, of what is computed.
+/// Mesh TensorFlow's VariableDType: the types in checkpoints, in the devices' slices, and in
+/// computation.
 struct VariableTypes {
   DType master = DType::F32, slice = DType::F32, activation = DType::F32;
 };
 
-/// Places a filter sees along a dimension, from `first` to `last`: 0 is the place itself.
+/// Positions that a filter covers along a dimension, relative to the output position: from `first`
+/// to `last`.
 struct Reach {
   std::string dim;
   int64_t first = -1, last = 1;
 };
 
-/// Makes parameters and layers in one graph and remembers the parameters for the optimiser.
+/// Creates parameters and layers in one graph and records the parameters for the optimiser.
 class Layers {
  public:
   Layers(Graph& graph, const VariableTypes& types) : graph_(graph), types_(types) {}
@@ -36,24 +38,24 @@ class Layers {
   [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
 
   Tensor parameter(const std::string& name, Shape shape, Initializer initializer);
-  /// x summed over the dimensions `in` with a weight [in..., out], plus a bias [out] that starts
-  /// at zero. Weights start truncated-normal with deviation sqrt(1 / fan-in).
+  /// Sums x over the dimensions `in` with a weight [in..., out], and adds a bias [out] initialised
+  /// to zero. Weights are initialised truncated-normal with standard deviation sqrt(1 / fan-in).
   Tensor dense(const std::string& name, Tensor x, const std::vector<std::string>& in,
                const Shape& out, bool bias = true);
-  /// Normalises over `dim`, then scales (from 1) and shifts (from 0).
+  /// Normalises over `dim`, then scales (initially 1) and shifts (initially 0).
   Tensor layer_norm(const std::string& name, Tensor x, const std::string& dim);
-  /// Normalises over all dimensions but those of `kept`, whatever they are split over, then scales
-  /// (from 1) and shifts (from 0) along `kept`. `training`: by mean and variance of x itself, and
-  /// moves the running ones towards them by 1 - `momentum`; otherwise by the running ones.
+  /// Normalises over all dimensions except those of `kept`, split or not, then scales (initially 1)
+  /// and shifts (initially 0) along `kept`. `training`: uses the mean and variance of x, and
+  /// updates the running ones with weight 1 - `momentum`; otherwise uses the running ones.
   Tensor batch_norm(const std::string& name, Tensor x, const Shape& kept, bool training,
                     double momentum = 0.9);
-  /// Glorot-uniform filter [sizes..., in, out], as Mesh TensorFlow's get_variable makes it.
+  /// Glorot-uniform filter [sizes..., in, out], as in Mesh TensorFlow's get_variable.
   Tensor conv_filter(const std::string& name, Shape shape);
-  /// A filter of its own for each of `channels`, [taps, channels], over the places of `reach`
-  /// (zeros beyond the ends; taps in the order of its dimensions, the last one's fastest), then
-  /// dense from `channels` to `out`. Everything of x may be split: what lies on neighbours is
-  /// shifted. Filters start truncated-normal with deviation sqrt(1 / taps). Upstream:
-  /// separable_conv1d.
+  /// A separate filter for each of `channels`, [taps, channels], over the positions of `reach`
+  /// (zeros beyond the ends; taps in the order of its dimensions, the last one fastest), then dense
+  /// from `channels` to `out`. Any dimension of x may be split: values on neighbours are shifted.
+  /// Filters are initialised truncated-normal with standard deviation sqrt(1 / taps). In Mesh
+  /// TensorFlow: separable_conv1d.
   Tensor separable_conv(const std::string& name, Tensor x, const std::vector<Reach>& reach,
                         const std::string& channels, const Shape& out, bool bias = true);
 
@@ -66,19 +68,21 @@ class Layers {
 /// Along `dim`; the maximum is subtracted first.
 Tensor softmax(Tensor x, const std::string& dim);
 Tensor log_softmax(Tensor x, const std::string& dim);
-/// -log softmax(logits)[target] for each target; shape = targets'. Computed in fp32 at least.
+/// -log softmax(logits)[target] for each target; the shape is that of `targets`. Computed in fp32
+/// or wider.
 Tensor cross_entropy(Tensor logits, Tensor targets, const std::string& classes);
 /// softmax(q k / sqrt(depth) + mask) v. q: [..., queries, depth], k and v: [..., memory, depth];
 /// `mask`, if given, is added to [..., queries, memory] (0 or a large negative number).
 Tensor attention(Tensor q, Tensor k, Tensor v, const std::string& memory, const std::string& depth,
                  const Tensor* mask);
-/// Causal attention of each place of `length` to itself and the `window` - 1 places before it, in
-/// blocks of `window`: cost grows with length times window. q, k and v have the same dimensions,
-/// among them `length`, which `window` divides. Split along `length` if the rules split both it and
-/// "length_blocks" (of `length` "length"): the block before comes from the neighbour.
+/// Causal attention of each position of `length` to itself and the `window` - 1 positions before
+/// it, in blocks of `window`: the cost grows with length times window. q, k and v have the same
+/// dimensions, among them `length`, which `window` must divide. Split along `length` if the rules
+/// split both it and "length_blocks" (for a `length` called "length"): the preceding block comes
+/// from the neighbour.
 Tensor local_attention(Tensor q, Tensor k, Tensor v, const std::string& length,
                        const std::string& depth, int64_t window);
-/// 0 where memory <= query, else -1e9: for a causal model.
+/// 0 where memory <= query, otherwise -1e9; for a causal model.
 Tensor causal_mask(Graph& graph, const Dim& queries, const Dim& memory, DType dtype);
 
 }  // namespace goban::train::mesh

@@ -20,7 +20,8 @@ namespace {
 
 constexpr double kTolerance = 2e-5;
 
-/// Under every legal layout of the meshes as without any; the values of the unsplit run.
+/// Runs the model under every legal layout of the meshes and compares with the unsplit run, whose
+/// values it returns.
 std::vector<at::Tensor> everywhere(const Builder& build, size_t least_layouts) {
   const auto whole = run_on_threads(build, {"", ""});
   EXPECT_TRUE(whole) << whole.error().text();
@@ -53,7 +54,8 @@ TEST(LocalAttention, EqualsFullAttentionWithAWindow) {
   std::vector<at::Tensor> inputs;
   for (const char* name : {"q", "k", "v"}) inputs.push_back(feeds[name]);
   const at::Tensor place = at::arange(12);
-  const at::Tensor back = place.unsqueeze(1).sub(place);  // how far memory lies before the query
+  const at::Tensor back =
+      place.unsqueeze(1).sub(place);  // distance of the memory position before the query
   const at::Tensor seen = back.ge(0).logical_and(back.lt(kWindow));
   const at::Tensor scores = at::matmul(inputs[0], inputs[1].transpose(2, 3)).div(std::sqrt(3.0));
   const at::Tensor shares = scores.masked_fill(seen.logical_not(), -1e9).softmax(-1);
@@ -131,7 +133,7 @@ TEST(SeparableConv, EqualsGroupedThenPointwiseConvolution) {
   at::Tensor x = make_feeds(g, 1)["x"].clone().set_requires_grad(true);
   std::vector<at::Tensor> leaves = {x};
   for (size_t i = 5; i < 8; ++i) leaves.push_back(got[i].clone().set_requires_grad(true));
-  // Columns see two places to the left and themselves: padded by hand.
+  // Columns cover two positions to the left and themselves: padded by hand.
   const at::Tensor image = at::constant_pad_nd(x.permute({0, 3, 1, 2}), {2, 0, 1, 1});
   const at::Tensor filter = leaves[1].t().reshape({4, 1, 3, 3});
   const at::Tensor deep = at::conv2d(image, filter, {}, 1, at::IntArrayRef{0, 0}, 1, 4);

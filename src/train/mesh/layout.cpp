@@ -22,7 +22,7 @@ base::Result<Pairs> parse_pairs(std::string_view text, std::string_view form) {
     if (colon == std::string_view::npos || colon == 0 || colon + 1 == item.size() ||
         item.find(':', colon + 1) != std::string_view::npos) {
       return base::usage_error(
-          fmt::format("'{}' in \"{}\" is not of the form {}", item, text, form));
+          fmt::format("'{}' in \"{}\" must have the form {}", item, text, form));
     }
     out.emplace_back(item.substr(0, colon), item.substr(colon + 1));
   }
@@ -34,17 +34,17 @@ base::Result<Pairs> parse_pairs(std::string_view text, std::string_view form) {
 MeshShape::MeshShape(std::vector<Dim> axes) : axes_(std::move(axes)) {}
 
 base::Result<MeshShape> MeshShape::parse(std::string_view text) {
-  auto pairs = parse_pairs(text, "axis:size, as in \"rows:2;cols:2\"");
+  auto pairs = parse_pairs(text, "axis:size, such as \"rows:2;cols:2\"");
   if (!pairs) return base::failure(pairs.error());
   MeshShape mesh;
   for (const auto& [name, value] : *pairs) {
     const auto size = base::parse_int(value);
     if (!size || *size < 1 || *size > 1'000'000) {
       return base::usage_error(fmt::format("mesh axis '{}' has size '{}'", name, value),
-                               "a size is a whole number from 1");
+                               "the size must be an integer from 1 to 1000000");
     }
     if (mesh.find(name) >= 0) {
-      return base::usage_error(fmt::format("mesh axis '{}' is given twice", name));
+      return base::usage_error(fmt::format("duplicate mesh axis '{}'", name));
     }
     mesh.axes_.push_back({name, *size});
   }
@@ -100,7 +100,7 @@ std::string MeshShape::text() const {
 }
 
 base::Result<LayoutRules> LayoutRules::parse(std::string_view text) {
-  auto pairs = parse_pairs(text, "dimension:axis, as in \"batch:rows;hidden:cols\"");
+  auto pairs = parse_pairs(text, "dimension:axis, such as \"batch:rows;hidden:cols\"");
   if (!pairs) return base::failure(pairs.error());
   LayoutRules out;
   for (const auto& rule : *pairs) {

@@ -1,5 +1,5 @@
-// The mesh of devices and the rules that say which tensor dimension is split over which of its
-// axes. Text forms are Mesh TensorFlow's: "rows:2;cols:2" and "batch:rows;hidden:cols".
+// The mesh of devices and the layout rules, which assign tensor dimensions to mesh axes. Text forms
+// are Mesh TensorFlow's: "rows:2;cols:2" and "batch:rows;hidden:cols".
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace goban::train::mesh {
 /// A set of mesh axes as bits.
 using AxisSet = uint32_t;
 
-/// Devices in a grid with named axes; the last axis runs fastest.
+/// A grid of devices with named axes; the last axis varies fastest.
 class MeshShape {
  public:
   MeshShape() = default;
@@ -29,7 +29,7 @@ class MeshShape {
   [[nodiscard]] int64_t devices() const;
   [[nodiscard]] int find(std::string_view name) const;  ///< axis number or -1
   [[nodiscard]] int64_t coordinate(int rank, size_t axis) const;
-  /// Ranks that differ from `rank` in `set` only, ascending.
+  /// Ranks that differ from `rank` only in the axes of `set`, ascending.
   [[nodiscard]] comm::Group group(int rank, AxisSet set) const;
   [[nodiscard]] int64_t devices_in(AxisSet set) const;
   [[nodiscard]] std::string text() const;
@@ -38,14 +38,14 @@ class MeshShape {
   std::vector<Dim> axes_;
 };
 
-/// Mesh axis of each dimension of one tensor; -1 where it is whole on every device.
+/// The mesh axis of each dimension of one tensor; -1 for a dimension that is not split.
 using TensorLayout = std::vector<int>;
 inline constexpr int kWhole = -1;
 
-/// Pairs (tensor dimension, mesh axis); one dimension at most once.
+/// Pairs (tensor dimension, mesh axis); each dimension at most once.
 struct LayoutRules {
   std::vector<std::pair<std::string, std::string>> rules;
-  /// Items `dimension:axis`. Errors: Usage, for a bad item or a dimension given two axes.
+  /// Items `dimension:axis`. Errors: Usage, for a malformed item or a dimension with two axes.
   [[nodiscard]] static base::Result<LayoutRules> parse(std::string_view text);
   [[nodiscard]] std::string text() const;
   /// Axis number for a dimension name, or kWhole.
@@ -55,7 +55,7 @@ struct LayoutRules {
 
 [[nodiscard]] AxisSet axes_of(const TensorLayout& layout);
 
-/// Sizes on one device.
+/// Sizes of one device's slice.
 [[nodiscard]] std::vector<int64_t> local_sizes(const Shape& shape, const TensorLayout& layout,
                                                const MeshShape& mesh);
 [[nodiscard]] int64_t local_elements(const Shape& shape, const TensorLayout& layout,

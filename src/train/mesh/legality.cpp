@@ -16,11 +16,11 @@ struct Violation {
   std::string dimension;  ///< the rule to change
 };
 
-/// All dimensions an operation works on: of its inputs and its output.
+/// All dimensions of an operation's inputs and output.
 std::vector<Dim> dims_of(const Graph& graph, const Node& node) {
   std::vector<Dim> all = node.shape.dims();
   switch (node.op) {
-    // The sides are laid out apart from each other.
+    // Input and output of a reshape are laid out independently.
     case Op::Reshape:
     case Op::TopKIndices:
     case Op::Slice:
@@ -127,7 +127,8 @@ std::string closest(const std::string& name, const std::vector<std::string>& kno
   return best == known.end() ? "" : *best;
 }
 
-/// The first legal layout that differs in one rule, then in what is needed.
+/// The first legal layout that differs in one rule; if there is none, the layout with rules removed
+/// until it is legal.
 std::string alternative(const Graph& graph, const std::vector<NodeId>& nodes, const MeshShape& mesh,
                         const LayoutRules& rules, const std::string& dimension) {
   const auto quoted = [](const LayoutRules& legal) {
@@ -247,14 +248,14 @@ base::Result<std::vector<std::string>> check_layout(const Graph& graph,
     if (std::find(names.begin(), names.end(), dimension) == names.end()) {
       return base::usage_error(fmt::format("layout rule \"{}:{}\": no tensor has a dimension '{}'",
                                            dimension, axis, dimension),
-                               fmt::format("did you mean '{}'? there are: {}",
+                               fmt::format("did you mean '{}'? known dimensions: {}",
                                            closest(dimension, names), fmt::join(names, ", ")));
     }
     if (mesh.find(axis) < 0) {
       return base::usage_error(
           fmt::format("layout rule \"{}:{}\": the mesh has no axis '{}'", dimension, axis, axis),
-          axes.empty() ? "the mesh has no axes: give --mesh"
-                       : fmt::format("did you mean '{}'? there are: {}", closest(axis, axes),
+          axes.empty() ? "the mesh has no axes; set --mesh"
+                       : fmt::format("did you mean '{}'? known axes: {}", closest(axis, axes),
                                      fmt::join(axes, ", ")));
     }
   }
@@ -268,8 +269,8 @@ base::Result<std::vector<std::string>> check_layout(const Graph& graph,
   for (size_t i = 0; i < mesh.axes().size(); ++i) {
     if ((used >> i & 1U) != 0 || mesh.axes()[i].size == 1) continue;
     warnings.push_back(fmt::format(
-        "mesh axis '{0}' splits nothing: its {1} devices all do the "
-        "same work; give it a dimension, as in \"{2}:{0}\"",
+        "mesh axis '{0}' splits nothing: its {1} devices repeat the "
+        "same work; assign a dimension to it, such as \"{2}:{0}\"",
         mesh.axes()[i].name, mesh.axes()[i].size, names.empty() ? "batch" : names.front()));
   }
   return warnings;

@@ -1,4 +1,4 @@
-// Which layouts a graph allows, decided before anything runs, with messages that say what to do.
+// Checks which layouts a graph allows, before anything runs. Errors include a remedy.
 #pragma once
 
 #include <string>
@@ -18,16 +18,17 @@ namespace goban::train::mesh {
 [[nodiscard]] std::vector<std::string> dimension_names(const Graph& graph,
                                                        const std::vector<NodeId>& nodes);
 
-/// Dimensions that operation must have whole on every device (conv's height, slice's own, ...).
+/// Dimensions that the operation cannot run split (spatial ones of conv, the one a slice acts on,
+/// ...).
 [[nodiscard]] std::vector<std::string> unsplittable_dims(const Graph& graph, const Node& node);
 
-/// Whether the nodes can run under these rules; no search for alternatives (for planners).
+/// True if the nodes can run under these rules. Does not search for alternatives; for planners.
 [[nodiscard]] bool is_legal(const Graph& graph, const std::vector<NodeId>& nodes,
                             const MeshShape& mesh, const LayoutRules& rules);
 
-/// Refuses unknown names, sizes that do not divide, two dimensions of one operation on one mesh
-/// axis, and unsplittable uses. Errors: Usage, naming the operation; the remedy is a layout that
-/// is legal. On success, warnings: mesh axes that only repeat work.
+/// Rejects unknown names, sizes that do not divide, two dimensions of one operation on one mesh
+/// axis, and splits of unsplittable dimensions. Errors: Usage, with the operation; the remedy is a
+/// legal layout. On success returns warnings: mesh axes that only repeat work.
 [[nodiscard]] base::Result<std::vector<std::string>> check_layout(const Graph& graph,
                                                                   const std::vector<NodeId>& nodes,
                                                                   const MeshShape& mesh,

@@ -22,7 +22,7 @@ struct Operand {
   Labels labels;
 };
 
-/// Sums away labels that nobody else needs.
+/// Sums over labels that are no longer needed.
 Operand reduced(Operand x, const Labels& needed) {
   std::vector<int64_t> axes;
   Labels kept;
@@ -57,7 +57,7 @@ int64_t volume(const Operand& x, const Labels& labels) {
   return product;
 }
 
-/// Product of two operands, keeping the labels in `needed`; `output` says which order is wanted.
+/// Product of two operands, keeping the labels in `needed`, in the order of `output`.
 Operand multiply(Operand a, Operand b, const Labels& needed, const Labels& output) {
   Labels for_a = needed, for_b = needed;
   for_a.insert(for_a.end(), b.labels.begin(), b.labels.end());
@@ -87,7 +87,7 @@ Operand multiply(Operand a, Operand b, const Labels& needed, const Labels& outpu
     }
     return {at::mul(align(a.value, a.labels, all), align(b.value, b.labels, all)), all};
   }
-  // Put the side first whose labels come first in the output: the result is then contiguous.
+  // The operand whose labels come first in the output goes first: the result is then contiguous.
   const auto first_place = [&](const Labels& labels) {
     size_t best = output.size();
     for (const int label : labels) best = std::min(best, place(output, label));

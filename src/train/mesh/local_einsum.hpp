@@ -1,4 +1,4 @@
-// Sums of products of the slices on one device, through matrix multiplication where possible.
+// Einsum of the slices on one device, by matrix multiplication where possible.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,8 +12,8 @@ using Labels = std::vector<int>;
 /// The tensor with its axes in the order of `to`; axes that `from` lacks get size 1. A view.
 [[nodiscard]] at::Tensor align(const at::Tensor& x, const Labels& from, const Labels& to);
 
-/// sum over labels not in `output` of the product of the inputs; axes of `output` in no input are
-/// repeated to `output_sizes`. The result may be a view with any strides.
+/// Sums the product of the inputs over the labels that are not in `output`; axes of `output` in no
+/// input are repeated to `output_sizes`. The result may be a view with any strides.
 [[nodiscard]] at::Tensor local_einsum(const std::vector<at::Tensor>& inputs,
                                       const std::vector<Labels>& labels, const Labels& output,
                                       at::IntArrayRef output_sizes);

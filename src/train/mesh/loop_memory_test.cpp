@@ -1,4 +1,4 @@
-// The memory that a plan predicts for loops, against what the allocator counts.
+// The memory that a plan predicts for loops, compared with the allocator's count.
 #include <gtest/gtest.h>
 
 #include "train/comm/thread_world.hpp"
@@ -12,8 +12,8 @@ namespace {
 const Dim kRows{"rows", 64}, kCols{"cols", 512}, kWide{"wide", 1024};
 constexpr double kTolerance = 0.02;
 
-/// States of three sizes, of which the weights are handed on, and two accumulators; `after` is what
-/// is still computed when the loop has ended.
+/// States of three sizes, of which the weights are passed on unchanged, and two accumulators;
+/// `after` is computed when the loop has ended.
 std::vector<Tensor> loop(Graph& g, int64_t turns) {
   const Tensor x = g.input("x", {kRows, kCols}), y = g.input("y", {kRows, kWide});
   const Tensor w = g.input("w", {kCols, kWide});
@@ -43,7 +43,7 @@ Peaks peaks_of(int64_t turns, const char* mesh, const char* layout) {
         Graph g;
         const std::vector<Tensor> fetches = loop(g, turns);
         const Feeds feeds = make_feeds(g, 1);
-        DeviceMemory memory(int64_t{1} << 30);  // a limit: what is fed is copied
+        DeviceMemory memory(int64_t{1} << 30);  // with a limit, fed tensors are copied
         const DeviceMemory::Charge charge(memory);
         Variables variables(g, shape, *LayoutRules::parse(layout), end);
         auto program = Program::create(variables, {fetches, false, 1});
@@ -68,7 +68,7 @@ TEST(LoopMemory, WhatIsPlannedIsWhatIsMeasured) {
       const Peaks peaks = peaks_of(turns, mesh, layout);
       const auto planned = static_cast<double>(peaks.planned);
       const auto measured = static_cast<double>(peaks.measured);
-      // Without a turn the peak is after the loop, where kernels use memory again in place.
+      // Without an iteration the peak is after the loop, where kernels reuse memory in place.
       EXPECT_LE(planned, (turns == 0 ? 1.2 : 1 + kTolerance) * measured)
           << turns << " turns on \"" << mesh << "\" under \"" << layout << '"';
       EXPECT_GE(planned, (1 - kTolerance) * measured)

@@ -16,7 +16,7 @@ namespace {
 
 #ifdef GOBAN_ONEDNN
 
-/// How a BLAS reads a matrix: rows with a stride, or columns with one.
+/// A matrix as BLAS reads it: rows with a stride, or columns with one.
 struct Side {
   char transposed;
   int64_t stride;
@@ -37,7 +37,7 @@ bool plain(const at::Tensor& x) {
   return x.scalar_type() == at::kFloat && x.is_cpu() && !x.is_neg();
 }
 
-/// Nothing, if oneDNN has no such product.
+/// Returns an undefined tensor if oneDNN does not support the product.
 at::Tensor onednn_product(const at::Tensor& a, const at::Tensor& b) {
   const int64_t d = a.dim() - 2;  // dimensions before the matrices'
   const int64_t m = a.size(d), k = a.size(d + 1), n = b.size(d + 1);

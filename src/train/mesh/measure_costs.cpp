@@ -18,13 +18,13 @@ namespace {
 
 constexpr int kRepeats = 8;
 constexpr int64_t kMatrix = 384;
-constexpr int64_t kVector = 1 << 20;        // elements: beyond the caches of a core
+constexpr int64_t kVector = 1 << 20;        // elements: larger than the caches of a core
 constexpr int64_t kLargeMessage = 1 << 22;  // bytes
 
-/// The quickest of some runs: what others do on the machine only ever adds.
+/// Minimum of some runs: other load on the machine can only add time.
 template <typename Body>
 double seconds_of(const Body& body) {
-  body();  // warms caches and makes communicators
+  body();  // warms up caches and creates communicators
   double best = std::numeric_limits<double>::max();
   for (int i = 0; i < kRepeats; ++i) {
     const double start_s = base::steady_s();

@@ -1,4 +1,4 @@
-// What this machine costs, for the planner.
+// Measures the costs of this machine for the planner.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -9,8 +9,8 @@
 
 namespace goban::train::mesh {
 
-/// Times collectives of tensors on `device`, a matrix product and an addition, all ranks at once;
-/// the slowest rank counts, so every rank gets the same model. Collective.
+/// Times collectives of tensors on `device`, a matrix product and an addition, on all ranks at
+/// once. The slowest rank determines the result, so every rank gets the same model. Collective.
 [[nodiscard]] base::Result<CostModel> measure_costs(comm::Communicator& end,
                                                     c10::Device device = c10::kCPU);
 

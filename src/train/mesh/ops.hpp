@@ -1,5 +1,5 @@
-// The operations models are written with. Dimensions are matched by name, never by position; all
-// throw GraphError for shapes or types that do not fit. Gradients: gradient.hpp.
+// The operations that models are written with. Dimensions are matched by name, never by position.
+// All functions throw GraphError for shapes or types that do not match. Gradients: gradient.hpp.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace goban::train::mesh {
 
-// --- element by element; both sides of a binary operation are broadcast to the union of their
-// dimensions (the left one's first), and must have one type.
+// --- element-wise. Both sides of a binary operation are broadcast to the union of their dimensions
+// (the left one's first) and must have the same type.
 Tensor unary(Unary fn, Tensor x, double scalar = 0);
 Tensor binary(Binary fn, Tensor a, Tensor b);
 Tensor cast(Tensor x, DType dtype);
@@ -53,85 +53,87 @@ inline Tensor mod(Tensor a, Tensor b) { return binary(Binary::Mod, a, b); }
 Tensor fill(Graph& graph, Shape shape, double value, DType dtype = DType::F32);
 /// 0, 1, ... along one dimension.
 Tensor range(Graph& graph, const Dim& dim, DType dtype = DType::I64);
-/// Numbers that depend on the seed, the step and the element's place only: equal under every
-/// layout. Uniform in [0, 1), or (truncated) standard normal. No gradient.
+/// Random numbers that depend only on the seed, the step and the element's position: equal under
+/// every layout. Uniform in [0, 1), or (truncated) standard normal. No gradient.
 Tensor random(Graph& graph, Shape shape, Distribution distribution, uint64_t seed,
               DType dtype = DType::F32);
-/// Keeps each element with probability `keep` and divides the kept by it.
+/// Keeps each element with probability `keep` and divides it by `keep`; sets the others to 0.
 Tensor dropout(Tensor x, double keep, uint64_t seed);
 
 // --- sums of products. Dimensions missing from `output` are summed over; dimensions that only
 // `output` has are broadcast.
 Tensor einsum(const std::vector<Tensor>& inputs, const Shape& output, const char* name = "einsum");
-/// Over every dimension not in `output`, which is a part of x's shape.
+/// Reduces over every dimension that is not in `output`, whose dimensions must all be in x.
 Tensor reduce(Reducer reducer, Tensor x, const Shape& output);
 inline Tensor reduce_sum(Tensor x, const Shape& output) { return reduce(Reducer::Sum, x, output); }
 inline Tensor reduce_max(Tensor x, const Shape& output) { return reduce(Reducer::Max, x, output); }
 inline Tensor reduce_min(Tensor x, const Shape& output) { return reduce(Reducer::Min, x, output); }
 Tensor reduce_mean(Tensor x, const Shape& output);
-/// 1 where any (all) of the elements reduced are not 0.
+/// 1 where any (all) of the reduced elements are not 0.
 Tensor reduce_any(Tensor x, const Shape& output);
 Tensor reduce_all(Tensor x, const Shape& output);
 Tensor broadcast(Tensor x, const Shape& shape);
-/// Running sum along `dim`, itself included unless `exclusive`.
+/// Running sum along `dim`, including the element itself unless `exclusive`.
 Tensor cumsum(Tensor x, const std::string& dim, bool exclusive = false);
 
 // --- movement
-/// The same elements in row-major order under new dimensions; changes the layout where names
-/// are split differently.
+/// The same elements in row-major order under new dimensions. Data move where the new names are
+/// split differently.
 Tensor reshape(Tensor x, const Shape& shape);
-/// One dimension under a new name (the idiomatic way to change its layout).
+/// Renames one dimension (the idiomatic way to change its layout).
 Tensor rename(Tensor x, const std::string& from, const std::string& to);
 Tensor transpose(Tensor x, const Shape& order);
-/// `dim` is unsplittable in the next six.
+/// `dim` is unsplittable in slice, pad, concat, split, stack and unstack.
 Tensor slice(Tensor x, const std::string& dim, int64_t begin, int64_t size);
 Tensor pad(Tensor x, const std::string& dim, int64_t before, int64_t after);
 Tensor concat(const std::vector<Tensor>& parts, const std::string& dim);
 std::vector<Tensor> split(Tensor x, const std::string& dim, int64_t parts);
-/// New first dimension `dim`, one element a part.
+/// Adds a first dimension `dim`, with one element per part.
 Tensor stack(const std::vector<Tensor>& parts, const std::string& dim);
-/// The parts of `stack`: x at each place of `dim`, without it.
+/// The inverse of `stack`: x at each position of `dim`, without that dimension.
 std::vector<Tensor> unstack(Tensor x, const std::string& dim);
 /// out[i] = x[i - offset] along `dim`, zeros beyond the ends or wrapped around. Splittable.
 Tensor shift(Tensor x, const std::string& dim, int64_t offset, bool wrap);
 
 // --- selection
-/// 1 where the index equals the place in `dim`, in the type `dtype`.
+/// 1 where the index equals the position in `dim`, in the type `dtype`.
 Tensor one_hot(Tensor indices, const Dim& dim, DType dtype = DType::F32);
-/// Rows of `table` along `dim`: shape = indices' then the rest of table's. Indices are in range.
+/// Rows of `table` along `dim`; the shape is that of `indices`, then the other dimensions of
+/// `table`. Indices must be in range.
 Tensor gather(Tensor table, Tensor indices, const std::string& dim);
 struct TopK {
   Tensor values, indices;
 };
-/// The k largest along `dim`, largest first (ties: lowest index first), in a new dimension
-/// `k` in place of it. `k` must not be split.
+/// The k largest elements along `dim`, largest first (ties: lowest index first), in a new dimension
+/// `k` that replaces it. `k` must not be split.
 TopK top_k(Tensor x, const std::string& dim, const Dim& k);
-/// Index of the largest along `dim`.
+/// Index of the largest element along `dim`.
 Tensor argmax(Tensor x, const std::string& dim);
 
 // --- convolution and pooling in one, two or three spatial dimensions, as many as the filter has. x
-// is
-// [..., spatial..., in], the filter [sizes..., in, out]; all spatial dimensions are unsplittable.
+// is [..., spatial..., in], the filter is [sizes..., in, out]. All spatial dimensions are
+// unsplittable.
 enum class Padding { Same, Valid };
 Tensor conv(Tensor x, Tensor filter, Padding padding, int64_t stride = 1);
-/// What makes x from a tensor `stride` times its size by `conv`, run backwards. x is
-/// [..., spatial..., in], the filter [sizes..., out, in]. Sizes: Same s * stride,
-/// Valid (s - 1) * stride + filter.
+/// Transposed convolution: the gradient of the `conv` that maps the result to x. x is [...,
+/// spatial..., in], the filter [sizes..., out, in]. Sizes of the result: Same s * stride, Valid (s
+/// - 1) * stride + filter.
 Tensor conv_transpose(Tensor x, Tensor filter, Padding padding, int64_t stride = 1);
-/// x is [..., blocks..., sizes..., in], as [..., row_block, col_block, rows, cols, in]: an image
-/// cut into blocks, of which the block dimensions may be split: rows at block borders are exchanged
-/// (halo), then convolved. Filter sizes are odd; zeros beyond the image; stride 1.
+/// Convolution of an image that is divided into blocks: x is [..., blocks..., sizes..., in], in two
+/// dimensions [..., row_block, col_block, rows, cols, in]. Block dimensions may be split: rows at
+/// block borders are exchanged (halo) before the convolution. Filter sizes are odd; zeros beyond
+/// the image; stride 1.
 Tensor conv_with_blocks(Tensor x, Tensor filter);
 /// Appends `halo` elements of the neighbouring blocks at both ends of `block_dim`; zeros (or the
-/// other end's, if `wrap`) at the border.
+/// opposite end's elements, if `wrap`) at the border.
 Tensor halo_exchange(Tensor x, const std::string& blocks_dim, const std::string& block_dim,
                      int64_t halo, bool wrap = false);
 /// Maximum or mean over windows of `size` along `dim`, stride = size. Splittable.
 Tensor pool(Tensor x, const std::string& dim, int64_t size, bool maximum);
-/// The same over several dimensions: windows are named as the dimensions they go along.
+/// The same over several dimensions: each window has the name of the dimension it slides along.
 Tensor pool(Tensor x, const std::vector<Dim>& windows, bool maximum);
 
-/// The sum of x over the micro-batches of a step; x itself where there is one.
+/// The sum of x over the micro-batches of a step; x if there is only one.
 Tensor accumulate(Tensor x);
 
 }  // namespace goban::train::mesh

@@ -6,32 +6,33 @@
 namespace goban::train::mesh {
 namespace {
 
-/// Where a filter's dimensions meet an image's: [leading..., spatial..., channels].
+/// Maps a filter's dimensions to an image's: [leading..., spatial..., channels].
 struct Spatial {
   Spatial(const char* what, const Tensor& x, const Tensor& filter)
       : image(x.shape()), kernel(filter.shape()), count(kernel.rank() - 2) {
     if (kernel.rank() < 3 || kernel.rank() > 5 || image.rank() < count + 1) {
       throw GraphError(fmt::format(
-          "{}: x {} must end in one to three spatial dimensions and channels, and the filter {} be "
-          "[size of each, two of channels]",
+          "{}: x {} must end in one to three spatial dimensions and channels; the filter {} must "
+          "be [sizes..., channels, channels]",
           what, image.text(), kernel.text()));
     }
     if (x.dtype() != filter.dtype()) {
-      throw GraphError(fmt::format("{}: x and filter differ in type", what));
+      throw GraphError(fmt::format("{}: x and filter have different types", what));
     }
     first = image.rank() - 1 - count;
   }
-  /// `in` is the filter's place of what x's channels are.
+  /// `in` is the position of the input channels in the filter.
   void require_channels(const char* what, size_t in) const {
     if (image[image.rank() - 1] == kernel[in]) return;
-    throw GraphError(fmt::format("{}: the last dimension of x {} is not '{}' of {} of the filter",
-                                 what, image.text(), kernel[in].name, kernel[in].size));
+    throw GraphError(
+        fmt::format("{}: the last dimension of x {} must be the filter's '{}' of size {}", what,
+                    image.text(), kernel[in].name, kernel[in].size));
   }
   std::vector<int64_t> margins(const char* what, Padding padding) const {
     std::vector<int64_t> out(count, 0);
     for (size_t i = 0; i < count && padding == Padding::Same; ++i) {
       if (kernel[i].size % 2 == 0) {
-        throw GraphError(fmt::format("{}: padding 'same' needs filters of odd size", what));
+        throw GraphError(fmt::format("{}: padding 'same' requires filters of odd size", what));
       }
       out[i] = kernel[i].size / 2;
     }
@@ -73,7 +74,8 @@ Tensor conv(Tensor x, Tensor filter, Padding padding, int64_t stride) {
     Dim& dim = dims[at.first + i];
     const int64_t room = dim.size + 2 * attributes.pads[i] - at.kernel[i].size;
     if (room < 0) {
-      throw GraphError(fmt::format("conv: filter {} exceeds '{}'", at.kernel[i].size, dim.name));
+      throw GraphError(
+          fmt::format("conv: filter size {} exceeds '{}'", at.kernel[i].size, dim.name));
     }
     dim.size = room / stride + 1;
   }
@@ -99,8 +101,8 @@ Tensor conv_transpose(Tensor x, Tensor filter, Padding padding, int64_t stride) 
 
 namespace {
 
-/// Two dimensions: the blocks of a device are convolved as one image, with margins from others
-/// only.
+/// Two dimensions: the blocks of one device are convolved as one image; margins come from other
+/// devices only.
 Tensor image_from_blocks(Tensor x, Tensor filter) {
   const Spatial at("conv_with_blocks", x, filter);
   at.require_channels("conv_with_blocks", at.count);
@@ -120,8 +122,8 @@ Tensor conv_with_blocks(Tensor x, Tensor filter) {
   const size_t count = Spatial("conv_with_blocks", x, filter).count;
   if (image.rank() < 2 * count + 1) {
     throw GraphError(
-        fmt::format("conv_with_blocks: x {} needs {} dimensions of blocks, {} within a "
-                    "block, and channels",
+        fmt::format("conv_with_blocks: x {} must have {} block dimensions, {} "
+                    "dimensions within a block, and channels",
                     image.text(), count, count));
   }
   const size_t blocks = image.rank() - 1 - 2 * count;
@@ -140,7 +142,7 @@ Tensor pool(Tensor x, const std::string& dim, int64_t size, bool maximum) {
   const Dim whole = x.shape().dim(dim);
   if (size < 1 || whole.size % size != 0) {
     throw GraphError(
-        fmt::format("pool: windows of {} do not cover '{}' of {}", size, dim, whole.size));
+        fmt::format("pool: windows of {} do not divide '{}' of size {}", size, dim, whole.size));
   }
   std::vector<Dim> windows, pooled;
   for (const Dim& each : x.shape().dims()) {

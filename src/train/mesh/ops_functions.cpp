@@ -42,7 +42,8 @@ Tensor scalar_summary(const std::string& name, Tensor x) {
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/";
   if (name.empty() || name.find_first_not_of(kLetters) != std::string::npos) {
     throw GraphError(fmt::format(
-        "scalar_summary: a name has letters, digits, _ . - and / only, unlike '{}'", name));
+        "scalar_summary: name '{}' must consist of one or more letters, digits, _ . - and /",
+        name));
   }
   if (x.shape().rank() != 0) {
     throw GraphError(fmt::format("scalar_summary: '{}' is {}, not a scalar; reduce_mean(x, {{}})",
@@ -71,7 +72,8 @@ std::vector<Tensor> while_loop(
   }
   const auto of_loop = [&](Tensor each) {
     if (&each.graph() == loop->graph.get()) return each.id();
-    throw GraphError(fmt::format("while: '{}' is from outside; make it a state", each.node().name));
+    throw GraphError(fmt::format("while: '{}' is defined outside of the loop; pass it as a state",
+                                 each.node().name));
   };
   const Tensor truth = going(inside);
   if (truth.shape().rank() != 0) {
@@ -81,7 +83,7 @@ std::vector<Tensor> while_loop(
   const std::vector<Tensor> next = body(inside);
   if (next.size() != states.size() + accumulators) {
     throw GraphError(
-        fmt::format("while: the body gives {} values for {} states and {} accumulators",
+        fmt::format("while: the body returns {} values for {} states and {} accumulators",
                     next.size(), states.size(), accumulators));
   }
   for (const Tensor& each : next) loop->next.push_back(of_loop(each));
@@ -93,7 +95,7 @@ std::vector<Tensor> while_loop(
   }
   if (!loop->graph->summaries().empty()) {
     throw GraphError(
-        fmt::format("while: the summary '{}' is inside of the loop; give its value out",
+        fmt::format("while: the summary '{}' is inside the loop; return its value from the loop",
                     loop->graph->summaries().front().name));
   }
   Attributes attributes;

@@ -14,11 +14,12 @@ void require_one_type(const char* what, const std::vector<Tensor>& inputs) {
   }
 }
 
-/// Every dimension of `part` is in `whole` with the same size.
+/// Requires every dimension of `part` in `whole`, with the same size.
 void require_part(const char* what, const Shape& part, const Shape& whole) {
   for (const Dim& dim : part.dims()) {
     if (whole.dim(dim.name).size == dim.size) continue;
-    throw GraphError(fmt::format("{}: {} does not fit into {}", what, part.text(), whole.text()));
+    throw GraphError(
+        fmt::format("{}: the sizes of {} do not match {}", what, part.text(), whole.text()));
   }
 }
 
@@ -62,7 +63,8 @@ Tensor random(Graph& graph, Shape shape, Distribution distribution, uint64_t see
 }
 
 Tensor dropout(Tensor x, double keep, uint64_t seed) {
-  if (keep <= 0 || keep > 1) throw GraphError(fmt::format("dropout: keep is {}", keep));
+  if (keep <= 0 || keep > 1)
+    throw GraphError(fmt::format("dropout: keep is {}; must be > 0 and <= 1", keep));
   const Tensor draw = random(x.graph(), x.shape(), Distribution::Uniform, seed, x.dtype());
   const Tensor kept = less(draw, fill(x.graph(), {}, keep, x.dtype()));
   return x * stop_gradient(kept * (1.0 / keep));
@@ -73,7 +75,7 @@ Tensor einsum(const std::vector<Tensor>& inputs, const Shape& output, const char
   require_one_type(name, inputs);
   Shape all;
   for (const Tensor& input : inputs) all = all.united(input.shape());
-  (void)all.united(output);  // sizes agree
+  (void)all.united(output);  // checks that sizes agree
   return inputs[0].graph().add(Op::Einsum, name, inputs, output, inputs[0].dtype());
 }
 
@@ -106,7 +108,7 @@ Tensor broadcast(Tensor x, const Shape& shape) {
 }
 
 Tensor cumsum(Tensor x, const std::string& dim, bool exclusive) {
-  // Sum over j of x[j] * (j <= i): an einsum with a triangular mask, whatever is split.
+  // Sum over j of x[j] * (j <= i): an einsum with a triangular mask, under any layout.
   const Dim& along = x.shape().dim(dim);
   const Dim source{dim + "_source", along.size};
   const Tensor i = range(x.graph(), along, x.dtype());

@@ -20,7 +20,7 @@ Tensor rename(Tensor x, const std::string& from, const std::string& to) {
 Tensor transpose(Tensor x, const Shape& order) {
   if (order.rank() != x.shape().rank() || x.shape().united(order).rank() != order.rank()) {
     throw GraphError(
-        fmt::format("transpose: {} is no order of {}", order.text(), x.shape().text()));
+        fmt::format("transpose: {} is not a permutation of {}", order.text(), x.shape().text()));
   }
   if (order == x.shape()) return x;
   return x.graph().add(Op::Transpose, "transpose", {x}, order, x.dtype());
@@ -60,7 +60,7 @@ Tensor concat(const std::vector<Tensor>& parts, const std::string& dim) {
     size += part.shape().dim(dim).size;
     if (part.shape().replaced(dim, {dim, 1}) != parts[0].shape().replaced(dim, {dim, 1}) ||
         part.dtype() != parts[0].dtype()) {
-      throw GraphError(fmt::format("concat along '{}': {} does not fit {}", dim,
+      throw GraphError(fmt::format("concat along '{}': {} does not match {}", dim,
                                    part.shape().text(), parts[0].shape().text()));
     }
   }
@@ -74,7 +74,8 @@ Tensor concat(const std::vector<Tensor>& parts, const std::string& dim) {
 std::vector<Tensor> split(Tensor x, const std::string& dim, int64_t parts) {
   const int64_t size = x.shape().dim(dim).size;
   if (parts < 1 || size % parts != 0) {
-    throw GraphError(fmt::format("split: '{}' of {} into {} parts", dim, size, parts));
+    throw GraphError(
+        fmt::format("split: '{}' of size {} is not divisible into {} parts", dim, size, parts));
   }
   std::vector<Tensor> out;
   for (int64_t i = 0; i < parts; ++i) out.push_back(slice(x, dim, i * size / parts, size / parts));
@@ -133,7 +134,8 @@ Tensor gather(Tensor table, Tensor indices, const std::string& dim) {
 
 TopK top_k(Tensor x, const std::string& dim, const Dim& k) {
   const Dim along = x.shape().dim(dim);
-  if (k.size > along.size) throw GraphError(fmt::format("top_k: {} of {}", k.size, along.size));
+  if (k.size > along.size)
+    throw GraphError(fmt::format("top_k: k is {}, but there are {} elements", k.size, along.size));
   Attributes attributes;
   attributes.dim = dim;
   attributes.count = k.size;

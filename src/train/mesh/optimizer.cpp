@@ -8,7 +8,7 @@ namespace goban::train::mesh {
 namespace {
 
 constexpr double kGradientFloor = 1e-30;  // Adafactor's epsilon 1, on squared gradients
-constexpr double kParameterFloor = 1e-3;  // epsilon 2, least size of a parameter
+constexpr double kParameterFloor = 1e-3;  // Adafactor's epsilon 2, minimum RMS of a parameter
 constexpr double kDecayPower = -0.8;
 constexpr double kLargestRelativeStep = 0.01;
 
@@ -123,7 +123,8 @@ class Updates {
 void add_updates(Graph& graph, const std::vector<Parameter>& parameters,
                  const std::vector<Tensor>& gradients, const OptimizerOptions& options) {
   Graph::Scope scope(graph, "optimizer");
-  if (parameters.size() != gradients.size()) throw GraphError("add_updates: sizes differ");
+  if (parameters.size() != gradients.size())
+    throw GraphError("add_updates: parameters and gradients differ in number");
   Updates updates(graph, options);
   for (size_t i = 0; i < parameters.size(); ++i) {
     updates.update(parameters[i].variable, gradients[i]);

@@ -35,7 +35,7 @@ at::Tensor gradient_of(int step) {
   return at::sin(at::arange(60, at::kFloat).mul(0.7 + step)).view({6, 10});
 }
 
-/// The parameter after some steps of ours, on a mesh.
+/// The parameter after some steps of our optimiser, on a mesh.
 at::Tensor ours(const OptimizerOptions& options, const char* mesh, const char* layout,
                 const at::Tensor& start, const VariableTypes& types = {}) {
   const MeshShape shape = *MeshShape::parse(mesh);
@@ -68,7 +68,7 @@ at::Tensor ours(const OptimizerOptions& options, const char* mesh, const char* l
 
 at::Tensor start_value() { return at::cos(at::arange(60, at::kFloat)).view({6, 10}); }
 
-/// `update` changes w from the gradient of each step (1, 2, ...), as the published formulas do.
+/// `update` updates w by the gradient of each step (1, 2, ...), as in the published formulas.
 void expect_same(const OptimizerOptions& options,
                  const std::function<void(at::Tensor& w, const at::Tensor& g, int t)>& update) {
   at::Tensor w = start_value();
@@ -184,7 +184,8 @@ TEST(AdamKernel, TakesGradientsOfOtherTypesAndStrides) {
   EXPECT_TRUE(at::equal(one.w, other.w));
 }
 
-/// Steps `first` to `last` of AdamW on two ranks' slices; begins with a file, ends with one.
+/// Runs steps `first` to `last` of AdamW on two ranks' slices; loads a checkpoint first and saves
+/// one at the end.
 void adam_steps(const std::string& layout, int first, int last, const std::string& from,
                 const std::string& to) {
   const auto status = comm::run_threads(2, {}, [&](comm::Communicator& end) -> base::Status {
@@ -199,9 +200,9 @@ void adam_steps(const std::string& layout, int first, int last, const std::strin
     add_updates(g, layers.parameters(), gradients(reduce_sum(w * x, {}), {w}), options);
     Variables variables(g, *MeshShape::parse("x:2"), *LayoutRules::parse(layout), end);
     variables.initialize(3);
-    // The slots lie as the parameter does: half of each where it is split.
+    // Slots are laid out like the parameter: half of each where it is split.
     for (VariableId id = 0; id < static_cast<VariableId>(variables.size()); ++id) {
-      if (g.variable(id).shape.rank() == 0) continue;  // the count of steps
+      if (g.variable(id).shape.rank() == 0) continue;  // the step counter
       EXPECT_EQ(variables.slice(id).sizes(), variables.slice(0).sizes()) << g.variable(id).name;
     }
     if (!from.empty()) {

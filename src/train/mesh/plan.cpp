@@ -39,7 +39,7 @@ class Lowering {
     plan_.steps.push_back(std::move(step));
   }
 
-  /// The last `parts` roots may stay parts of sums.
+  /// The last `parts` roots may remain partial sums.
   Plan finish(const std::vector<NodeId>& roots, int micro_batches, size_t parts = 0) {
     for (size_t i = 0; i + parts < roots.size(); ++i) {
       const NodeId root = roots[i];
@@ -84,7 +84,7 @@ class Lowering {
     return message(comm::Operation::AllReduce, axes, local_bytes(id));
   }
 
-  /// Forms the pending sum of an input before the step runs; later users find it whole.
+  /// Completes the pending sum of an input before the step runs; later users find it complete.
   void complete(Step& step, NodeId input) {
     AxisSet& axes = pending_[static_cast<size_t>(input)];
     if (axes == 0) return;
@@ -96,7 +96,7 @@ class Lowering {
     for (const NodeId input : node.inputs) complete(step, input);
   }
 
-  /// Mesh axes that split some input but not the output: the sum over them is still to be formed.
+  /// Mesh axes that split an input but not the output: the sum over them is pending.
   AxisSet summed_axes(const Node& node, const Step& step) const {
     AxisSet axes = 0;
     for (const NodeId input : node.inputs) axes |= axes_of(layout(graph_.node(input).shape));
@@ -257,7 +257,7 @@ class Lowering {
     }
   }
 
-  /// Blocks put together, with margins from the devices around where block dimensions are split.
+  /// Assembles blocks, with margins from neighbouring devices where block dimensions are split.
   void decide_halo(const Node& node, Step& step) {
     complete_all(step, node);
     const size_t n = node.shape.rank();
@@ -353,7 +353,7 @@ class Lowering {
     const auto turns = static_cast<double>(plan->turns);
     step.flops = plan->body.totals.flops * turns + plan->going.totals.flops * (turns + 1);
   }
-  /// Everything that `roots` of a loop need.
+  /// Plans everything that `roots` of a loop depend on.
   Plan whole(const std::vector<NodeId>& roots, size_t parts = 0) {
     of_loop_ = true;
     for (const NodeId id : needed_nodes(graph_, roots)) add(id, false);
@@ -399,7 +399,7 @@ class Lowering {
       if (step.loop) add_loop(*step.loop, times, live, step.node);
       const Node& node = graph_.node(step.node);
       int64_t& own = bytes[static_cast<size_t>(step.node)];
-      if (node.op == Op::LoopValue) {  // was the loop's until now
+      if (node.op == Op::LoopValue) {  // owned by the loop until now
         own = values_of_loop_.at(node.inputs[0]).bytes[static_cast<size_t>(node.attributes.begin)];
         bytes[static_cast<size_t>(node.inputs[0])] -= own;
       } else {
@@ -423,14 +423,14 @@ class Lowering {
     }
   }
 
-  /// Views, variables and what a loop is given own no memory of their own.
+  /// Views, variables and inputs of a loop own no memory.
   bool is_view(const Node& node) const {
     return node.op == Op::Broadcast || node.op == Op::Transpose || node.op == Op::Print ||
            node.op == Op::CustomGradient || (node.op == Op::Input && of_loop_) ||
            (node.op == Op::Read && graph_.variable(node.attributes.variable).dtype == node.dtype);
   }
 
-  /// `live`: what there is when the loop starts, the first states among it.
+  /// `live`: bytes in use when the loop starts, including the first states.
   void add_loop(const LoopPlan& loop, int times, int64_t live, NodeId node) {
     PlanTotals& totals = plan_.totals;
     for (const Plan* part : {&loop.body, &loop.going}) {
@@ -443,13 +443,13 @@ class Lowering {
     const int64_t body = loop.body.totals.peak_value_bytes;
     int64_t most = loop.going.totals.peak_value_bytes;
     if (loop.turns >= 1) most = std::max(body, of_turn + most);
-    // From the second turn on, what the turn before gave is there as well.
+    // From the second iteration on, the values of the previous one exist as well.
     if (loop.turns >= 2)
       most = std::max(most, of_turn + std::max(body, of_turn + values.largest_sum));
     totals.peak_value_bytes = std::max(totals.peak_value_bytes, live + most);
   }
-  /// True if `given`, which nobody else needs after the loop, is a state that every turn hands on:
-  /// it stays as a value of the loop's.
+  /// True if `given`, which has no user after the loop, is a state that every iteration passes on
+  /// unchanged: its memory then belongs to the loop's value.
   bool hand_on(NodeId loop, NodeId given, std::vector<int64_t>& bytes) {
     const Node& node = graph_.node(loop);
     const auto found = std::find(node.inputs.begin(), node.inputs.end(), given);
@@ -463,9 +463,9 @@ class Lowering {
     return true;
   }
 
-  /// Of what a loop gives, states and then accumulators.
+  /// The values of a loop: states, then accumulators.
   struct LoopValues {
-    std::vector<int64_t> bytes;    ///< none for a state that every turn hands on
+    std::vector<int64_t> bytes;    ///< 0 for a state that every iteration passes on unchanged
     std::vector<AxisSet> pending;  ///< axes over which each accumulator is left pending
     int64_t largest_sum = 0;       ///< bytes of the largest accumulator
   };
@@ -477,7 +477,7 @@ class Lowering {
   bool of_loop_ = false;
 };
 
-/// Whether its value changes by itself between micro-batches.
+/// True if the value changes between micro-batches without other inputs.
 bool draws(const Node& node) {
   if (node.op == Op::Input || node.op == Op::Random) return true;
   if (node.op != Op::While) return false;
@@ -489,7 +489,7 @@ bool draws(const Node& node) {
   return false;
 }
 
-/// Splits nodes into those run a micro-batch (before Accumulate) and those run once a step.
+/// Marks the nodes that run once per micro-batch (before Accumulate); the others run once per step.
 base::Result<std::vector<bool>> inner_nodes(const Graph& graph, const std::vector<NodeId>& nodes,
                                             int micro_batches) {
   std::vector<bool> inner(graph.size(), false), varies(graph.size(), false);

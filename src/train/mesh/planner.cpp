@@ -33,7 +33,7 @@ class Search {
     names_ = dimension_names(graph, nodes_);
   }
 
-  /// Every layout that fits, with its price, in the order in which they are looked at.
+  /// Every layout that fits, with its price, in the order of the search.
   std::vector<std::pair<Price, LayoutChoice>> all() {
     keeps_all_ = true;
     extend(0, {});
@@ -47,7 +47,7 @@ class Search {
       return *best_;
     }
     return base::usage_error(
-        fmt::format("no layout on mesh \"{}\" fits into {} bytes a device; the least is {}",
+        fmt::format("no layout on mesh \"{}\" fits into {} bytes per device; the minimum is {}",
                     mesh_.text(), options_.memory_limit_bytes, least_bytes_),
         "use more devices, micro-batches or recomputation");
   }
@@ -55,7 +55,7 @@ class Search {
  private:
   void extend(size_t at, const LayoutRules& rules) {
     if (options_.stopped && options_.stopped()) return;
-    // What a rule breaks no further rule repairs: the whole branch is cut off.
+    // Further rules cannot repair an illegal layout: the branch is pruned.
     if (!is_legal(graph_, nodes_, mesh_, rules)) return;
     if (at == names_.size()) return price(rules);
     for (const Dim& axis : mesh_.axes()) {
@@ -99,7 +99,7 @@ class Search {
   size_t examined_ = 0;
 };
 
-/// All turns that are expected.
+/// Predicted seconds of all expected iterations.
 double loop_s(const Loop& loop, const LoopPlan& plan, const CostModel& costs) {
   const auto turns = static_cast<double>(plan.turns);
   return turns * predicted_step_s(*loop.graph, plan.body, costs, 1) +

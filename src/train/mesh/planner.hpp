@@ -1,5 +1,5 @@
-// Chooses layouts: all legal ones are lowered and priced, so the choice is exact for the model of
-// costs. (Mesh TensorFlow's auto_mtf minimises memory; so can this, with the same answers.)
+// Chooses layouts: all legal layouts are lowered and priced, so the choice is optimal for the cost
+// model. (Mesh TensorFlow's auto_mtf minimises memory; Objective::Memory does the same.)
 #pragma once
 
 #include <functional>
@@ -12,21 +12,21 @@
 
 namespace goban::train::mesh {
 
-/// What the machine costs, measured or given.
+/// Costs of the machine, measured or given.
 struct CostModel {
-  double alpha_s = 1e-5;          ///< of one collective, whatever its size
-  double beta_s_per_byte = 1e-9;  ///< of a byte sent by one device
+  double alpha_s = 1e-5;          ///< latency of one collective, for any size
+  double beta_s_per_byte = 1e-9;  ///< per byte sent by one device
   double flops_per_s = 1e10;      ///< of matrix products and convolutions on one device
-  double bytes_per_s = 1e9;       ///< at which other operations make their results
+  double bytes_per_s = 1e9;       ///< rate at which other operations produce results
 };
 
-/// Seconds of a step on one device.
+/// Predicted seconds per step on one device.
 [[nodiscard]] double predicted_step_s(const Graph& graph, const Plan& plan, const CostModel& costs,
                                       int micro_batches);
 
 enum class Objective : uint8_t {
-  Time,    ///< least predicted_step_s
-  Memory,  ///< least peak of values; ties: more dimensions split (auto_mtf's objective)
+  Time,    ///< minimum predicted_step_s
+  Memory,  ///< minimum peak of values; ties: more dimensions split (auto_mtf's objective)
 };
 
 struct PlannerOptions {
@@ -34,8 +34,7 @@ struct PlannerOptions {
   CostModel costs;
   int64_t memory_limit_bytes = 0;  ///< of variables and values on a device; 0 = none
   int micro_batches = 1;
-  std::function<bool()> stopped =
-      {};  ///< asked at each layout: true ends the search with what it has
+  std::function<bool()> stopped = {};  ///< called at each layout; true ends the search
 };
 
 struct LayoutChoice {
@@ -46,12 +45,13 @@ struct LayoutChoice {
   size_t examined = 0;  ///< legal layouts priced
 };
 
-/// The best layout on one mesh. Errors: Usage, if none fits the memory limit, with the least need.
+/// The best layout on one mesh. Errors: Usage, if none fits the memory limit, with the minimum
+/// memory required.
 [[nodiscard]] base::Result<LayoutChoice> choose_layout(const Graph& graph,
                                                        const std::vector<NodeId>& roots,
                                                        const MeshShape& mesh,
                                                        const PlannerOptions& options);
-/// The best over the meshes of mesh_shapes().
+/// The best layout over the meshes of mesh_shapes().
 [[nodiscard]] base::Result<LayoutChoice> choose_mesh_and_layout(const Graph& graph,
                                                                 const std::vector<NodeId>& roots,
                                                                 int64_t devices,
@@ -64,7 +64,7 @@ struct LayoutChoice {
                                                      const PlannerOptions& options);
 
 /// Factorisations of `devices` into at most `most_axes` non-increasing factors above 1, as meshes
-/// with axes mesh_0, mesh_1, ...: 8 gives 8; 4 x 2; 2 x 2 x 2.
+/// with axes mesh_0, mesh_1, ...: 8 gives 8; 4 x 2; with three axes also 2 x 2 x 2.
 [[nodiscard]] std::vector<MeshShape> mesh_shapes(int64_t devices, size_t most_axes = 2);
 
 }  // namespace goban::train::mesh

@@ -54,7 +54,7 @@ TEST(Planner, EnumeratesMeshes) {
 }
 
 TEST(Planner, CostsDecideBetweenDataAndModelParallel) {
-  // A wide layer on few samples: splitting the batch sends the weight's gradient, splitting
+  // A wide layer on few samples: splitting the batch sends the gradient of the weight, splitting
   // the layer sends the few activations.
   Graph g;
   const Dim batch{"batch", 8}, in{"in", 64}, out{"out", 64};
@@ -67,7 +67,7 @@ TEST(Planner, CostsDecideBetweenDataAndModelParallel) {
   const auto slow = choose_layout(g, roots, *MeshShape::parse("m:2"), options);
   ASSERT_TRUE(slow);
   EXPECT_EQ(slow->rules.text(), "out:m");
-  options.costs = {10, 1e-6, 1e10, 1e9};  // collectives cost more than all the work
+  options.costs = {10, 1e-6, 1e10, 1e9};  // collectives cost more than all computation
   const auto dear = choose_layout(g, roots, *MeshShape::parse("m:2"), options);
   ASSERT_TRUE(dear);
   const auto plan = lower(g, roots, dear->mesh, dear->rules, 0);
@@ -102,7 +102,7 @@ TEST(Planner, SaysWhatWouldFit) {
   const auto choice =
       choose_layout(example.graph, example.roots, *MeshShape::parse("m1:4;m2:2"), options);
   ASSERT_FALSE(choice);
-  EXPECT_THAT(choice.error().text(), HasSubstr("the least is 300"));
+  EXPECT_THAT(choice.error().text(), HasSubstr("the minimum is 300"));
 }
 
 TEST(Planner, MeasuresOneModelForAllRanks) {

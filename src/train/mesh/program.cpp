@@ -28,7 +28,7 @@ base::Result<std::unique_ptr<Program>> Program::create(Variables& variables,
   if (mesh.devices() != end.size()) {
     return base::usage_error(fmt::format("the mesh \"{}\" has {} devices, but there are {} ranks",
                                          mesh.text(), mesh.devices(), end.size()),
-                             "start as many ranks as the mesh sizes multiply to");
+                             "start one rank per device of the mesh");
   }
   std::vector<NodeId> roots;
   for (const Tensor& fetch : impl->options.fetches) roots.push_back(fetch.id());
@@ -48,8 +48,8 @@ base::Result<std::unique_ptr<Program>> Program::create(Variables& variables,
 base::Result<std::vector<at::Tensor>> Program::run(const std::vector<Feeds>& feeds, uint64_t step) {
   const c10::InferenceMode no_gradients;
   if (feeds.size() != static_cast<size_t>(impl_->options.micro_batches)) {
-    return base::usage_error(
-        fmt::format("{} micro-batches fed, {} wanted", feeds.size(), impl_->options.micro_batches));
+    return base::usage_error(fmt::format("{} micro-batches were fed, expected {}", feeds.size(),
+                                         impl_->options.micro_batches));
   }
   Executor& executor = *impl_->executor;
   try {

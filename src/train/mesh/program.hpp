@@ -1,4 +1,4 @@
-// A lowered graph that runs: one device's part of each operation, with its collectives.
+// A lowered graph that can run: one device's part of each operation, with its collectives.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,7 +14,7 @@
 
 namespace goban::train::mesh {
 
-/// Whole tensors by input name, the same on every device (each takes its part).
+/// Whole tensors by input name, the same on every device (each takes its slice).
 using Feeds = std::map<std::string, at::Tensor>;
 
 struct ProgramOptions {
@@ -23,17 +23,18 @@ struct ProgramOptions {
   int micro_batches = 1;
 };
 
-/// Compiled once, run every step by the thread that drives its Communicator.
+/// Created once and run at every step by the thread that drives its Communicator.
 class Program {
  public:
-  /// Errors: Usage, from lower(); and when the mesh has not as many devices as there are ranks.
+  /// Errors: Usage, from lower(), and when the number of devices of the mesh is not the number of
+  /// ranks.
   [[nodiscard]] static base::Result<std::unique_ptr<Program>> create(Variables& variables,
                                                                      ProgramOptions options);
   ~Program();
 
-  /// One step: a Feeds for each micro-batch; the fetched values, whole, on every device.
-  /// `step` feeds the random operations. Errors: those of the Communicator; BadData for a feed
-  /// that is missing or has another shape; Failed for a failure of the tensor library.
+  /// Runs one step, with one Feeds per micro-batch. Returns the fetched values, complete, on every
+  /// device. `step` seeds the random operations. Errors: those of the Communicator; BadData for a
+  /// feed that is missing or has another shape; Failed for a failure in LibTorch.
   [[nodiscard]] base::Result<std::vector<at::Tensor>> run(const std::vector<Feeds>& feeds,
                                                           uint64_t step);
   [[nodiscard]] const Plan& plan() const;

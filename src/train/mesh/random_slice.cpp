@@ -16,13 +16,13 @@ uint64_t mixed(uint64_t z) {
   return z ^ (z >> 31);
 }
 
-/// Draw number `k` of element `index`, uniform in [0, 1) with 24 bits (exact in fp32).
+/// The k-th draw of element `index`, uniform in [0, 1) with 24 bits (exact in fp32).
 float uniform(uint64_t seed, uint64_t index, uint64_t k) {
   const uint64_t bits = mixed(mixed(seed + 0x9e3779b97f4a7c15ULL * (index + 1)) + k);
   return static_cast<float>(bits >> 40) * 0x1.0p-24F;
 }
 
-/// Box-Muller; one of the pair is used, so that an element needs no neighbour.
+/// Box-Muller; only one of the pair is used, so elements are independent of their neighbours.
 float normal(uint64_t seed, uint64_t index, uint64_t k) {
   const double u = 1.0 - static_cast<double>(uniform(seed, index, 2 * k));
   const double v = static_cast<double>(uniform(seed, index, 2 * k + 1));
@@ -60,7 +60,8 @@ at::Tensor uniform_slice_by_tensors(uint64_t seed, const Shape& whole,
     const at::Tensor along = at::arange(begin[d], begin[d] + local[d], index.options());
     index = index.mul(whole[d].size).unsqueeze(-1).add(along);
   }
-  // As mixed(), on 64 bits without a sign: sums and products wrap, shifts drop the copies of it.
+  // As mixed(), with signed 64-bit integers: sums and products wrap, and shifts mask off the copied
+  // sign bits.
   const auto shifted = [](const at::Tensor& z, int64_t by) {
     return z.bitwise_right_shift(by).bitwise_and((int64_t{1} << (64 - by)) - 1);
   };

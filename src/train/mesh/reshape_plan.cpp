@@ -12,7 +12,7 @@ std::optional<size_t> axis_split_by(const TensorLayout& layout, int mesh_axis) {
   return std::nullopt;
 }
 
-/// Last axis of `shape` with that many elements before it (so axes of size 1 do not matter).
+/// The last axis of `shape` with that product of sizes before it (so axes of size 1 do not matter).
 std::optional<size_t> axis_with_prefix(const Shape& shape, int64_t prefix) {
   for (size_t i = shape.rank(); i-- > 0;) {
     if (shape.prefix(i) == prefix) return i;
@@ -28,7 +28,7 @@ ReshapePlan plan_reshape(const Shape& from, const TensorLayout& from_layout, con
   ReshapePlan plan;
   TensorLayout now = from_layout;
   std::vector<ReshapeStep> exchanges, concats;
-  // An axis of the old shape where the new split of `mesh_axis` can be made before the reshape.
+  // An axis of the old shape at which the new split of `mesh_axis` can be made before the reshape.
   const auto place_in_old = [&](size_t new_axis, int64_t parts) -> std::optional<size_t> {
     const auto axis = axis_with_prefix(from, to.prefix(new_axis));
     if (!axis || now[*axis] != kWhole || from[*axis].size % parts != 0) return std::nullopt;

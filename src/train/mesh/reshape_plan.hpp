@@ -10,8 +10,8 @@ namespace goban::train::mesh {
 
 struct ReshapeStep {
   enum class Kind : uint8_t {
-    Split,     ///< each device keeps its part of `axis`; nothing is sent
-    Exchange,  ///< all-to-all: `axis` becomes split, `concat_axis` whole
+    Split,     ///< each device keeps its slice of `axis`; nothing is sent
+    Exchange,  ///< all-to-all: `axis` becomes split, `concat_axis` becomes complete
     Concat,    ///< all-gather along `concat_axis`
   };
   Kind kind;
@@ -29,8 +29,8 @@ struct ReshapePlan {
 };
 
 /// For each mesh axis, compares the product of the sizes before the dimension it splits, old and
-/// new. Equal: nothing to do. Where Mesh TensorFlow has no rule (the old shape cannot be cut
-/// there), the old split is concatenated first and the new one made afterwards.
+/// new. If they are equal, nothing is done. Where Mesh TensorFlow has no rule (the old shape cannot
+/// be split there), the old split is concatenated first and the new one made afterwards.
 [[nodiscard]] ReshapePlan plan_reshape(const Shape& from, const TensorLayout& from_layout,
                                        const Shape& to, const TensorLayout& to_layout,
                                        const MeshShape& mesh);

@@ -10,7 +10,8 @@ Shape::Shape(std::initializer_list<Dim> dims) : Shape(std::vector<Dim>(dims)) {}
 Shape::Shape(std::vector<Dim> dims) : dims_(std::move(dims)) {
   for (size_t i = 0; i < dims_.size(); ++i) {
     if (dims_[i].size < 1) {
-      throw GraphError(fmt::format("dimension '{}' has size {}", dims_[i].name, dims_[i].size));
+      throw GraphError(
+          fmt::format("dimension '{}' has size {}; must be >= 1", dims_[i].name, dims_[i].size));
     }
     for (size_t j = 0; j < i; ++j) {
       if (dims_[i].name == dims_[j].name) {

@@ -1,4 +1,4 @@
-// Named dimensions and shapes (Mesh TensorFlow, section 2): what a tensor is, before any device.
+// Named dimensions and shapes (Mesh TensorFlow, section 2), independent of any device.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace goban::train::mesh {
 
-/// A model that cannot mean anything (unknown dimension, sizes that differ): thrown while a graph
-/// is being built, with the operation and the shapes in the message. Layouts never throw.
+/// An invalid model (unknown dimension, sizes that differ). Thrown while a graph is built; the
+/// message has the operation and the shapes. Layouts never cause it.
 class GraphError : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;
 };
 
-/// A dimension is its name and its size; equal only if both are.
+/// A dimension: name and size. Two dimensions are equal only if both are.
 struct Dim {
   std::string name;
   int64_t size = 1;
@@ -37,7 +37,7 @@ class Shape {
   [[nodiscard]] const Dim& operator[](size_t i) const { return dims_[i]; }
   [[nodiscard]] std::optional<size_t> find(const std::string& name) const;
   [[nodiscard]] bool has(const std::string& name) const { return find(name).has_value(); }
-  /// The dimension of that name. Errors: GraphError, listing the names there are.
+  /// The dimension with that name. Errors: GraphError, with the known names.
   [[nodiscard]] const Dim& dim(const std::string& name) const;
   [[nodiscard]] size_t axis(const std::string& name) const;
   /// Number of elements.
@@ -46,10 +46,10 @@ class Shape {
   [[nodiscard]] int64_t prefix(size_t axis) const;
 
   [[nodiscard]] Shape plus(const Dim& dim) const;
-  /// This shape and then the dimensions of `other` that it lacks.
+  /// This shape followed by the dimensions of `other` that it lacks.
   [[nodiscard]] Shape united(const Shape& other) const;
   [[nodiscard]] Shape without(const std::vector<std::string>& names) const;
-  /// `name` replaced by `dim` at its place.
+  /// `name` replaced by `dim`, in the same position.
   [[nodiscard]] Shape replaced(const std::string& name, const Dim& dim) const;
   [[nodiscard]] std::string text() const;  ///< `[batch=4, hidden=8]`
 

@@ -1,4 +1,5 @@
-// How a shift of a split dimension moves between devices: whole blocks, and a part of one more.
+// How a shift of a split dimension moves data between devices: whole blocks, and a part of one
+// more.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +8,13 @@
 namespace goban::train::mesh {
 
 struct ShiftPart {
-  int64_t blocks;  ///< how many devices on
+  int64_t blocks;  ///< number of devices to move by
   int64_t from;    ///< first element of the part in the sender's block
   int64_t size;
 };
 
-/// A shift by `offset` of blocks of `block` elements: the parts in the order in which the receiver
-/// puts them together.
+/// The parts of a shift by `offset` of blocks of `block` elements, in the order in which the
+/// receiver concatenates them.
 [[nodiscard]] inline std::vector<ShiftPart> shift_parts(int64_t offset, int64_t block) {
   int64_t quotient = offset / block, rest = offset % block;
   if (rest < 0) {
@@ -26,21 +27,21 @@ struct ShiftPart {
   return parts;
 }
 
-/// Coordinate `blocks` on from here, or -1 beyond the ends.
+/// The coordinate `blocks` devices further, or -1 beyond the ends.
 [[nodiscard]] inline int64_t peer_at(int64_t coordinate, int64_t blocks, int64_t parts, bool wrap) {
   const int64_t peer = coordinate + blocks;
   if (wrap) return ((peer % parts) + parts) % parts;
   return peer >= 0 && peer < parts ? peer : -1;
 }
 
-/// What comes from the device so many on, at either side.
+/// The contribution of the device at this distance, on either side.
 struct HaloPart {
   int64_t devices;
-  int64_t size;  ///< elements, those nearest to the receiver
+  int64_t size;  ///< number of elements; those nearest to the receiver
 };
 
-/// A margin of `margin` elements around blocks of `block`, from up to `parts` - 1 devices: nearest
-/// first. What is further away lies outside and is zero.
+/// The parts of a margin of `margin` elements around blocks of `block`, from up to `parts` - 1
+/// devices, nearest first. Elements further away are outside and are zero.
 [[nodiscard]] inline std::vector<HaloPart> halo_parts(int64_t block, int64_t margin,
                                                       int64_t parts) {
   std::vector<HaloPart> out;

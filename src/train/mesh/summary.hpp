@@ -1,4 +1,4 @@
-// Scalars of each step that are to be seen (scalar_summary in functions.hpp).
+// Scalars recorded at each step (scalar_summary in functions.hpp).
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace goban::train::mesh {
 
-/// `value` is the node; the name is its own in the graph, with its scopes.
+/// `value` is the node; `name` is unique in the graph and includes its scopes.
 struct Summary {
   std::string name;
   int32_t value;

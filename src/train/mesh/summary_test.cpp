@@ -19,7 +19,7 @@ std::vector<Tensor> with_summaries(Graph& g) {
   const Graph::Scope scope(g, "layer");
   const Tensor y = einsum({x, w}, {kA});
   const Tensor mean = scalar_summary("mean", reduce_mean(y, {}));
-  (void)scalar_summary("mean", reduce_sum(square(x), {}));  // a name that is taken gets a number
+  (void)scalar_summary("mean", reduce_sum(square(x), {}));  // a duplicate name gets a number
   return with_gradients(y * mean, {x, w});
 }
 
@@ -55,7 +55,7 @@ TEST(ScalarSummary, IsItsValueUnderEveryLayoutAndIsFetchedByName) {
 }
 
 TEST(ScalarSummary, CostsNoMessageOfItsOwn) {
-  // The gradient of the loss is reduced anyway: the summary goes along in its message.
+  // The gradient of the loss is reduced anyway: the summary travels in its message.
   const auto collectives = [](bool summarized) {
     Graph g;
     const Tensor x = g.input("x", {kA, kB}), w = g.input("w", {kB});
@@ -81,9 +81,9 @@ TEST(ScalarSummary, WhatCannotBeSummarizedIsRefusedWhileBuilding) {
   EXPECT_THAT(said([](Graph& g) { (void)scalar_summary("x", g.input("in", {kA})); }),
               HasSubstr("'x' is [a=4], not a scalar"));
   EXPECT_THAT(said([](Graph& g) { (void)scalar_summary("two words", fill(g, {}, 1)); }),
-              HasSubstr("unlike 'two words'"));
+              HasSubstr("name 'two words' must consist of"));
   EXPECT_THAT(said([](Graph& g) { (void)scalar_summary("", fill(g, {}, 1)); }),
-              HasSubstr("unlike ''"));
+              HasSubstr("name '' must consist of"));
   EXPECT_THAT(
       said([](Graph& g) {
         (void)while_loop(
@@ -93,7 +93,7 @@ TEST(ScalarSummary, WhatCannotBeSummarizedIsRefusedWhileBuilding) {
               return std::vector<Tensor>{scalar_summary("turn", s[0] + 1.0)};
             });
       }),
-      HasSubstr("the summary 'turn' is inside of the loop"));
+      HasSubstr("the summary 'turn' is inside the loop"));
 }
 
 }  // namespace

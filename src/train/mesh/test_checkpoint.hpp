@@ -1,4 +1,4 @@
-// For tests: a checkpoint that has to be there.
+// Test support: loads a checkpoint that must exist.
 #pragma once
 
 #include <string>

@@ -33,7 +33,7 @@ bool is_rounded_alike(const Node& node) {
     case Op::ConvFilterGrad:
     case Op::BlockConv:
     case Op::BlockConvFilterGrad:
-    case Op::Slicewise:  // whatever is in it
+    case Op::Slicewise:  // its function is unknown
     case Op::While:
       return false;
     default:

@@ -23,7 +23,7 @@ std::vector<LayoutCase> legal_layouts(const Builder& build, const std::string& m
   const std::vector<std::string> names = dimension_names(graph, nodes);
   std::vector<LayoutCase> out;
   const std::function<void(size_t, LayoutRules)> extend = [&](size_t at, LayoutRules rules) {
-    if (!is_legal(graph, nodes, mesh, rules)) return;  // more rules make nothing legal
+    if (!is_legal(graph, nodes, mesh, rules)) return;  // further rules cannot make it legal
     if (at == names.size()) {
       out.push_back({mesh_text, rules.text()});
       return;
@@ -80,7 +80,8 @@ base::Result<std::vector<at::Tensor>> run_rank(const Builder& build, const Layou
     if (!values) return values;
     out = std::move(*values);
   }
-  // The fetched values again, one step with nothing gathered: bytes sent must be as predicted.
+  // Fetches scalars in one more step, in which nothing is gathered: the bytes sent must equal the
+  // prediction.
   std::vector<Tensor> scalars;
   for (const Tensor& fetch : fetches) {
     const Tensor shared = fetch.dtype() == DType::I64 ? cast(fetch, DType::F32) : fetch;

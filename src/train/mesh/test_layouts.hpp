@@ -12,7 +12,7 @@
 
 namespace goban::train::mesh {
 
-/// Builds a graph and returns what to compare.
+/// Builds a graph and returns the values to compare.
 using Builder = std::function<std::vector<Tensor>(Graph&)>;
 
 struct LayoutCase {
@@ -24,7 +24,7 @@ struct LayoutCase {
 [[nodiscard]] std::vector<LayoutCase> legal_layouts(const Builder& build, const std::string& mesh);
 
 /// Values for all inputs of a graph: uniform in (-1, 1), or 0 .. n-1 for int64 inputs called
-/// "index_n" (0 .. 9 without a number). The same for a seed.
+/// "index_n" (0 .. 9 without a number). Determined by the seed.
 [[nodiscard]] Feeds make_feeds(const Graph& graph, uint64_t seed);
 
 struct RunOptions {
@@ -36,29 +36,29 @@ struct RunOptions {
   c10::Device device = c10::kCPU;
 };
 
-/// Runs it on threads as ranks and returns rank 0's fetched values of the last step, after
-/// checking that all ranks fetched the same bits and that the bytes sent are those predicted.
+/// Runs the model on threads as ranks and returns rank 0's fetched values of the last step, after
+/// checking that all ranks fetched the same bits and that the bytes sent equal the prediction.
 [[nodiscard]] base::Result<std::vector<at::Tensor>> run_on_threads(const Builder& build,
                                                                    const LayoutCase& layout,
                                                                    const RunOptions& options = {});
 
-/// One rank's part of such a run, for any transport.
+/// One rank's part of such a run, for any communicator.
 [[nodiscard]] base::Result<std::vector<at::Tensor>> run_rank(const Builder& build,
                                                              const LayoutCase& layout,
                                                              const RunOptions& options,
                                                              comm::Communicator& end);
 
-/// Empty if all are equal within `tolerance` * (1 + |wanted|), else what differs.
+/// Empty if all are equal within `tolerance` * (1 + |wanted|); otherwise the first difference.
 [[nodiscard]] std::string difference(const std::vector<at::Tensor>& got,
                                      const std::vector<at::Tensor>& wanted, double tolerance);
 
-/// Weighs `y` by fixed random numbers, sums to a loss, and returns y and the gradients of xs.
+/// Sums `y`, weighted by fixed random numbers, to a loss; returns y and the gradients of xs.
 [[nodiscard]] std::vector<Tensor> with_gradients(Tensor y, const std::vector<Tensor>& xs);
 
-/// Models of all operations on numbers of one type, by name: run on threads and under mpirun.
+/// Models of all operations for one type, by name; run on threads and under mpirun.
 [[nodiscard]] std::vector<std::pair<std::string, Builder>> operation_cases(DType real);
 
-/// Some operations chosen by the seed, and the gradients of their inputs.
+/// Random operations chosen by the seed, and the gradients of their inputs.
 [[nodiscard]] std::vector<Tensor> random_graph(Graph& graph, uint64_t seed);
 
 }  // namespace goban::train::mesh

@@ -45,7 +45,7 @@ class Cases {
       return with_gradients(f(x, y), {x, y});
     };
   }
-  /// Gradients of the layer's parameters too.
+  /// Includes gradients of the layer's parameters.
   void layer(const char* name, const std::function<Tensor(Layers&, Tensor)>& f) {
     add(name, [=, real = real_](Graph& g) {
       Layers layers(g, real);

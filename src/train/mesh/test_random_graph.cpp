@@ -1,4 +1,4 @@
-// A random graph of operations over four dimensions, the same for a seed: with its gradients, run
+// A random graph of operations over four dimensions, determined by a seed: run with its gradients
 // under every legal layout.
 #include <ATen/ops/tanh.h>
 
@@ -42,7 +42,7 @@ class RandomGraph {
     return Shape(dims);
   }
   const Tensor& one_of(const std::vector<Tensor>& all) { return all[random_.below(all.size())]; }
-  /// A value with at least one dimension, which is named in `along`.
+  /// A random value with at least one dimension, which is returned in `along`.
   Tensor pick(std::string& along) {
     Tensor x = one_of(values_);
     while (x.shape().rank() == 0) x = one_of(values_);
@@ -71,7 +71,7 @@ class RandomGraph {
       case 7:
         return cumsum(x, along) * 0.25;
       default: {
-        // Names change places: a reshape that moves the layout.
+        // Dimensions swap places: a reshape that changes the layout.
         std::vector<Dim> dims = x.shape().dims();
         for (size_t d = 0; d + 1 < dims.size(); ++d) {
           if (dims[d].size == dims[d + 1].size) std::swap(dims[d], dims[d + 1]);
@@ -84,7 +84,7 @@ class RandomGraph {
   Tensor rare(uint64_t kind) {
     std::string along;
     const Tensor x = pick(along);
-    // What jumps is taken of inputs only: their bits are the same under every layout.
+    // Discontinuous operations take only inputs, whose bits are the same under every layout.
     const Tensor u = one_of(inputs_), v = one_of(inputs_);
     switch (kind) {
       case 9:
@@ -116,7 +116,7 @@ class RandomGraph {
     }
   }
 
-  /// Along the last dimension but one; x itself if there is none.
+  /// Convolution along the second-last dimension; x if there is none.
   Tensor convolved(Tensor x, const std::string& filter) {
     const size_t n = x.shape().rank();
     if (n < 2) return x;
@@ -125,7 +125,7 @@ class RandomGraph {
         random(graph_, {{"size_of_" + filter, 3}, channels, made}, Distribution::Normal, 9);
     return rename(conv(x, f, Padding::Same), "made", channels.name) * 0.2;
   }
-  /// Three turns that mix the elements along every dimension.
+  /// Three iterations that mix the elements along every dimension.
   Tensor looped(Tensor x) {
     return while_loop(
         {x, fill(graph_, {}, 0)},

@@ -14,7 +14,7 @@
 namespace goban::train::mesh {
 namespace {
 
-/// Without a tensor of its size: extremes of a tensor that holds a NaN are NaN.
+/// Uses no temporary tensor: minimum and maximum of a tensor with a NaN are NaN.
 bool finite(const at::Tensor& x) {
   if (!x.is_floating_point() || x.numel() == 0) return true;
   const auto [least, most] = at::aminmax(x);
@@ -38,7 +38,7 @@ Variables::Variables(const Graph& graph, Variables& of)
     : graph_(graph), mesh_(of.mesh_), rules_(of.rules_), end_(of.end_), device_(of.device_) {
   for (size_t i = 0; i < graph.variables().size(); ++i) {
     GOBAN_CHECK(i < of.size() && graph.variables()[i].shape == of.graph_.variables()[i].shape,
-                "graphs that share variables differ in them");
+                "graphs that share variables must have equal ones");
     slices_.push_back(of.slices_[i]);
   }
 }

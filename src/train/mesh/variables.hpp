@@ -12,13 +12,13 @@
 
 namespace goban::train::mesh {
 
-/// Slices of a graph's variables under a layout that check_layout accepted, on the device where the
-/// rank computes. Starts at zero.
+/// Slices of a graph's variables under a legal layout (check_layout), on the rank's device.
+/// Initially zero.
 class Variables {
  public:
   Variables(const Graph& graph, MeshShape mesh, LayoutRules rules, comm::Communicator& end,
             c10::Device device = c10::kCPU);
-  /// For another graph whose variables are the first ones of `of`: the slices are shared.
+  /// For another graph, whose variables are the first variables of `of`: the slices are shared.
   Variables(const Graph& graph, Variables& of);
 
   [[nodiscard]] size_t size() const { return slices_.size(); }
@@ -29,14 +29,15 @@ class Variables {
   [[nodiscard]] const LayoutRules& rules() const { return rules_; }
   [[nodiscard]] c10::Device device() const { return device_; }
 
-  /// Initial values, the same bits whatever the layout and the device.
+  /// Sets initial values: the same bits under every layout and on every device.
   void initialize(uint64_t seed);
-  /// The whole variable, gathered on every device. Collective.
+  /// The complete variable, gathered on every device. Collective.
   [[nodiscard]] base::Result<at::Tensor> whole(VariableId id);
-  /// Name of the first variable that holds a NaN or an infinity on any device; empty if none does.
-  /// Collective; equal on all devices.
+  /// Name of the first variable that contains NaN or infinity on any device; empty if there is
+  /// none. Collective; equal on all devices.
   [[nodiscard]] base::Result<std::string> first_not_finite();
-  /// Every device takes its slice of `value`, which has the variable's shape and may lie elsewhere.
+  /// Takes this device's slice of `value`, which has the variable's shape and may be on another
+  /// device.
   void set_whole(VariableId id, const at::Tensor& value);
 
  private:
@@ -51,10 +52,10 @@ class Variables {
 /// First index of this device's slice in each dimension.
 [[nodiscard]] std::vector<int64_t> slice_begin(const Shape& shape, const TensorLayout& layout,
                                                const MeshShape& mesh, int rank);
-/// This device's part of a whole tensor; a view.
+/// This device's slice of a whole tensor; a view.
 [[nodiscard]] at::Tensor local_part(const at::Tensor& whole, const Shape& shape,
                                     const TensorLayout& layout, const MeshShape& mesh, int rank);
-/// All devices' parts put together, on every device. Collective.
+/// The slices of all devices, assembled on every device. Collective.
 [[nodiscard]] base::Result<at::Tensor> gather_whole(const at::Tensor& part,
                                                     const TensorLayout& layout,
                                                     const MeshShape& mesh, comm::Communicator& end,

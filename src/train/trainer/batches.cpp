@@ -22,13 +22,13 @@ constexpr double kMaskedShare = 0.15;
 int64_t limited(int64_t size, int64_t limit) { return limit > 0 ? std::min(size, limit) : size; }
 
 at::Tensor bytes_tensor(const data::IdxArray& array) {
-  // from_blob wants mutable memory; clone leaves it untouched.
+  // from_blob takes mutable memory; clone does not modify it.
   return at::from_blob(const_cast<uint8_t*>(array.bytes.data()),
                        {static_cast<int64_t>(array.bytes.size())}, at::kByte)
       .clone();
 }
 
-/// The order of the epoch asked for last.
+/// Caches the order of the last epoch requested.
 class Order {
  public:
   Order(int64_t size, uint64_t seed) : size_(size), seed_(seed) {}
@@ -86,7 +86,7 @@ class TextBatches final : public Batches {
     std::vector<int64_t> tokens;
     for (const char c : text) tokens.push_back(static_cast<unsigned char>(c));
     tokens_ = at::tensor(tokens);
-    // A window needs one token more, the last target.
+    // A window has one more token, the last target.
     const int64_t windows = (tokens_.size(0) - 1) / length;
     test_first_ = windows - windows / 10;
     train_size_ = limited(test_first_, train_limit);

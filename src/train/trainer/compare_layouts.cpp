@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kWarmSteps = 3, kSteps = 15;
 
-/// The median time of a step; nothing, if a signal came.
+/// The median time of a step; nullopt after a signal.
 base::Result<std::optional<double>> measured_step_s(const TrainOptions& options,
                                                     const mesh::LayoutChoice& choice,
                                                     comm::Communicator& end, c10::Device device) {
@@ -31,7 +31,7 @@ base::Result<std::optional<double>> measured_step_s(const TrainOptions& options,
   const std::vector<mesh::Feeds> feeds = (*ready)->zero_feeds();
   std::vector<double> taken;
   for (int i = 0; i < kWarmSteps + kSteps; ++i) {
-    const auto stop = agreed_to_stop(end);  // a barrier, too
+    const auto stop = agreed_to_stop(end);  // also a barrier
     if (!stop) return base::failure(stop.error());
     if (*stop) return std::optional<double>{};
     const double before = base::steady_s();
@@ -47,8 +47,8 @@ base::Result<std::optional<double>> measured_step_s(const TrainOptions& options,
 base::Result<Comparison> compare_layouts(const TrainOptions& options, int64_t most,
                                          comm::Communicator& end) {
   if (!options.layout.empty() && options.layout != "auto") {
-    return base::usage_error("layouts are compared, but one is given",
-                             "leave --layout out, or train with --layout alone");
+    return base::usage_error("--compare-layouts and --layout are mutually exclusive",
+                             "remove one of them");
   }
   const auto step = build_step(options);
   if (!step) return base::failure(step.error());
@@ -69,7 +69,7 @@ base::Result<Comparison> compare_layouts(const TrainOptions& options, int64_t mo
   if (out.stopped) return out;
   if (ranked.empty()) {
     return base::usage_error("no legal layout fits the memory limit",
-                             "--layout auto says how much");
+                             "--layout auto reports the minimum");
   }
   ranked.resize(std::min(ranked.size(), static_cast<size_t>(most)));
   for (mesh::LayoutChoice& each : ranked) {
@@ -90,9 +90,8 @@ std::string comparison_text(const Comparison& comparison) {
     wide = std::max(wide, each.choice.rules.text().size());
   }
   std::string out = fmt::format(
-      "{} of {} legal layouts, best prediction first (costs: {:.3g} s + {:.3g} s/byte a "
-      "collective, "
-      "{:.3g} flops/s, {:.3g} bytes/s)\n{:<20} {:<{}} {:>13} {:>13} {:>8}\n",
+      "{} of {} legal layouts, best prediction first (costs: {:.3g} s + {:.3g} s/byte per "
+      "collective, {:.3g} flops/s, {:.3g} bytes/s)\n{:<20} {:<{}} {:>13} {:>13} {:>8}\n",
       comparison.layouts.size(), comparison.legal, costs.alpha_s, costs.beta_s_per_byte,
       costs.flops_per_s, costs.bytes_per_s, "mesh", "layout", wide, "predicted ms", "measured ms",
       "times");
@@ -105,9 +104,10 @@ std::string comparison_text(const Comparison& comparison) {
   const auto quickest =
       std::ranges::min_element(comparison.layouts, {}, &ComparedLayout::measured_s);
   return out +
-         fmt::format("the planner's choice takes {:.2f} times the quickest of these, \"{}\"\n",
-                     comparison.layouts.front().measured_s / quickest->measured_s,
-                     quickest->choice.rules.text());
+         fmt::format(
+             "the planner's choice takes {:.2f} times as long as the fastest of these, \"{}\"\n",
+             comparison.layouts.front().measured_s / quickest->measured_s,
+             quickest->choice.rules.text());
 }
 
 }  // namespace goban::train::trainer

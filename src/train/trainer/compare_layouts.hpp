@@ -1,4 +1,5 @@
-// The planner's predictions beside measurements: some steps under each of its best layouts.
+// Comparison of the planner's predictions with measurements: some steps under each of its best
+// layouts.
 #pragma once
 
 #include <string>
@@ -19,18 +20,17 @@ struct ComparedLayout {
 struct Comparison {
   mesh::CostModel costs;
   size_t legal = 0;                     ///< layouts that are legal and fit
-  std::vector<ComparedLayout> layouts;  ///< the planner's best first
-  bool stopped = false;                 ///< by a signal to any rank: layouts are missing
+  std::vector<ComparedLayout> layouts;  ///< best prediction first
+  bool stopped = false;                 ///< by a signal to any rank; the list is incomplete
 };
 
 /// Prices all legal layouts as `--layout auto` does, and trains some steps on zeros under each of
-/// the best `most`. Collective. Errors: Usage, if the options name a layout, or if none fits; those
-/// of training.
+/// the best `most`. Collective. Errors: Usage, if the options specify a layout, or if none fits;
+/// those of training.
 [[nodiscard]] base::Result<Comparison> compare_layouts(const TrainOptions& options, int64_t most,
                                                        comm::Communicator& end);
 
-/// As a table for people of at least one layout, and how much slower the planner's choice was than
-/// the quickest.
+/// A text table of at least one layout, and the ratio of the planner's choice to the fastest.
 [[nodiscard]] std::string comparison_text(const Comparison& comparison);
 
 }  // namespace goban::train::trainer

@@ -62,7 +62,7 @@ TEST(CompareLayouts, AMeshThatIsGivenIsTheOnlyOneLookedAt) {
 TEST(CompareLayouts, WhatCannotBeComparedIsSaid) {
   TrainOptions options = small();
   options.layout = "batch:x";
-  EXPECT_THAT(compared(options, 5, 1).error().text(), HasSubstr("leave --layout out"));
+  EXPECT_THAT(compared(options, 5, 1).error().text(), HasSubstr("mutually exclusive"));
   options.layout.clear();
   options.memory_limit_bytes = 1000;
   EXPECT_THAT(compared(options, 5, 1).error().text(), HasSubstr("no legal layout fits"));

@@ -1,6 +1,5 @@
-// Whole runs on a device that is not the processor (tests/standin_device): models, updates,
-// batches, evaluation, checkpoints and the planner's measurements. Any tensor left on the host ends
-// a run.
+// Complete runs on a device that is not the CPU (tests/standin_device): models, updates, batches,
+// evaluation, checkpoints and the planner's measurements. Any tensor left on the host ends a run.
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -41,9 +40,9 @@ class DeviceRun : public ::testing::Test {
     std::ofstream out(text);
     for (int i = 0; i < 400; ++i) out << "one device, two devices; ";
     options_.texts = {text};
-    // Makes the linker keep the device.
+    // Forces the linker to keep the device library.
     EXPECT_EQ(goban_standin_memory(&options_), nullptr);
-    // The processor's own kernels are not those of the device.
+    // Our CPU kernels do not run on the device.
     mesh::use_own_kernels(false);
   }
   ~DeviceRun() override {

@@ -34,7 +34,7 @@ std::string found_in(const char* path, const std::string& key, char separator) {
   return kUnknown;
 }
 
-/// The library that does the matrix products: what is mapped and has "blas" in its name.
+/// The library used for matrix products: a mapped file with "blas" in its name.
 std::string blas_library() {
   std::ifstream maps("/proc/self/maps");
   std::string line, best = kUnknown;
@@ -56,8 +56,7 @@ std::string now_utc() {
   return text;
 }
 
-/// Debian's reference implementation is the one in a folder "blas"; others have folders of their
-/// own.
+/// Debian's reference implementation is in a folder "blas"; others are in folders of other names.
 bool reference_blas() {
   std::ifstream maps("/proc/self/maps");
   std::string line;
@@ -69,16 +68,15 @@ bool reference_blas() {
 
 std::string accelerator(const std::string& device) {
   const auto used = mesh::resolve_device(device, 0);
-  return used && !used->is_cpu() ? mesh::device_name(*used) : "none: trained on the processor";
+  return used && !used->is_cpu() ? mesh::device_name(*used) : "none; trained on the CPU";
 }
 
 }  // namespace
 
 std::string slow_blas_warning() {
   if (!reference_blas()) return "";
-  return "the BLAS in use is Debian's reference implementation, some 20 times slower than it need "
-         "be; "
-         "remedy: apt-get install libopenblas0-pthread";
+  return "matrix products use Debian's reference BLAS, which is about 20 times slower than an "
+         "optimised one; remedy: apt-get install libopenblas0-pthread";
 }
 
 std::vector<std::pair<std::string, std::string>> environment_rows(int ranks,

@@ -13,8 +13,7 @@ namespace {
 
 constexpr int64_t kLargestTestBatch = 500;
 
-/// Batches of the test set, the best first: those that leave the fewest samples out, of these the
-/// largest.
+/// Batch sizes for the test set, best first: fewest samples excluded, then the largest.
 std::vector<int64_t> test_batches(int64_t size) {
   std::vector<int64_t> out(static_cast<size_t>(std::min(size, kLargestTestBatch)));
   std::iota(out.begin(), out.end(), int64_t{1});
@@ -38,7 +37,8 @@ base::Result<std::unique_ptr<Evaluation>> Evaluation::create(const TrainOptions&
     out->graph_ = std::make_unique<Graph>();
     Layers layers(*out->graph_, options.precision);
     const Model model = build_model(options, layers, batch);
-    // The optimiser's variables come after the model's: the first ones are the same.
+    // The optimiser's variables follow the model's, so the model's variables are the first ones of
+    // both graphs.
     out->variables_ = std::make_unique<Variables>(*out->graph_, trained.variables());
     auto program = Program::create(*out->variables_, {{model.loss, model.correct}, false, 1});
     if (!program) {
@@ -66,7 +66,7 @@ base::Result<TestValues> Evaluation::run(Batches& batches, DeviceMemory& memory)
     right += (*values)[1].item<double>();
     predicted += asked;
   }
-  predicted = std::max(predicted, 1.0);  // none of a small masked set may be asked for
+  predicted = std::max(predicted, 1.0);  // a small masked set may have no masked token
   return TestValues{loss / predicted, right / predicted};
 }
 

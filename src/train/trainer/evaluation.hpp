@@ -1,4 +1,4 @@
-// The test set: loss and accuracy of a model in training, under the layout it is trained with.
+// Evaluation on the test set: loss and accuracy of a model in training, under its layout.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace goban::train::trainer {
 
-/// Of the whole test set; of a masked model, of its masked tokens.
+/// Over the whole test set; for a masked model, over its masked tokens.
 struct TestValues {
   double loss = 0, accuracy = 0;
 };
@@ -21,13 +21,13 @@ struct TestValues {
 /// One rank's part of the evaluation.
 class Evaluation {
  public:
-  /// Its graph reads the variables of `trained`, which must outlive it. The batch divides the test
-  /// set, unless no such batch can be split as the layout says, and fits into memory by its plan,
-  /// unless none does. Errors: those of the layout for the last batch size tried.
+  /// The graph reads the variables of `trained`, which must outlive the evaluation. The batch size
+  /// divides the test set and the plan fits into memory, if such a batch is legal under the layout;
+  /// otherwise the best one that is. Errors: those of the layout for the last batch size tried.
   [[nodiscard]] static base::Result<std::unique_ptr<Evaluation>> create(const TrainOptions& options,
                                                                         TrainingStep& trained,
                                                                         int64_t test_size);
-  /// Test samples that no batch reaches.
+  /// Number of test samples that are not evaluated.
   [[nodiscard]] int64_t left_out() const { return test_size_ % batch_; }
   /// Collective.
   [[nodiscard]] base::Result<TestValues> run(Batches& batches, mesh::DeviceMemory& memory);

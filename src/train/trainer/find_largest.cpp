@@ -34,7 +34,7 @@ TrainOptions sized(const LargestOptions& options, int ranks, int64_t size) {
   return out;
 }
 
-/// Bytes a device needs by the plan.
+/// Memory of a device according to the plan, in bytes.
 base::Result<int64_t> planned(const TrainOptions& options) {
   const auto step = build_step(options);
   if (!step) return base::failure(step.error());
@@ -48,10 +48,10 @@ base::Result<int64_t> planned(const TrainOptions& options) {
   return needed_bytes(*plan);
 }
 
-/// Trains some steps on zeros under the limit; the highest peak of a rank.
+/// Trains some steps on zeros under the limit; returns the highest peak of all ranks, in bytes.
 base::Result<int64_t> tried(TrainOptions options, int ranks, int steps) {
   const int64_t limit = options.memory_limit_bytes;
-  options.memory_limit_bytes = 0;  // the allocator alone decides
+  options.memory_limit_bytes = 0;  // only the allocator enforces the limit
   std::mutex mutex;
   int64_t most = 0;
   const auto status = comm::run_threads(ranks, {}, [&](comm::Communicator& end) -> base::Status {
@@ -79,8 +79,8 @@ base::Result<int64_t> tried(TrainOptions options, int ranks, int steps) {
   return most;
 }
 
-/// The largest n in [1, most] with fits(n), if fits(1); 0 otherwise. Starts near `guess`. Any
-/// number after a signal.
+/// The largest n in [1, most] with fits(n), or 0 if there is none. The search starts near `guess`.
+/// After a signal the result is undefined.
 int64_t largest(int64_t guess, int64_t most, const std::function<bool(int64_t)>& fits) {
   int64_t low = 0, high = most + 1;  // fits(low) or low == 0; not fits(high) or high > most
   int64_t stride = std::max<int64_t>(1, guess / 16);
@@ -145,13 +145,14 @@ std::string default_layout(Growing growing) {
 
 base::Result<std::vector<Largest>> find_largest(const LargestOptions& options) {
   if (options.train.memory_limit_bytes <= 0) {
-    return base::usage_error("the largest that fits is asked for, but no memory limit is given",
-                             "--memory-limit-mb 64");
+    return base::usage_error("the search for the largest size requires a memory limit",
+                             "add --memory-limit-mb, such as --memory-limit-mb 64");
   }
   std::vector<Largest> all;
   const int threads = at::get_num_threads();
   for (const int ranks : options.ranks) {
-    if (ranks < 1) return base::usage_error(fmt::format("{} ranks are none", ranks));
+    if (ranks < 1)
+      return base::usage_error(fmt::format("number of ranks {}: must be an integer >= 1", ranks));
     at::set_num_threads(std::max(1, threads / ranks));
     auto one = of_ranks(options, ranks);
     at::set_num_threads(threads);
@@ -164,7 +165,7 @@ base::Result<std::vector<Largest>> find_largest(const LargestOptions& options) {
 
 std::string largest_text(const LargestOptions& options, const std::vector<Largest>& all) {
   std::string out = fmt::format(
-      "largest {} within {} bytes a device\n{:>5}  {:<24} {:>10} {:>10} {:>8} {:>14} {:>14}\n",
+      "largest {} within {} bytes per device\n{:>5}  {:<24} {:>10} {:>10} {:>8} {:>14} {:>14}\n",
       name_of(options.growing), options.train.memory_limit_bytes, "ranks", "layout", "predicted",
       "found", "times", "planned bytes", "measured bytes");
   const double one = all.empty() ? 0 : static_cast<double>(all.front().found);
@@ -176,7 +177,7 @@ std::string largest_text(const LargestOptions& options, const std::vector<Larges
   }
   for (const Largest& each : all) {
     if (!each.refused.empty()) {
-      out += fmt::format("{} ranks, the next larger: {}\n", each.ranks, each.refused);
+      out += fmt::format("{} ranks, next larger size: {}\n", each.ranks, each.refused);
     }
   }
   return out;

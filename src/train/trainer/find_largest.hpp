@@ -1,5 +1,5 @@
-// The largest model, or the largest batch, that trains within the memory of a device, against the
-// number of ranks: predicted from plans alone, then found by training a step under the limit.
+// Finds the largest model or batch that trains within the memory of a device, for several numbers
+// of ranks: predicted from plans alone, then found by training steps under the limit.
 #pragma once
 
 #include <string>
@@ -11,35 +11,35 @@
 
 namespace goban::train::trainer {
 
-/// What grows: `batch` (samples a step), `hidden` (images) or `d_ff` (text).
+/// The size to maximise: `batch` (samples per step), `hidden` (images) or `d_ff` (text).
 enum class Growing : uint8_t { Batch, Hidden, DFf };
 
 struct LargestOptions {
-  TrainOptions train;  ///< memory_limit_bytes counts; layout and mesh are for one axis, "x"
+  TrainOptions train;  ///< memory_limit_bytes is required; layout and mesh have one axis, "x"
   Growing growing = Growing::Batch;
   std::vector<int> ranks = {1, 2, 4};
-  int steps = 2;           ///< trained in each try: the second has the optimiser's state in use
-  int64_t most = 1 << 20;  ///< sizes beyond are not looked at
+  int steps = 2;           ///< per try; the second step has the optimiser state in use
+  int64_t most = 1 << 20;  ///< maximum size tried
 };
 
 struct Largest {
   int ranks = 1;
   std::string layout;
-  int64_t predicted = 0, found = 0;  ///< sizes; 0: not even one unit fits
-  int64_t planned_bytes = 0;         ///< of `found`, by the plan
-  int64_t measured_bytes = 0;        ///< of `found`, the peak of the rank that needs most
-  std::string refused;               ///< what the next larger size ended with
+  int64_t predicted = 0, found = 0;  ///< sizes; 0: not even the smallest fits
+  int64_t planned_bytes = 0;         ///< of `found`, from the plan
+  int64_t measured_bytes = 0;        ///< of `found`: peak of the rank that uses most
+  std::string refused;               ///< error of the next larger size
 };
 
-/// The layout looked at when the options name none: batch:x, hidden1:x, or d_ff:x.
+/// The layout if the options have none: batch:x, hidden1:x, or d_ff:x.
 [[nodiscard]] std::string default_layout(Growing growing);
 
-/// One entry a number of ranks; ranks are threads of this process. Sizes are multiples of the
-/// number of ranks. After a signal (stop_requested) those that were found until then. Errors:
+/// Returns one entry per number of ranks; ranks are threads of this process. Sizes are multiples of
+/// the number of ranks. After a signal (stop_requested) returns the entries found so far. Errors:
 /// Usage, without a memory limit or for an illegal layout.
 [[nodiscard]] base::Result<std::vector<Largest>> find_largest(const LargestOptions& options);
 
-/// As a table for people.
+/// The results as a text table.
 [[nodiscard]] std::string largest_text(const LargestOptions& options,
                                        const std::vector<Largest>& all);
 

@@ -22,7 +22,7 @@ TEST(FindLargest, TheBatchGrowsWithTheRanksAndThePlanPredictsIt) {
     EXPECT_GT(each.found, 0);
     EXPECT_NEAR(static_cast<double>(each.predicted) / static_cast<double>(each.found), 1, 0.25);
     EXPECT_LE(each.measured_bytes, 3'000'000);
-    EXPECT_GT(each.measured_bytes, 2'700'000);  // one more would not fit
+    EXPECT_GT(each.measured_bytes, 2'700'000);  // one more does not fit
     EXPECT_THAT(each.refused, HasSubstr("the limit is 3000000"));
   }
   EXPECT_GT((*all)[1].found, 8 * (*all)[0].found / 5);
@@ -44,7 +44,7 @@ TEST_F(FindLargestRuns, WhatIsFoundIsTrainedUnderTheSameLimit) {
   const auto all = find_largest(search);
   ASSERT_TRUE(all) << all.error().text();
   const Largest& found = all->front();
-  EXPECT_GT(found.planned_bytes, 3'000'000);  // the plan is no verdict
+  EXPECT_GT(found.planned_bytes, 3'000'000);  // the plan alone does not decide
   TrainOptions train = search.train;
   train.hidden = found.found;
   train.mesh = "x:2";
@@ -77,7 +77,7 @@ TEST(FindLargest, ASplitModelIsLarger) {
 
 TEST(FindLargest, NeedsALimitAndALegalLayout) {
   LargestOptions options;
-  EXPECT_THAT(find_largest(options).error().text(), HasSubstr("no memory limit is given"));
+  EXPECT_THAT(find_largest(options).error().text(), HasSubstr("requires a memory limit"));
   options.train.memory_limit_bytes = 1'000'000;
   options.train.layout = "bacth:x";
   options.ranks = {2};

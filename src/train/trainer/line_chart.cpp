@@ -12,7 +12,7 @@ namespace {
 constexpr double kWidth = 620, kHeight = 360;
 constexpr double kLeft = 58, kRight = 96, kTop = 34, kBottom = 46;
 
-// From dark to bright (viridis): batch sizes are an order, not categories.
+// From dark to bright (viridis): batch sizes are ordered, not categories.
 constexpr std::array<const char*, 8> kColours = {"#440154", "#46327e", "#365c8d", "#277f8e",
                                                  "#1fa187", "#4ac16d", "#9fda3a", "#d8c812"};
 

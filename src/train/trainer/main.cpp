@@ -1,5 +1,5 @@
-// goban-train: mesh training runs. Adds the commands, parses the command line and runs what was
-// asked for; no other logic.
+// goban-train: mesh training runs. Adds the commands, parses the command line and runs the selected
+// command; no other logic.
 #include "train/trainer/memory_policy.hpp"
 #include "train/trainer/program/commands.hpp"
 
@@ -8,21 +8,22 @@ int main(int argc, char** argv) {
   keep_memory();
   Action action;
   goban::base::command_line::Command program(
-      "Trains models on a mesh of devices; the layout is one line of text.");
+      "Train models on a mesh of devices. The layout is one line of text.");
   program.require_subcommand(1);
-  add_image_training(program, action, "mnist", "Handwritten digits",
+  add_image_training(program, action, "mnist", "Train on MNIST (handwritten digits)",
                      "Example: goban-train mnist --threads 4 --mesh \"rows:2;cols:2\" "
                      "--layout \"batch:rows;hidden1:cols\"\nDimensions to split: batch, "
                      "row_blocks, col_blocks, hidden1, hidden2; with --model mlp: batch, pixels, "
                      "hidden1, hidden2");
-  add_image_training(program, action, "fashion", "Fashion-MNIST: clothes",
+  add_image_training(program, action, "fashion", "Train on Fashion-MNIST (clothing)",
                      "Example: mpirun -n 2 goban-train fashion --mesh x:2 --layout batch:x");
   add_text_training(program, action);
   add_sweep(program, action, {argv, argv + argc});
   add_data(program, action);
   program.footer(
       "Examples:\n  goban-train data fetch mnist\n  goban-train mnist --batch-size 250 --epochs 2\n"
-      "  mpirun -n 4 goban-train lm --layout auto\nEach command has its own --help.");
+      "  mpirun -n 4 goban-train lm --layout auto\nRun `goban-train COMMAND --help` for the "
+      "options of a command.");
   if (const int code = program.parse(argc, argv); code >= 0) return code;
   return action();
 }

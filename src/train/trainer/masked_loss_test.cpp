@@ -1,5 +1,5 @@
-// The loss of a masked language model is the mean over its masked tokens, however they are parted
-// among micro-batches and test batches.
+// The loss of a masked language model is the mean over its masked tokens, however they are divided
+// into micro-batches and test batches.
 #include <fstream>
 #include <gmock/gmock.h>
 
@@ -41,7 +41,7 @@ TEST_F(MaskedLoss, MicroBatchesDoNotChangeTheTraining) {
     for (const int parts : {2, 8, 16}) {
       options_.micro_batches = parts;
       for (const char* layout : {"", "batch:x", "d_ff:x"}) {
-        if (parts == 16 && std::string(layout) == "batch:x") continue;  // one sample has no halves
+        if (parts == 16 && std::string(layout) == "batch:x") continue;  // a sample cannot be split
         options_.layout = layout;
         options_.mesh = options_.layout.empty() ? "" : "x:2";
         const auto parted = run(options_);
@@ -57,7 +57,7 @@ TEST_F(MaskedLoss, MicroBatchesDoNotChangeTheTraining) {
 
 TEST_F(MaskedLoss, OfTheTestSetIsTheSameUnderEveryLayout) {
   options_.model = "masked";
-  options_.test_limit = 502;  // two batches of 251, or 251 of 2 where the batch is split in halves
+  options_.test_limit = 502;  // two batches of 251, or 251 of 2 where the batch is split in two
   options_.epochs = 1;
   const auto whole = run(options_);
   ASSERT_TRUE(whole) << whole.error().text();

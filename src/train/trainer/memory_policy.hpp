@@ -1,10 +1,10 @@
-// How a training process keeps its memory.
+// Memory policy of a training process.
 #pragma once
 
 namespace goban::train::trainer {
 
-/// Steps allocate the same sizes again and again: keep the memory instead of giving it back to the
-/// system, whose page faults cost a fifth of a step. For the whole process, at its start.
+/// Keeps freed memory instead of returning it to the system: steps allocate the same sizes
+/// repeatedly, and page faults cost a fifth of a step. For the whole process; call it at the start.
 void keep_memory();
 
 }  // namespace goban::train::trainer

@@ -1,6 +1,6 @@
-// Mesh TensorFlow's MNIST model, cut into blocks and laid out over a mesh, against the ordinary
-// model it stands for: convolutions over whole images of 28x28 with zeros around, linear layers,
-// Adafactor, written with LibTorch's functions and its own gradients.
+// Compares Mesh TensorFlow's MNIST model, split into blocks and laid out over a mesh, with the
+// equivalent ordinary model: convolutions over 28x28 images with zero padding, linear layers and
+// Adafactor, written with LibTorch's functions and gradients.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/cross_entropy_loss.h>
@@ -24,7 +24,7 @@ constexpr int64_t kBatch = 10, kHidden = 512, kImage = 28;
 constexpr int kSteps = 8;
 constexpr uint64_t kSeed = 11;
 
-/// The model's parameters in the order it makes them.
+/// The model's parameters in the order of their creation.
 enum Parameter : uint8_t {
   Filter0,
   Filter1,
@@ -98,7 +98,7 @@ at::Tensor ordinary_loss(const std::vector<at::Tensor>& p, const Feeds& batch) {
   return at::cross_entropy_loss(x, batch.at("label"));
 }
 
-/// Adafactor as Mesh TensorFlow has it, for one parameter.
+/// Mesh TensorFlow's Adafactor, for one parameter.
 class Adafactor {
  public:
   void update(at::Tensor& parameter, const at::Tensor& gradient, int step) {
@@ -131,7 +131,7 @@ struct Ordinary {
   std::vector<double> losses;
 };
 
-/// In double precision, from the parameters and on the batches of `run`.
+/// Runs in double precision, with the parameters and batches of `run`.
 Ordinary ordinary(const Training& run) {
   Ordinary out;
   std::vector<at::Tensor> parameters;
@@ -184,7 +184,7 @@ TEST(MnistModel, LossGradientsAndTrajectoryAreThoseOfAnOrdinaryConvolutionModel)
     for (size_t step = 1; step < got.losses.size(); ++step) {
       EXPECT_NEAR(got.losses[step], wanted.losses[step], kTrajectoryTolerance) << "step " << step;
     }
-    // The second batch, seen four times: it does train.
+    // The second batch is used four times: the loss must fall.
     EXPECT_LT(wanted.losses.back(), wanted.losses[1] - 0.01);
   }
 }

@@ -11,7 +11,7 @@ namespace {
 
 using namespace mesh;
 
-/// The label input is called so that make_feeds knows its range.
+/// The label input has this name so that make_feeds knows its range.
 std::vector<Tensor> training(Graph& g, Layers& layers, const Model& model,
                              OptimizerOptions::Kind kind) {
   std::vector<Tensor> values;
@@ -63,7 +63,7 @@ TEST(MnistModel, BlocksEqualOneConvolutionOnTheWholeImage) {
   }
 }
 
-/// Losses after a few steps, for one layout.
+/// The loss after a few steps under one layout.
 double trajectory(const Builder& build, const LayoutCase& layout, int steps, int micro_batches) {
   RunOptions options;
   options.update = true;
@@ -88,7 +88,7 @@ void expect_one_trajectory(const Builder& build, const std::vector<LayoutCase>& 
                            double tolerance) {
   const double first = trajectory(build, {"", ""}, 1, 1);
   const double wanted = trajectory(build, {"", ""}, 4, 1);
-  EXPECT_NE(first, wanted);  // it does train
+  EXPECT_NE(first, wanted);  // the loss changes
   for (const LayoutCase& layout : layouts) {
     EXPECT_NEAR(trajectory(build, layout, 4, 1), wanted, tolerance)
         << layout.mesh << " " << layout.layout;
@@ -167,7 +167,7 @@ TEST(Layouts, HiddenIsShortForTheFirstHiddenLayerOfImageModels) {
   };
   EXPECT_EQ(rules("mnist", "batch:rows;hidden:cols"), "batch:rows;hidden1:cols");
   EXPECT_EQ(rules("fashion", "hidden:x;hidden2:y"), "hidden1:x;hidden2:y");
-  EXPECT_EQ(rules("mnist", "hidden:x;hidden1:y"), "hidden:x;hidden1:y");  // refused later
+  EXPECT_EQ(rules("mnist", "hidden:x;hidden1:y"), "hidden:x;hidden1:y");  // rejected later
   EXPECT_EQ(rules("lm", "hidden:x"), "hidden:x");
 }
 

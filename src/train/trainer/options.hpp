@@ -1,4 +1,4 @@
-// What one training run is asked to do.
+// Options and results of a training run.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace goban::train::trainer {
 
-/// What happens to the samples of an epoch that fill no whole batch.
+/// Treatment of the samples of an epoch that do not fill a batch.
 enum class LastBatch : uint8_t { Keep, Drop };
 
-/// How the learning rate follows the batch size, from 200 on.
+/// Scaling of the learning rate with the batch size; factor 1 at 200.
 enum class LrScale : uint8_t { None, Linear, Sqrt };
 
 struct TrainOptions {
@@ -27,7 +27,7 @@ struct TrainOptions {
   int64_t hidden = 512;
   TransformerShape transformer;
   int64_t epochs = 1;
-  int64_t most_steps = 0;      ///< ends the run after that many, within an epoch; 0: epochs count
+  int64_t most_steps = 0;      ///< ends the run after this number of steps; 0: `epochs` applies
   int64_t evaluate_every = 0;  ///< steps between evaluations; 0: at each epoch's end
   mesh::DType precision = mesh::DType::F32;
   mesh::OptimizerOptions optimizer;
@@ -36,15 +36,15 @@ struct TrainOptions {
   std::string data_dir;
   std::vector<std::string> texts;
   int64_t train_limit = 0, test_limit = 0;  ///< samples; 0 = all
-  std::string checkpoint;                   ///< folder; resumed from if it holds one
+  std::string checkpoint;                   ///< folder; the run resumes from a checkpoint in it
   std::string out;                          ///< folder of metrics.csv, metrics.prom, profile.json
-  bool summaries = false;                   ///< the model's, and norms of gradients and parameters
-  bool explain = false;                     ///< print the plan and stop
-  int64_t memory_limit_bytes = 0;           ///< of a device's tensors; enforced
+  bool summaries = false;  ///< record the model's summaries, and norms of gradients and parameters
+  bool explain = false;    ///< print the plan and exit
+  int64_t memory_limit_bytes = 0;  ///< limit for the tensors of a device
   bool quiet = false;
 };
 
-/// What one epoch (or one interval of `evaluate_every` steps) brought.
+/// Results of one epoch, or of one interval of `evaluate_every` steps.
 struct EpochResult {
   int64_t epoch = 0;  ///< epochs begun
   int64_t step = 0;

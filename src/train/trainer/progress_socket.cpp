@@ -17,7 +17,7 @@ namespace {
 constexpr double kInterval_s = 1;
 
 void warn(const char* what, const std::string& path, int error) {
-  fmt::print(stderr, "warning: progress: cannot {} '{}': {}; the run goes on without it\n", what,
+  fmt::print(stderr, "warning: progress: cannot {} '{}': {}; the run continues without it\n", what,
              path, std::strerror(error));
 }
 
@@ -84,7 +84,7 @@ void ProgressSocket::send(const std::string& line) {
   const ssize_t sent = ::send(socket_, line.data(), line.size(), MSG_NOSIGNAL);
   if (sent == static_cast<ssize_t>(line.size())) return;
   if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-  // Gone, or cut in the middle of a line: what follows could not be read.
+  // The connection is lost, or the line was sent in part: later lines would be unreadable.
   warn("write to", "GOBAN_PROGRESS_SOCKET", sent < 0 ? errno : EMSGSIZE);
   close(std::exchange(socket_, -1));
 }

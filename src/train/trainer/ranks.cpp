@@ -16,12 +16,13 @@
 namespace goban::train::trainer {
 namespace {
 
-/// Runs `body` on what moves the data: `host` itself (threads or MPI), or NCCL started by it.
+/// Runs `body` on the communicator that moves the data: `host` itself (threads or MPI), or NCCL
+/// started by it.
 base::Status on_collectives(const RankOptions& options, const std::string& name,
                             comm::Communicator& host, const RankBody& body) {
   const auto device = mesh::resolve_device(name, host.local_rank());
   if (!device) return base::failure(device.error());
-  // Ranks that share one GPU by name cannot use NCCL; a single rank need not.
+  // Ranks that share one GPU by name cannot use NCCL; a single rank does not need it.
   const bool between_gpus = device->is_cuda() && !name.starts_with("cuda:") && host.size() > 1;
   if (options.collectives == "host" || (options.collectives == "auto" && !between_gpus)) {
     return body(host);
@@ -31,8 +32,9 @@ base::Status on_collectives(const RankOptions& options, const std::string& name,
   return body(**end);
 }
 
-/// For a rank whose command line was refused. True, if all ranks end so: each error is then said by
-/// the first rank that has it. A rank that is elsewhere is told in the name of this call.
+/// For a rank with a usage error. Returns true if all ranks have one: each distinct error is then
+/// printed by the first rank that has it. A rank in another operation gets the error as the name of
+/// this call.
 bool all_are_refused(comm::Communicator& end, const base::Error& error) {
   const std::array<uint64_t, 1> mine = {std::hash<std::string>{}(error.text())};
   std::vector<uint64_t> all(static_cast<size_t>(end.size()));
@@ -55,7 +57,7 @@ base::Status on_each_thread(const RankOptions& options, const std::string& devic
                             const RankBody& body) {
   return comm::run_threads(
       options.threads, options.comm, [&](comm::Communicator& host) -> base::Status {
-        // The cores are shared by the ranks.
+        // The ranks share the cores.
         if (options.threads > 1) {
           at::set_num_threads(std::max(1, at::get_num_threads() / options.threads));
         }
@@ -71,7 +73,7 @@ int on_mpi(const RankOptions& options, const std::string& device, const RankBody
   const base::Error& error = status.error();
   const bool usage = error.code == base::ErrorCode::Usage;
   if (!usage) (void)exit_code(error);
-  // Equal on all ranks: leave in order. Anything else must end the others too.
+  // A usage error on all ranks: exit in order. Any other error must end the other ranks, too.
   if (!usage || !all_are_refused(**end, error)) (*end)->abandon(error.message);
   return static_cast<int>(error.code);
 }

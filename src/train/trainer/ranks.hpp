@@ -1,4 +1,4 @@
-// Starts the ranks of goban-train: threads of this process, or this process as one rank of MPI.
+// Starts the ranks of goban-train: threads of this process, or this process as one MPI rank.
 #pragma once
 
 #include <functional>
@@ -9,25 +9,25 @@
 
 namespace goban::train::trainer {
 
-/// How ranks are started, and what moves their data.
+/// Options for starting ranks and moving their data.
 struct RankOptions {
   comm::Options comm;
   int threads = 1;                   ///< ranks without MPI
   std::string collectives = "auto";  ///< host, nccl, or auto: nccl between GPUs
 };
 
-/// What each rank does.
+/// The function that each rank runs.
 using RankBody = std::function<base::Status(comm::Communicator&)>;
 
-/// Says the error on stderr; the program's exit code for it.
+/// Prints the error on stderr and returns its exit code.
 [[nodiscard]] int exit_code(const base::Error& error);
 
-/// Runs `body` on each rank, a thread of this process that computes on `device`.
+/// Runs `body` on each rank; ranks are threads of this process that compute on `device`.
 [[nodiscard]] base::Status on_each_thread(const RankOptions& options, const std::string& device,
                                           const RankBody& body);
 
-/// Runs `body` on this process's rank of MPI. A failure is said and ends all ranks; a usage error
-/// that all ranks have is said once, and they leave in order. The exit code.
+/// Runs `body` on this process's MPI rank. A failure is printed and ends all ranks; a usage error
+/// common to all ranks is printed once, and the ranks exit in order. Returns the exit code.
 [[nodiscard]] int on_mpi(const RankOptions& options, const std::string& device,
                          const RankBody& body);
 

@@ -15,13 +15,13 @@ RunCheckpoint::RunCheckpoint(const TrainOptions& options, int64_t train_size, in
     : options_(options), train_size_(train_size), steps_(steps), trained_(trained) {}
 
 std::vector<RunCheckpoint::Setting> RunCheckpoint::settings() const {
-  return {{"task", options_.task, "the task", false},
-          {"model", options_.model, "the model", false},
+  return {{"task", options_.task, "task", false},
+          {"model", options_.model, "model", false},
           {"batch", std::to_string(options_.batch_size), "--batch-size", true},
           {"seed", std::to_string(options_.seed), "--seed", true},
-          {"samples", std::to_string(train_size_), "a number of training samples of", false},
-          // With batch and samples it is --last-batch, where that makes a difference.
-          {"epoch_steps", std::to_string(steps_), "a number of steps an epoch of", false}};
+          {"samples", std::to_string(train_size_), "training samples", false},
+          // With equal batch and samples this differs only if --last-batch differs and matters.
+          {"epoch_steps", std::to_string(steps_), "steps per epoch", false}};
 }
 
 base::Result<std::optional<Standing>> RunCheckpoint::resume() {
@@ -32,8 +32,8 @@ base::Result<std::optional<Standing>> RunCheckpoint::resume() {
     std::filesystem::create_directories(options_.checkpoint, error);
     if (error) {
       return base::failed(
-          fmt::format("cannot make the folder '{}': {}", options_.checkpoint, error.message()),
-          "give --checkpoint a folder that can be written");
+          fmt::format("cannot create the folder '{}': {}", options_.checkpoint, error.message()),
+          "--checkpoint must be a writable folder");
     }
   }
   auto found = mesh::resume_checkpoint(path(), variables);
@@ -49,7 +49,8 @@ base::Result<std::optional<Standing>> RunCheckpoint::resume() {
     if (there == bookmark.end() && !each.always) continue;
     const std::string value = there == bookmark.end() ? "?" : there->second;
     if (value != each.value) {
-      return refused(fmt::format("is of a run with {} {}, not {}", each.name, value, each.value));
+      return refused(
+          fmt::format("was saved by a run with {} = {}, not {}", each.name, value, each.value));
     }
   }
   const auto number = [&](const std::string& key) {
@@ -63,11 +64,11 @@ base::Result<std::optional<Standing>> RunCheckpoint::resume() {
   const auto epoch = number("epoch"), position = number("position"), step = number("step"),
              samples = number("loss_samples");
   if (!epoch || !position || !step || !samples || *epoch < 0 || *step < 0 || *samples < 0) {
-    return refused("does not say where its run stood");
+    return refused("has no valid position of its run");
   }
   if (*position < 0 || *position >= steps_) {
-    return refused(
-        fmt::format("stands at step {} of an epoch, which has {} here", *position, steps_));
+    return refused(fmt::format("is at step {} of an epoch, which has {} steps in this run",
+                               *position, steps_));
   }
   Standing out{*epoch,
                *position,

@@ -1,4 +1,5 @@
-// What a run saves beside its variables, and what it may go on from.
+// The checkpoint of a run: its position and settings in addition to its variables, and the checks
+// before it resumes.
 #pragma once
 
 #include <cstdint>
@@ -13,36 +14,36 @@
 
 namespace goban::train::trainer {
 
-/// Where a run stands between two steps.
+/// The position of a run between two steps.
 struct Standing {
-  int64_t epoch = 0;                      ///< epochs that are over
-  int64_t position = 0;                   ///< steps done of the one in progress
-  int64_t step = 0;                       ///< steps done of the run
+  int64_t epoch = 0;                      ///< finished epochs
+  int64_t position = 0;                   ///< finished steps of the current epoch
+  int64_t step = 0;                       ///< finished steps of the run
   double loss_sum = 0;                    ///< over predictions since the last evaluation
-  int64_t loss_samples = 0;               ///< how many these were
+  int64_t loss_samples = 0;               ///< number of these predictions
   std::vector<double> summary_sums = {};  ///< over steps since the last evaluation
   int64_t summary_steps = 0;
 };
 
-/// The checkpoint of a run in its folder; without a folder nothing is saved or found.
+/// The checkpoint of a run in its folder. Without a folder nothing is saved or loaded.
 class RunCheckpoint {
  public:
-  /// `train_size` samples are `steps` steps an epoch. `trained` must outlive it.
+  /// `steps` is the number of steps per epoch of `train_size` samples. `trained` must outlive it.
   RunCheckpoint(const TrainOptions& options, int64_t train_size, int64_t steps,
                 TrainingStep& trained);
 
-  /// The standing of the checkpoint, whose variables are then those of the run; nothing if there is
-  /// none. Collective. Errors: Failed, for a folder that cannot be made or read; BadData, if it is
-  /// damaged, of a run with other settings, or not the same on all ranks.
+  /// Loads the checkpoint into the variables of the run and returns its position; nullopt if there
+  /// is none. Collective. Errors: Failed, for a folder that cannot be created or read; BadData, if
+  /// the checkpoint is damaged, of a run with other settings, or not the same on all ranks.
   [[nodiscard]] base::Result<std::optional<Standing>> resume();
-  /// Collective. Errors: Failed, if it cannot be written; the one before stays.
+  /// Collective. Errors: Failed, if it cannot be written; the previous checkpoint remains.
   [[nodiscard]] base::Status save(const Standing& standing);
 
  private:
-  /// What must not differ from the run that saved it: its key, its value, and its name for people.
+  /// A setting that must equal that of the saved run: key, value, and its name in messages.
   struct Setting {
     std::string key, value, name;
-    bool always = true;  ///< else it is missing from checkpoints of release 0.1
+    bool always = true;  ///< false: may be missing, as in checkpoints of release 0.1
   };
   [[nodiscard]] std::vector<Setting> settings() const;
   [[nodiscard]] std::string path() const { return options_.checkpoint + "/checkpoint.goban"; }

@@ -14,7 +14,7 @@
 namespace goban::train::trainer {
 namespace {
 
-/// What a device hands to all-reduces in one step.
+/// Bytes that a device contributes to all-reduces in one step.
 int64_t reduced_bytes(const mesh::Plan& plan, int micro_batches) {
   const auto sum = [](const std::vector<mesh::Collective>& all) {
     int64_t bytes = 0;
@@ -49,7 +49,7 @@ base::Status write_metrics(const TrainOptions& options, const EpochResult& resul
   std::string before;
   std::getline(std::ifstream(csv), before);
   if (!before.empty() && before != columns) {
-    return base::bad_data({csv, 1, 1, before}, "has other columns than this run: " + columns,
+    return base::bad_data({csv, 1, 1, before}, "has different columns from this run: " + columns,
                           "use another --out folder, or the same options");
   }
   std::ofstream out(csv, std::ios::app);
@@ -67,8 +67,8 @@ base::Status write_metrics(const TrainOptions& options, const EpochResult& resul
   gauge("step", "Steps completed.", static_cast<double>(result.step));
   gauge("loss", "Mean training loss of the last epoch.", result.train_loss);
   gauge("test_loss", "Mean test loss after the last epoch.", result.test_loss);
-  gauge("test_accuracy", "Share of right predictions on the test set.", result.test_accuracy);
-  gauge("samples_per_second", "Training samples a second.", result.samples_per_s);
+  gauge("test_accuracy", "Share of correct predictions on the test set.", result.test_accuracy);
+  gauge("samples_per_second", "Training samples per second.", result.samples_per_s);
   if (!result.summaries.empty()) {
     text +=
         "# HELP goban_train_summary Mean over the steps since the last evaluation.\n"

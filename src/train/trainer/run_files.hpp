@@ -14,7 +14,7 @@ namespace goban::train::trainer {
 /// Appends a line to metrics.csv (with a header if new) and replaces metrics.prom.
 [[nodiscard]] base::Status write_metrics(const TrainOptions& options, const EpochResult& result);
 
-/// What was measured of the steps of a run.
+/// Measurements of the steps of a run.
 struct StepStatistics {
   int64_t steps = 0;
   double sum_s = 0, sum_s2 = 0;  ///< of whole steps
@@ -26,11 +26,11 @@ struct StepStatistics {
                                          const StepStatistics& steps, const mesh::Plan& plan,
                                          int micro_batches, const mesh::DeviceMemory& memory);
 
-/// Redraws a line on a terminal, at most a few times a second; silent elsewhere.
+/// Redraws a line on a terminal, at most a few times per second; prints nothing elsewhere.
 class ProgressBar {
  public:
   ProgressBar(bool visible, int64_t epoch, int64_t epochs, int64_t steps);
-  /// `position`: steps of the epoch that are done.
+  /// `position`: finished steps of the epoch.
   void show(int64_t position, const Progress& progress);
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;

@@ -1,4 +1,4 @@
-// Stopping in good order: a signal to any rank, agreed on by all of them.
+// Orderly stop: a signal to any rank, agreed on by all ranks.
 #pragma once
 
 #include <atomic>
@@ -8,10 +8,10 @@
 
 namespace goban::train::trainer {
 
-/// Set by a signal handler: what runs ends at the next point that all ranks agree on.
+/// Set by a signal handler; the run ends at the next point on which all ranks agree.
 extern std::atomic<bool> stop_requested;
 
-/// True on all ranks if a signal came to any. Collective.
+/// True on all ranks if any rank received a signal. Collective.
 [[nodiscard]] base::Result<bool> agreed_to_stop(comm::Communicator& end);
 
 }  // namespace goban::train::trainer

@@ -27,7 +27,7 @@ base::Result<std::string> turned(const std::string& layout, const std::string& m
   if (!rules) return base::failure(rules.error());
   if (mesh->axes().size() != 2) {
     return base::usage_error(
-        fmt::format("both orientations need a mesh of two axes, not \"{}\"", mesh_text),
+        fmt::format("--both-orientations requires a mesh with two axes, not \"{}\"", mesh_text),
         "--mesh \"rows:2;cols:2\" --layout \"batch:rows;hidden1:cols\"");
   }
   const std::string& first = mesh->axes()[0].name;
@@ -42,7 +42,7 @@ int64_t largest_batch(const SweepOptions& options) {
   return *std::max_element(options.batch_sizes.begin(), options.batch_sizes.end());
 }
 
-/// What all runs of a folder have in common; the number of epochs may grow.
+/// Settings common to all runs of a folder; the number of epochs may grow.
 std::string settings_text(const SweepOptions& options) {
   const TrainOptions& t = options.train;
   const auto& o = t.optimizer;
@@ -61,7 +61,7 @@ base::Status claim_folder(const SweepOptions& options) {
   const bool claimed = !error && fs::exists(path, error);
   if (error) {
     return base::failed(fmt::format("cannot use the folder '{}': {}", options.out, error.message()),
-                        "give --out a folder that can be written and read");
+                        "--out must be a readable and writable folder");
   }
   if (!claimed) {
     std::ofstream out(path, std::ios::binary);
@@ -73,8 +73,8 @@ base::Status claim_folder(const SweepOptions& options) {
   std::ostringstream there;
   there << in.rdbuf();
   if (there.str() == mine) return {};
-  return base::usage_error(fmt::format("'{}' is of a sweep with other settings", path),
-                           "give another --out, or the options of that file");
+  return base::usage_error(fmt::format("'{}' belongs to a sweep with other settings", path),
+                           "use another --out folder, or the settings in that file");
 }
 
 class Sweep {
@@ -88,13 +88,14 @@ class Sweep {
     const auto data = open_batches(options_.train);
     if (!data) return base::failure(data.error());
     samples_ = (*data)->train_size();
-    // All processes or none: the first one says whether the folder is ours.
+    // All processes continue or none: the first one checks whether the folder belongs to this
+    // sweep.
     base::Status folder;
     if (launcher_.first) folder = claim_folder(options_);
     const auto go = launcher_.agree(folder.has_value());
     if (!go) return base::failure(go.error());
     if (!*go) {
-      return folder ? base::usage_error("the first rank refused the sweep's folder")
+      return folder ? base::usage_error("the first rank rejected the sweep's folder")
                     : base::failure(folder.error());
     }
     SweepResult result;
@@ -133,8 +134,9 @@ class Sweep {
         return out;
       }
       if (attempt == 1 && launcher_.first) {
-        // At its end, and yet lines are missing: it was ended between a checkpoint and its line.
-        fmt::print(stderr, "  '{}' lacks lines of its metrics: trained again\n", train.out);
+        // The run is finished but lines are missing: it was interrupted between a checkpoint and
+        // its line.
+        fmt::print(stderr, "  '{}' has incomplete metrics; training again\n", train.out);
         std::error_code error;
         fs::remove_all(train.out, error);
       }
@@ -146,15 +148,15 @@ class Sweep {
         return out;
       }
       if (!trained) return base::failure(trained.error());
-      // A signal may have come to one process after the run's own last agreement.
+      // A process may have received a signal after the run's last agreement.
       const auto stop = launcher_.any(stop_requested);
       if (!stop) return base::failure(stop.error());
       stopped_ = *stop;
       if (stopped_) return out;
     }
-    return base::failed(fmt::format("'{}' has {} of {} lines of metrics, even when trained again",
+    return base::failed(fmt::format("'{}' has {} of {} lines of metrics, even after training again",
                                     train.out, out.rows.size(), expected),
-                        "is another process at work in the folder?");
+                        "check that no other process uses the folder");
   }
 
   void say(const SweepPoint& p, size_t number, size_t all) const {
@@ -168,7 +170,7 @@ class Sweep {
     if (options_.largest_limit_bytes == 0 || result.stopped || options_.train.task == "lm") {
       return {};
     }
-    fmt::print(stderr, "largest batch on {} ranks within {} bytes a device\n",
+    fmt::print(stderr, "largest batch on {} ranks within {} bytes per device\n",
                fmt::join(options_.largest_ranks, ", "), options_.largest_limit_bytes);
     LargestOptions wanted;
     wanted.train = options_.train;
@@ -186,7 +188,7 @@ class Sweep {
   const SweepOptions& options_;
   const Launcher& launcher_;
   int64_t samples_ = 0;
-  bool stopped_ = false;  // by a signal, on all processes
+  bool stopped_ = false;  // by a signal; equal on all processes
 };
 
 }  // namespace
@@ -206,7 +208,8 @@ const char* control_name(Control control) {
 base::Result<std::vector<SweepPoint>> grid_of(const SweepOptions& options) {
   if (options.batch_sizes.empty() || options.hidden.empty() || options.layouts.empty() ||
       options.learning_rates.empty() || options.seeds < 1) {
-    return base::usage_error("the grid is empty in one of its directions");
+    return base::usage_error(
+        "the grid is empty: each list must have at least one value, and --seeds must be >= 1");
   }
   std::vector<std::string> layouts;
   for (const std::string& layout : options.layouts) {
@@ -218,7 +221,7 @@ base::Result<std::vector<SweepPoint>> grid_of(const SweepOptions& options) {
   }
   std::vector<Control> controls = {Control::Plain};
   for (const Control control : options.controls) {
-    // A rate that is given does not fall: its schedule is equal anyway.
+    // Only Adafactor's rate decreases; other schedules are equal anyway.
     const bool falls = options.train.optimizer.kind == mesh::OptimizerOptions::Kind::Adafactor;
     if (control == Control::EqualSchedule && !falls) continue;
     if (std::find(controls.begin(), controls.end(), control) == controls.end()) {

@@ -1,5 +1,5 @@
 // The batch-size experiment: one model trained over a grid (batch x hidden x layout x learning
-// rate) and seeds, with its controls. Every run has a folder, so a sweep that was stopped goes on.
+// rate) with several seeds and controls. Every run has a folder, so a stopped sweep can be resumed.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,12 @@
 namespace goban::train::trainer {
 
 /// Batch size and learning-rate schedule are confounded in the plain experiment (Adafactor's rate
-/// falls with the number of steps, and a smaller batch takes more of them). The controls part them.
+/// decreases with the number of steps, and a smaller batch takes more of them). The controls
+/// separate them.
 enum class Control : uint8_t {
   Plain,
-  EqualSteps,     ///< every batch size takes the steps that the largest one takes
-  EqualSchedule,  ///< every batch size has the largest one's learning rates, by samples seen
+  EqualSteps,     ///< every batch size takes the number of steps of the largest
+  EqualSchedule,  ///< every batch size has the learning rates of the largest, by samples seen
 };
 [[nodiscard]] const char* control_name(Control control);
 
@@ -32,17 +33,17 @@ struct SweepPoint {
 };
 
 struct SweepOptions {
-  TrainOptions train;  ///< what the grid does not vary
+  TrainOptions train;  ///< settings that the grid does not vary
   std::vector<int64_t> batch_sizes = {10, 20, 50, 100, 200, 250};
   std::vector<int64_t> hidden = {512};
   std::vector<std::string> layouts = {""};
   std::vector<double> learning_rates = {0};
   int seeds = 3;
-  bool both_orientations = false;  ///< each layout again with the two mesh axes exchanged
+  bool both_orientations = false;  ///< repeat each layout with the two mesh axes exchanged
   std::vector<Control> controls = {Control::EqualSteps, Control::EqualSchedule};
   std::string out;      ///< folder
-  std::string command;  ///< as it was typed, for run.sh and the report
-  /// Limit of the search for the largest batch on 1, 2 and 4 ranks (claim S7); 0: not searched.
+  std::string command;  ///< the command line, for run.sh and the report
+  /// Memory limit in the search for the largest batch (claim S7); 0: no search.
   int64_t largest_limit_bytes = 64'000'000;
   std::vector<int> largest_ranks = {1, 2, 4};
 };
@@ -51,35 +52,37 @@ struct SweepRun {
   SweepPoint point;
   std::vector<EpochResult> rows;
   bool complete = false;
-  std::string refused;  ///< why it did not run, such as a batch that the layout does not divide
+  std::string
+      refused;  ///< error, if it did not run, such as a batch that the layout does not divide
 };
 
 struct SweepResult {
   std::vector<SweepRun> runs;
   std::vector<Largest> largest;
-  bool stopped = false;  ///< by a signal; the same command goes on
+  bool stopped = false;  ///< by a signal; the same command resumes
 };
 
-/// How a run is started: on threads, or on the ranks of an MPI job, all of which call run_sweep.
+/// How runs are started: on threads, or on the ranks of an MPI job, all of which call run_sweep.
 struct Launcher {
   int ranks = 1;
-  bool first = true;  ///< this process decides, prints and writes
+  bool first = true;  ///< true for the process that decides, prints and writes
   std::function<base::Result<std::vector<EpochResult>>(const TrainOptions&)> train;
-  /// The first process's answer, on all.
+  /// Returns the first process's value on all.
   std::function<base::Result<bool>(bool)> agree;
-  /// True on all if any process says so.
+  /// Returns true on all if any process passes true.
   std::function<base::Result<bool>(bool)> any;
 };
 
-/// Every combination once. Errors: Usage, for an empty list or a mesh that cannot be turned.
+/// Every combination once. Errors: Usage, for an empty list or a mesh whose axes cannot be
+/// exchanged.
 [[nodiscard]] base::Result<std::vector<SweepPoint>> grid_of(const SweepOptions& options);
 
-/// What the trainer is asked for one point; `samples` is the size of the training set.
+/// The trainer's options for one point; `samples` is the size of the training set.
 [[nodiscard]] TrainOptions options_of(const SweepOptions& options, const SweepPoint& point,
                                       int64_t samples);
 
-/// Runs what is not complete yet, then writes sweep.csv, report.html and run.sh.
-/// Errors: Usage, for a folder of another sweep; and what ends a run but a refused layout.
+/// Runs the incomplete points, then writes sweep.csv, report.html and run.sh. Errors: Usage, for a
+/// folder of another sweep; and errors of runs other than rejected layouts.
 [[nodiscard]] base::Result<SweepResult> run_sweep(const SweepOptions& options,
                                                   const Launcher& launcher);
 

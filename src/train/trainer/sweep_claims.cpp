@@ -8,15 +8,16 @@
 namespace goban::train::trainer {
 namespace {
 
-// The rules. The experiment gives curves and words; these are the numbers we read from them.
-constexpr double kConverged = 0.005;          // S1: accuracy within this of the run's best
-constexpr double kEpochShare = 0.1;           // S1: epochs of convergence may differ by this share
-constexpr double kFirstGap = 0.03;            // S2
-constexpr double kLastGap = 0.01;             // S3: "about 0.005": not more than twice that
-constexpr double kTurned = 1.2;               // S5: last test loss over the least
-constexpr int kTurnFirst = 3, kTurnLast = 8;  // S5: "after epoch 5 or so"
-constexpr size_t kTurnEpochs = 8;             // S5 needs so many epochs
-constexpr size_t kAllEpochs = 20;             // S3, S6
+// The criteria. The experiment gives curves and statements; these thresholds are our reading.
+constexpr double kConverged = 0.005;  // S1: maximum distance to the run's best accuracy
+constexpr double kEpochShare =
+    0.1;  // S1: maximum difference of epochs to convergence, as a share of all epochs
+constexpr double kFirstGap = 0.03;                       // S2
+constexpr double kLastGap = 0.01;                        // S3: "about 0.005": at most twice that
+constexpr double kTurned = 1.2;                          // S5: last / minimum test loss
+constexpr int kTurnFirst = 3, kTurnLast = 8;             // S5: "after epoch 5 or so"
+constexpr size_t kTurnEpochs = 8;                        // S5: minimum number of epochs
+constexpr size_t kAllEpochs = 20;                        // S3, S6
 constexpr double kTwiceLow = 1.5, kTwiceHigh = 2.5;      // S6
 constexpr double kOthersLow = 0.03, kOthersHigh = 0.07;  // S6: "about 0.05"
 constexpr double kScaling = 0.8;                         // S7: share of proportional growth
@@ -56,13 +57,13 @@ Claim convergence(const Curves& curves, size_t epochs) {
   }
   claim.measured = fmt::format("difference {:.0f} ({})", high - low, claim.measured);
   claim.verdict = epochs < 5 ? Verdict::NotMeasured : verdict(high - low <= allowed);
-  if (epochs < 5) claim.measured += "; 5 epochs at least are needed";
+  if (epochs < 5) claim.measured += "; at least 5 epochs are required";
   return claim;
 }
 
 Claim first_accuracy(const Curve& small, const Curve& large) {
   const double gap = small.accuracy.front() - large.accuracy.front();
-  return {"S2", "A smaller batch has the higher initial accuracy",
+  return {"S2", "A smaller batch has a higher initial accuracy",
           fmt::format("after the first epoch, smallest minus largest batch > {}", kFirstGap),
           fmt::format("{:.4f} - {:.4f} = {:+.4f}, margin {:+.4f}", small.accuracy.front(),
                       large.accuracy.front(), gap, gap - kFirstGap),
@@ -83,7 +84,7 @@ Claim last_accuracy(const Curve& small, const Curve& large, size_t epochs) {
 
 Claim first_loss(const Curve& small, const Curve& large) {
   const double gap = large.loss.front() - small.loss.front();
-  return {"S4", "A smaller batch has the lower initial loss",
+  return {"S4", "A smaller batch has a lower initial loss",
           "test loss after the first epoch: smallest < largest batch",
           fmt::format("{:.4f} against {:.4f}, margin {:+.4f}", small.loss.front(),
                       large.loss.front(), gap),
@@ -91,19 +92,20 @@ Claim first_loss(const Curve& small, const Curve& large) {
 }
 
 Claim overfitting(const Curves& curves, size_t epochs) {
-  Claim claim{"S5",
-              "Only the smallest batch overfits: its loss turns up after epoch 5 or so",
-              fmt::format("last test loss >= {} times the least for the smallest batch only, whose "
-                          "least lies in epochs {} to {}",
-                          kTurned, kTurnFirst, kTurnLast),
-              {},
-              {}};
+  Claim claim{
+      "S5",
+      "Only the smallest batch overfits: its loss rises after about epoch 5",
+      fmt::format("last test loss >= {} times the minimum for the smallest batch only, whose "
+                  "minimum is in epochs {} to {}",
+                  kTurned, kTurnFirst, kTurnLast),
+      {},
+      {}};
   bool others = false;
   for (const auto& [batch, curve] : curves) {
     others = others || (batch != curves.begin()->first && turned(curve) >= kTurned);
-    claim.measured +=
-        fmt::format("{}{}: {:.2f} times, least in epoch {:.0f}", claim.measured.empty() ? "" : ", ",
-                    batch, turned(curve), curve.epoch[least_loss_at(curve)]);
+    claim.measured += fmt::format("{}{}: {:.2f} times, minimum in epoch {:.0f}",
+                                  claim.measured.empty() ? "" : ", ", batch, turned(curve),
+                                  curve.epoch[least_loss_at(curve)]);
   }
   const Curve& small = curves.begin()->second;
   const double at = small.epoch[least_loss_at(small)];
@@ -111,7 +113,7 @@ Claim overfitting(const Curves& curves, size_t epochs) {
       verdict(!others && turned(small) >= kTurned && at >= kTurnFirst && at <= kTurnLast);
   if (epochs < kTurnEpochs) {
     claim.verdict = Verdict::NotMeasured;
-    claim.measured += fmt::format("; {} epochs, {} are needed", epochs, kTurnEpochs);
+    claim.measured += fmt::format("; {} epochs, {} are required", epochs, kTurnEpochs);
   }
   return claim;
 }

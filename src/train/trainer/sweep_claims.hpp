@@ -1,4 +1,4 @@
-// What the batch-size experiment is said to show (claims S1 to S7), measured on a sweep.
+// The claims of the batch-size experiment (S1 to S7), checked on a sweep.
 #pragma once
 
 #include <map>
@@ -14,12 +14,12 @@ enum class Verdict : uint8_t { NotMeasured, Holds, Fails };
 
 struct Claim {
   std::string id, text;
-  std::string rule;      ///< what has to be measured for it to hold
-  std::string measured;  ///< numbers with their margin to the rule
+  std::string rule;      ///< the criterion
+  std::string measured;  ///< measured values with their margin to the criterion
   Verdict verdict = Verdict::NotMeasured;
 };
 
-/// Means over the seeds of one batch size, by epoch (or interval), with the least and the most.
+/// Means over the seeds of one batch size, by epoch (or interval), with minimum and maximum.
 struct Curve {
   std::vector<double> epoch, step;
   std::vector<double> accuracy, accuracy_low, accuracy_high;
@@ -27,7 +27,7 @@ struct Curve {
   int seeds = 0;
 };
 
-/// Which of a sweep's runs: all but batch and seed.
+/// Selects runs of a sweep by everything except batch and seed.
 struct Selection {
   Control control = Control::Plain;
   int64_t hidden = 0;
@@ -35,8 +35,8 @@ struct Selection {
   double learning_rate = 0;
 };
 
-/// Complete runs of the selection by batch size; epochs that some seed lacks are left out. The
-/// largest batch, being its own control, is that of the plain runs under every control.
+/// Curves of the complete runs of the selection, by batch size; epochs that a seed lacks are
+/// omitted. The largest batch is its own control: its plain runs are used under every control.
 [[nodiscard]] std::map<int64_t, Curve> curves_of(const std::vector<SweepRun>& runs,
                                                  const Selection& selection);
 /// The selections of one control that have complete runs, in the order of the grid.
@@ -46,8 +46,8 @@ struct Selection {
 /// S1 to S7 on the first selection of the plain runs (S7: on the search for the largest batch).
 [[nodiscard]] std::vector<Claim> claims_of(const SweepOptions& options, const SweepResult& result);
 
-/// Largest difference of training loss, relative to the first layout's, between layouts of
-/// otherwise equal runs: (layout, difference, runs compared).
+/// Maximum difference of training loss, relative to the first layout's, between layouts of
+/// otherwise equal runs, and the number of runs compared.
 struct LayoutAgreement {
   std::string layout;
   double worst = 0;

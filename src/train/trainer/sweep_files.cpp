@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kColumns = 9;
 
-/// A field of the CSV; with blanks inside it is quoted too.
+/// A CSV field; quoted also if it contains spaces.
 std::string quoted(const std::string& text) {
   return text.find_first_of(",\" ") == std::string::npos ? text : "\"" + text + "\"";
 }
@@ -30,7 +30,7 @@ base::Result<std::vector<EpochResult>> read_metrics(const std::string& path) {
   base::FieldSplitter splitter;
   for (int number = 1; std::getline(in, line); ++number) {
     if (number == 1) continue;
-    if (in.eof()) break;  // no end of line: cut off
+    if (in.eof()) break;  // no newline: truncated
     std::vector<double> values;
     const bool whole = splitter.split(line) && splitter.fields().size() == kColumns;
     for (const std::string_view field : splitter.fields()) {
@@ -39,7 +39,7 @@ base::Result<std::vector<EpochResult>> read_metrics(const std::string& path) {
       values.push_back(*value);
     }
     if (!whole || values.size() != kColumns) {
-      return base::bad_data({path, number, 0, ""}, "is no line of metrics: '" + line + "'",
+      return base::bad_data({path, number, 0, ""}, "is not a line of metrics: '" + line + "'",
                             "remove the run's folder to train it again");
     }
     EpochResult row;
@@ -73,9 +73,9 @@ std::string sweep_csv(const std::vector<SweepRun>& runs) {
 
 std::string mpirun_script(const std::string& command, int ranks) {
   return fmt::format(R"(#!/bin/bash
-# The sweep of this folder, once more (it goes on where it stopped). Run it plainly, as a job of
-# Goban (goban submit) or in a Slurm allocation; under mpirun every rank is given the GPU of its
-# local rank, of those that the job has.
+# Runs or resumes the sweep of this folder. Start it directly, as a job of Goban (goban submit) or
+# in a Slurm allocation. Under mpirun every rank sees the GPU of its local rank among the GPUs of
+# the job.
 set -eu
 cd {2}
 launched="${{PMIX_RANK:-}}${{PMI_RANK:-}}${{PMI_SIZE:-}}${{OMPI_MCA_ess_base_jobid:-}}"

@@ -10,8 +10,8 @@
 namespace goban::train::trainer {
 namespace {
 
-/// run.sh of a sweep that prints which GPU it sees, beside an mpirun that says it was called and
-/// runs the command as one rank.
+/// A run.sh that prints the GPUs it sees, with a stand-in for mpirun that prints a line and runs
+/// the command as one rank.
 class RunScript : public ::testing::Test {
  protected:
   RunScript() {
@@ -28,7 +28,7 @@ class RunScript : public ::testing::Test {
   void write(const std::string& name, const std::string& text) {
     std::ofstream(folder_ + "/" + name) << text;
   }
-  /// What it prints where `environment` holds and nothing else of a launcher.
+  /// Runs the script with `environment` and no other launcher variables; returns its output.
   std::string run(int ranks, const std::string& environment) {
     write("run.sh", mpirun_script("echo gpu $CUDA_VISIBLE_DEVICES", ranks));
     const std::string command = fmt::format(

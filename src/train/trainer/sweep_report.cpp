@@ -93,7 +93,7 @@ std::string claims_table(const std::vector<Claim>& claims) {
   return out + "</table>\n";
 }
 
-/// The last values of every batch size under each control.
+/// The final values of every batch size under each control.
 std::string last_table(const SweepReport& report) {
   Rows rows;
   const auto& batches = report.options->batch_sizes;
@@ -124,10 +124,10 @@ std::string layouts_section(const SweepReport& report) {
     rows.push_back({each.layout, std::to_string(each.compared), fmt::format("{:.2e}", each.worst)});
   }
   if (rows.empty()) return {};
-  return "<h2>The same losses under every layout</h2>\n<p>Largest relative difference of the "
-         "training loss of an epoch to that of the first layout, over equal runs. Sums are formed "
-         "in another order, so it grows slowly with the number of steps.</p>\n" +
-         table({"layout", "runs compared", "largest difference"}, rows);
+  return "<h2>Losses under every layout</h2>\n<p>Maximum relative difference of the "
+         "training loss of an epoch from that of the first layout, over equal runs. Sums are "
+         "formed in another order, so it grows slowly with the number of steps.</p>\n" +
+         table({"layout", "runs compared", "maximum difference"}, rows);
 }
 
 std::string largest_section(const SweepReport& report) {
@@ -138,10 +138,10 @@ std::string largest_section(const SweepReport& report) {
                     std::to_string(each.found), std::to_string(each.measured_bytes)});
   }
   return fmt::format(
-             "<h2>Largest batch by number of ranks</h2>\n<p>Within {} bytes a device, enforced by "
-             "the allocator. Predicted from the plan alone; found by training steps.</p>\n",
+             "<h2>Largest batch by number of ranks</h2>\n<p>Within {} bytes per device, enforced "
+             "by the allocator. Predicted from the plan alone; found by training steps.</p>\n",
              report.options->largest_limit_bytes) +
-         table({"ranks", "layout", "predicted", "found", "bytes at most"}, rows);
+         table({"ranks", "layout", "predicted", "found", "maximum bytes"}, rows);
 }
 
 std::string refused_section(const SweepReport& report) {
@@ -157,10 +157,10 @@ std::string refused_section(const SweepReport& report) {
   }
   std::string out;
   if (report.result->stopped || incomplete > 0) {
-    out += "<p><b>The sweep was stopped before its end; the same command goes on.</b></p>\n";
+    out += "<p><b>The sweep was stopped before its end; the same command resumes it.</b></p>\n";
   }
   if (rows.empty()) return out;
-  return out + "<h2>Not run</h2>\n" + table({"control", "batch", "layout", "why"}, rows);
+  return out + "<h2>Not run</h2>\n" + table({"control", "batch", "layout", "reason"}, rows);
 }
 
 std::string setting_text(const SweepReport& report) {
@@ -185,10 +185,10 @@ std::string sweep_html(const SweepReport& report) {
     body += figures(report, each, false);
   }
   body +=
-      "<p class=\"s\">Lines: means over seeds; bands: least to most; dashed: loss on the "
+      "<p class=\"s\">Lines: means over seeds; bands: minimum to maximum; dashed: loss on the "
       "training set.</p>\n<h2>Claims</h2>\n" +
       claims_table(report.claims);
-  body += "<h2>At the end</h2>\n" + last_table(report);
+  body += "<h2>Final values</h2>\n" + last_table(report);
   const auto control = [&](Control which, const char* title, const char* text, bool by_step) {
     const auto selections = selections_of(report.result->runs, which);
     if (selections.empty()) return;
@@ -199,10 +199,11 @@ std::string sweep_html(const SweepReport& report) {
           "Every batch size takes as many steps as the largest one takes in all its epochs, so a "
           "small batch sees fewer samples.",
           true);
-  control(Control::EqualSchedule, "Control: equal learning rates",
-          "Adafactor's learning rate falls with the number of steps, of which a small batch takes "
-          "more. Here it follows the samples seen, as for the largest batch.",
-          false);
+  control(
+      Control::EqualSchedule, "Control: equal learning rates",
+      "Adafactor's learning rate decreases with the number of steps, of which a small batch takes "
+      "more. Here it follows the samples seen, as for the largest batch.",
+      false);
   body += layouts_section(report) + largest_section(report);
   Rows environment;
   for (const auto& [name, value] : report.environment) environment.push_back({name, value});

@@ -1,4 +1,4 @@
-// The report of a sweep: one HTML file without anything from outside.
+// The report of a sweep: one self-contained HTML file.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ struct SweepReport {
   std::string script;
 };
 
-/// Figures (accuracy and loss against epoch, of every selection and control), the claims, layouts
-/// compared, the largest batches, refused runs, the environment and the script.
+/// Figures (accuracy and loss against epoch, for every selection and control), claims, compared
+/// layouts, largest batches, rejected runs, environment and script.
 [[nodiscard]] std::string sweep_html(const SweepReport& report);
 
 }  // namespace goban::train::trainer

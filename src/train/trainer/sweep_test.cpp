@@ -39,10 +39,10 @@ TEST(SweepGrid, IsEveryCombinationOnceAndTheLargestBatchIsItsOwnControl) {
   };
   EXPECT_EQ(count(Control::Plain), 2 * 2 * 2 * 2 * 3);
   EXPECT_EQ(count(Control::EqualSteps), 1 * 2 * 2 * 2 * 3);
-  EXPECT_EQ(count(Control::EqualSchedule), 1 * 2 * 2 * 1 * 3);  // a given rate does not fall
+  EXPECT_EQ(count(Control::EqualSchedule), 1 * 2 * 2 * 1 * 3);  // a fixed rate does not decrease
   EXPECT_EQ((*points)[6].layout, "batch:cols;hidden1:rows");
   options.train.mesh = "rows:4";
-  EXPECT_THAT(grid_of(options).error().text(), HasSubstr("need a mesh of two axes"));
+  EXPECT_THAT(grid_of(options).error().text(), HasSubstr("requires a mesh with two axes"));
 }
 
 TEST(SweepGrid, ControlsChangeWhatTheySay) {
@@ -120,7 +120,7 @@ TEST_F(SweepRuns, WritesCsvReportAndScriptAndTrainsNothingTwice) {
                            "Control: equal learning rates", "Environment", "LOCAL_RANK"}) {
     EXPECT_THAT(html, HasSubstr(part));
   }
-  EXPECT_THAT(html, Not(HasSubstr("http")));  // nothing from outside
+  EXPECT_THAT(html, Not(HasSubstr("http")));  // self-contained
   ASSERT_TRUE(run_sweep(options_, launcher_));
   EXPECT_EQ(started_, 8);
   EXPECT_EQ(contents("sweep.csv"), csv);
@@ -140,7 +140,7 @@ TEST_F(SweepRuns, ASignalInTheSearchForTheLargestBatchStopsIt) {
   ASSERT_TRUE(run_sweep(options_, launcher_));
   options_.largest_limit_bytes = 3'000'000;
   options_.largest_ranks = {1, 2};
-  stop_requested = true;  // all runs are complete: only the search is left
+  stop_requested = true;  // all runs are complete: only the search remains
   const auto stopped = run_sweep(options_, launcher_);
   stop_requested = false;
   ASSERT_TRUE(stopped) << stopped.error().text();
@@ -199,7 +199,7 @@ TEST_F(SweepRuns, AnotherSweepsFolderIsRefused) {
   options_.train.train_limit = 100;
   const auto other = run_sweep(options_, launcher_);
   ASSERT_FALSE(other);
-  EXPECT_THAT(other.error().text(), HasSubstr("of a sweep with other settings"));
+  EXPECT_THAT(other.error().text(), HasSubstr("belongs to a sweep with other settings"));
 }
 
 TEST_F(SweepRuns, LayoutsAreComparedAndIllegalOnesListed) {
@@ -246,7 +246,7 @@ std::vector<std::string> verdicts(const SweepResult& result, int64_t epochs) {
 }
 
 TEST(SweepClaims, FollowTheCurves) {
-  // Twenty epochs as the experiment describes them.
+  // Twenty epochs as described in the experiment.
   std::vector<double> small_accuracy(20, 0.988), large_accuracy(20, 0.985);
   std::vector<double> small_loss(20, 0.10), large_loss(20, 0.05);
   small_accuracy[0] = 0.9715;
@@ -286,7 +286,7 @@ TEST(SweepFiles, MetricsAreReadBackAndDamageIsNamed) {
   std::ofstream(path) << "header\n10,1,1,600,0.85,0.47,0.864,0.22,27138\n10,1,2,12";
   const auto rows = read_metrics(path);
   ASSERT_TRUE(rows);
-  ASSERT_EQ(rows->size(), 1U);  // the second line was cut off by a crash
+  ASSERT_EQ(rows->size(), 1U);  // the second line was truncated by a crash
   EXPECT_EQ((*rows)[0].step, 600);
   EXPECT_EQ((*rows)[0].test_accuracy, 0.864);
   std::ofstream(path) << "header\n10,1,1,600,0.85,nonsense,0.864,0.22,27138\n";

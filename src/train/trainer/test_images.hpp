@@ -5,8 +5,8 @@
 
 namespace goban::train::trainer {
 
-/// Writes 240 training and 40 test images in IDX form, whose classes are where the bright square
-/// lies.
+/// Writes 240 training and 40 test images in IDX format. The class is the position of a bright
+/// square.
 void write_images(const std::filesystem::path& folder);
 
 }  // namespace goban::train::trainer

@@ -1,4 +1,4 @@
-// Test support: small runs on threads, in a folder of their own.
+// Test support: small runs on threads, in a temporary folder.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 namespace goban::train::trainer {
 
 /// A folder with a set of images (test_images.hpp), removed at the end, and options of a run on it:
-/// an MLP, 10 steps an epoch.
+/// an MLP, 10 steps per epoch.
 class TestRuns {
  protected:
   explicit TestRuns(const std::string& name);
@@ -19,11 +19,11 @@ class TestRuns {
   TestRuns(const TestRuns&) = delete;
   TestRuns& operator=(const TestRuns&) = delete;
 
-  /// Trains on as many threads as the mesh has devices; rank 0's results.
+  /// Trains on one thread per device of the mesh; returns rank 0's results.
   [[nodiscard]] static base::Result<std::vector<EpochResult>> run(const TrainOptions& options);
-  /// A language model of this file, quick enough for a test.
+  /// Options of a language model on this file, fast enough for a test.
   [[nodiscard]] TrainOptions language_model(const std::string& text) const;
-  /// The checkpoint of runs that save to the folder "saved".
+  /// Path of the checkpoint of runs that save to the folder "saved".
   [[nodiscard]] std::string saved() const;
   [[nodiscard]] static std::string contents(const std::string& path);
 

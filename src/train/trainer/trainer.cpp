@@ -21,9 +21,9 @@ namespace {
 
 using namespace mesh;
 
-constexpr int64_t kStopInterval = 8;  // steps between agreements on stopping
+constexpr int64_t kStopInterval = 8;  // steps between agreements to stop
 
-/// A run on one rank, from its graphs to its last epoch.
+/// A run on one rank, from building its graphs to its last epoch.
 class Run {
  public:
   Run(const TrainOptions& options, comm::Communicator& end) : options_(options), end_(end) {}
@@ -57,11 +57,11 @@ class Run {
     return options_.evaluate_every > 0 ? at_.step % options_.evaluate_every == 0
                                        : at_.position == 0;
   }
-  /// Since the last evaluation.
+  /// Mean training loss since the last evaluation.
   double mean_loss() const {
     return at_.loss_sum / static_cast<double>(std::max<int64_t>(at_.loss_samples, 1));
   }
-  /// Steps of the whole run.
+  /// Number of steps of the whole run.
   int64_t all_steps() const {
     return options_.most_steps > 0 ? options_.most_steps : options_.epochs * steps_;
   }
@@ -101,7 +101,8 @@ class Run {
     return prepare_test();
   }
 
-  /// Needs no ranks: a layout for a large machine is explained on a small one.
+  /// Independent of the number of ranks: a layout for a large machine can be explained on a small
+  /// one.
   base::Status explain_plan(const StepGraph& step, const ChosenLayout& layout) const {
     const auto plan =
         lower(step.graph, step.roots(), layout.mesh, layout.rules, 0, options_.micro_batches);
@@ -110,7 +111,7 @@ class Run {
     return {};
   }
 
-  /// Whole batches of an epoch, and the smaller one at its end.
+  /// Counts the whole batches of an epoch, and prepares the smaller one at its end.
   base::Status count_steps() {
     const int64_t size = batches_->train_size(), rest = size % options_.batch_size;
     whole_steps_ = size / options_.batch_size;
@@ -122,21 +123,21 @@ class Run {
     if (rest == 0) return {};
     if (options_.last_batch == LastBatch::Drop) {
       if (speaks()) {
-        fmt::print(stderr, "note: {} of {} samples are left out of each epoch\n", rest, size);
+        fmt::print(stderr, "note: {} of {} samples are excluded from each epoch\n", rest, size);
       }
       return {};
     }
     TrainOptions last = options_;
     last.batch_size = rest;
     if (rest % last.micro_batches != 0) last.micro_batches = 1;
-    last.lr_scale = LrScale::None;  // the rate is that of the whole batch
+    last.lr_scale = LrScale::None;  // keeps the learning rate of a whole batch
     last.optimizer.scale = batch_scale(options_);
     auto smaller = TrainingStep::sharing(last, *whole_);
     if (!smaller) {
       base::Error error = smaller.error();
       error.message =
           fmt::format("the last batch of an epoch has {} samples: {}", rest, error.message);
-      error.remedy = "--last-batch drop leaves them out; or a batch size that divides the data set";
+      error.remedy = "use --last-batch drop, or a batch size that divides the data set";
       return base::failure(error);
     }
     last_ = std::move(*smaller);
@@ -150,7 +151,7 @@ class Run {
     evaluation_ = std::move(*evaluation);
     if (evaluation_->left_out() > 0 && speaks()) {
       fmt::print(stderr,
-                 "note: {} of {} test samples are left out: the layout does not divide them\n",
+                 "note: {} of {} test samples are excluded: the layout does not divide them\n",
                  evaluation_->left_out(), batches_->test_size());
     }
     return {};
@@ -167,7 +168,7 @@ class Run {
     return {};
   }
 
-  /// The error of a run whose numbers are none: nothing is saved of it.
+  /// The error of a run with non-finite values; nothing of it is saved.
   base::Status no_number(const std::string& what) const {
     return base::failed(what, options_.checkpoint.empty()
                                   ? "lower the learning rate or use fp32"
@@ -175,17 +176,16 @@ class Run {
                                     "intact");
   }
 
-  /// The loss of a step is that before its update: what the last update made of the variables shows
-  /// only in them. Collective, and equal on all ranks.
+  /// Checks that all variables are finite. The loss of a step is computed before its update, so it
+  /// does not show the effect of the last update. Collective, and equal on all ranks.
   base::Status check_variables() {
     const auto bad = whole_->variables().first_not_finite();
     if (!bad) return base::failure(bad.error());
     if (bad->empty()) return {};
-    return no_number(
-        fmt::format("'{}' holds values that are no finite numbers after step {}", *bad, at_.step));
+    return no_number(fmt::format("'{}' contains NaN or infinity after step {}", *bad, at_.step));
   }
 
-  /// One step at `at_.position`: batches, program, statistics. The number of samples.
+  /// Runs one step at `at_.position`: batches, program, statistics. Returns the number of samples.
   base::Result<int64_t> one_step() {
     TrainingStep& part = at_.position < whole_steps_ ? *whole_ : *last_;
     const double before = base::steady_s();
@@ -226,7 +226,7 @@ class Run {
     return samples;
   }
 
-  /// From one evaluation to the next.
+  /// Trains from one evaluation to the next.
   base::Result<EpochResult> interval() {
     const double start = base::steady_s();
     int64_t seen = 0;
@@ -307,11 +307,11 @@ class Run {
           result.train_s, result.samples_per_s);
       if (predicted_s_ > 0) {
         const double measured = statistics_.sum_s / static_cast<double>(statistics_.steps);
-        fmt::print("planner: {:.4g} s a step measured, {:.4g} s predicted ({:.2f} times)\n",
+        fmt::print("planner: {:.4g} s per step measured, {:.4g} s predicted ({:.2f} times)\n",
                    measured, predicted_s_, measured / predicted_s_);
       }
       if (options_.memory_limit_bytes > 0) {
-        fmt::print("memory of device 0: {} bytes at most measured, {} planned, limit {}\n",
+        fmt::print("memory of device 0: peak {} bytes measured, {} planned, limit {}\n",
                    memory_->peak_bytes(), needed_bytes(whole_->plan()),
                    options_.memory_limit_bytes);
       }
@@ -329,7 +329,7 @@ class Run {
   const TrainOptions& options_;
   comm::Communicator& end_;
   std::unique_ptr<DeviceMemory> memory_;
-  std::unique_ptr<TrainingStep> whole_, last_;  // batches of the whole size, the epoch's last one
+  std::unique_ptr<TrainingStep> whole_, last_;  // for whole batches; for an epoch's last batch
   std::unique_ptr<Evaluation> evaluation_;
   std::unique_ptr<Batches> batches_;
   ProgressSocket socket_;

@@ -1,4 +1,4 @@
-// One training run on one rank: builds the model, checks its layout, trains, evaluates, saves.
+// One training run on one rank: builds the model, checks its layout, trains, evaluates and saves.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace goban::train::trainer {
 
-/// Trains; every rank calls it with equal options. Rank 0 prints and writes files. After a signal
-/// (stop_requested) the ranks agree on a step, save and leave; so they do while they plan.
-/// Errors: Usage for options and layouts; Failed for a loss or a variable that is no finite number
-/// (nothing is saved then: the last checkpoint stays), for files, and for lost ranks.
+/// Trains. Every rank calls it with equal options; rank 0 prints and writes files. After a signal
+/// (stop_requested) the ranks agree on a step, save and return; also during planning. Errors: Usage
+/// for options and layouts; Failed for a loss or variable that is not finite (nothing is saved
+/// then: the last checkpoint remains), for files, and for lost ranks.
 [[nodiscard]] base::Result<std::vector<EpochResult>> train(const TrainOptions& options,
                                                            comm::Communicator& end);
 

@@ -51,7 +51,8 @@ TEST_F(Trainer, LearnsAndWritesMetricsAndAProfile) {
       base::reports::parse_job_profile(contents(options_.out + "/profile.json"), "profile.json");
   ASSERT_TRUE(profile) << profile.error().text();
   EXPECT_EQ(profile->model, "mnist-mlp");
-  // Data parallel on two: each sends one fp32 gradient, and the loss and hits, a step.
+  // Data parallel on two ranks: per step, each sends one fp32 gradient, the loss and the number of
+  // correct predictions.
   const int64_t parameters = 784 * 16 + 16 + 16 * 16 + 16 + 16 * 10 + 10;
   EXPECT_EQ(profile->bytes_per_step->value, static_cast<double>(4 * (parameters + 2)));
   EXPECT_GT(profile->iteration_s->value, 0);
@@ -142,7 +143,7 @@ TEST_F(Trainer, SummariesOfAnIntervalOutliveAStopAndOtherColumnsAreRefused) {
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     stop_requested = true;
   });
-  auto rest = run(half);  // somewhere in the interval, or not at all
+  auto rest = run(half);  // at any point of the interval, or not at all
   stopper.join();
   stop_requested = false;
   ASSERT_TRUE(rest) << rest.error().text();
@@ -153,14 +154,15 @@ TEST_F(Trainer, SummariesOfAnIntervalOutliveAStopAndOtherColumnsAreRefused) {
   half.epochs = 120;
   const auto refused = run(half);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().text(), HasSubstr("has other columns than this run"));
+  EXPECT_THAT(refused.error().text(), HasSubstr("has different columns from this run"));
 }
 
 TEST_F(Trainer, EveryLayoutFollowsOneTrajectoryAndSoDoesThePlanners) {
   for (const char* model : {"mlp", "conv"}) {
     const bool conv = std::string(model) == "conv";
     options_.model = model;
-    if (conv) {  // Adafactor divides by gradients near 0 here: roundings grow to 1e-3 in 20 steps
+    if (conv) {  // Adafactor divides by gradients near 0 here: rounding errors grow to 1e-3 in 20
+                 // steps
       options_.epochs = 2;
       options_.optimizer.kind = mesh::OptimizerOptions::Kind::Sgd;
       options_.optimizer.learning_rate = 0.05;
@@ -211,7 +213,7 @@ TEST_F(Trainer, LanguageModelsLearnTextThatShipsWithAPackage) {
     lm.mesh = lm.layout = "";
     const auto whole = run(lm);
     ASSERT_TRUE(whole) << whole.error().text();
-    // Nats a byte: 5.5 is knowing nothing, 3.1 how often each byte occurs.
+    // Nats per byte: 5.5 for uniform predictions, 3.1 for the frequency of each byte.
     EXPECT_LT(whole->back().train_loss, std::string(model) == "causal" ? 2.95 : 3.3);
     EXPECT_LT(whole->back().train_loss, whole->front().train_loss - 0.3);
     lm.mesh = "data:2;model:2";
@@ -223,7 +225,7 @@ TEST_F(Trainer, LanguageModelsLearnTextThatShipsWithAPackage) {
 }
 
 TEST_F(Trainer, AMaskedModelFillsInFromWhatStandsAround) {
-  // A byte follows from any other one and its distance; alone it is worth ln 7 = 1.95 nats.
+  // A byte is determined by any other one and its distance; alone it has ln 7 = 1.95 nats.
   const std::string text = (folder_ / "period.txt").string();
   {
     std::ofstream out(text);
@@ -276,7 +278,7 @@ TEST_F(Trainer, TheLastSmallerBatchIsKeptOrDropped) {
   const auto dropped = run(options_);
   ASSERT_TRUE(dropped);
   EXPECT_EQ(dropped->back().step, 2);
-  // The mean over all samples: 2 of 3 steps in common, the third with a weight of 40 / 240.
+  // The mean over all samples: 2 of 3 steps are the same, the third has a weight of 40 / 240.
   options_.train_limit = 240;
   options_.last_batch = LastBatch::Keep;
   options_.mesh = "x:2;y:2";
@@ -326,7 +328,7 @@ TEST_F(Trainer, TheScheduleScaleGivesTheRateOfALaterStep) {
   EXPECT_GT(later->back().test_loss, first->back().test_loss);
 }
 
-/// A scheduler that listens.
+/// A scheduler that listens on the progress socket.
 class Listener {
  public:
   explicit Listener(const std::string& path) : listening_(socket(AF_UNIX, SOCK_STREAM, 0)) {
@@ -421,7 +423,7 @@ TEST_F(Trainer, WrongOptionsAreNamed) {
   EXPECT_THAT(run(options_).error().text(), HasSubstr("larger than the 240 training samples"));
   options_.batch_size = 24;
   options_.micro_batches = 5;
-  EXPECT_THAT(run(options_).error().text(), HasSubstr("does not divide into 5 micro-batches"));
+  EXPECT_THAT(run(options_).error().text(), HasSubstr("is not divisible into 5 micro-batches"));
   options_.micro_batches = 1;
   options_.data_dir = "/nonexistent";
   EXPECT_THAT(run(options_).error().text(), HasSubstr("goban-train data fetch mnist"));

@@ -20,18 +20,19 @@ using namespace mesh;
 namespace {
 constexpr const char* kLessMemory =
     "split more dimensions, use more devices, micro-batches or recomputation";
-constexpr double kReferenceBatch = 200;  // of --lr-scale: the example's own batch size
+constexpr double kReferenceBatch =
+    200;  // reference of --lr-scale: the batch size of Mesh TensorFlow's example
 constexpr double kAdamWRate = 1e-3, kSgdRate = 0.05;
 
-/// The root of the sum of all elements' squares, in fp32.
+/// The square root of the sum of all elements' squares, in fp32.
 Tensor norm(Graph& graph, const std::vector<Tensor>& of) {
   Tensor sum = fill(graph, {}, 0);
   for (const Tensor& each : of) sum = sum + reduce_sum(square(cast(each, DType::F32)), {});
   return unary(Unary::Sqrt, sum);
 }
 
-/// The mean over the predictions of a batch, from its micro-batches. They are equally many in each,
-/// or counted: then sums are divided once, by the number in all of them.
+/// The mean over the predictions of a batch, from its micro-batches. If their numbers of
+/// predictions differ, these are counted, and the sum is divided once, by the total.
 class Mean {
  public:
   Mean(Graph& graph, const Model& model, int micro_batches)
@@ -40,9 +41,9 @@ class Mean {
     summed_ = model.counted->sum;
     number_ = maximum(accumulate(model.counted->number), fill(graph, {}, 1.0));
   }
-  /// What each micro-batch adds its share of.
+  /// The value that is summed over micro-batches.
   const Tensor& summed() const { return summed_; }
-  /// The mean of the loss, or of a gradient, from that of `summed` in each micro-batch.
+  /// The mean of the loss, or of a gradient, from the value of `summed` in each micro-batch.
   Tensor of(const Tensor& each) const {
     if (micro_batches_ == 1) return each;
     const Tensor sum = accumulate(cast(each, DType::F32));
@@ -90,7 +91,7 @@ std::vector<NodeId> StepGraph::roots() const {
 
 base::Result<std::unique_ptr<StepGraph>> build_step(const TrainOptions& options) {
   if (options.micro_batches < 1 || options.batch_size % options.micro_batches != 0) {
-    return base::usage_error(fmt::format("a batch of {} does not divide into {} micro-batches",
+    return base::usage_error(fmt::format("a batch of {} is not divisible into {} micro-batches",
                                          options.batch_size, options.micro_batches));
   }
   auto out = std::make_unique<StepGraph>();
@@ -170,8 +171,8 @@ base::Result<ChosenLayout> choose(const TrainOptions& options, const StepGraph& 
   out.rules = choice->rules;
   out.predicted_step_s = choice->step_s;
   out.said = fmt::format(
-      "planner: mesh \"{}\" layout \"{}\", best of {} legal ones; predicted {:.4g} s a step, {} "
-      "bytes a device (measured: {:.3g} s + {:.3g} s/byte a collective, {:.3g} flops/s, {:.3g} "
+      "planner: mesh \"{}\" layout \"{}\", best of {} legal ones; predicted {:.4g} s per step, {} "
+      "bytes per device (measured: {:.3g} s + {:.3g} s/byte per collective, {:.3g} flops/s, {:.3g} "
       "bytes/s)\n",
       out.mesh.text(), out.rules.text(), choice->examined, choice->step_s, choice->memory_bytes,
       costs->alpha_s, costs->beta_s_per_byte, costs->flops_per_s, costs->bytes_per_s);
@@ -194,9 +195,8 @@ std::string memory_warning(const TrainOptions& options, const Plan& plan) {
     return "";
   }
   return fmt::format(
-      "by the plan a device needs {} bytes ({} of variables, {} of values), the limit is {}; if "
-      "its "
-      "allocator refuses: {}",
+      "the plan requires {} bytes per device ({} of variables, {} of values), the limit is {}; if "
+      "the allocator rejects a tensor: {}",
       needed_bytes(plan), plan.totals.variable_bytes, plan.totals.peak_value_bytes,
       options.memory_limit_bytes, kLessMemory);
 }
@@ -214,7 +214,7 @@ base::Result<std::unique_ptr<TrainingStep>> TrainingStep::create(const TrainOpti
                                                                  const ChosenLayout& layout,
                                                                  comm::Communicator& end,
                                                                  DeviceMemory& memory) {
-  // Before anything is allocated: does it fit?
+  // Checks the memory before anything is allocated.
   const auto plan =
       lower(step->graph, step->roots(), layout.mesh, layout.rules, 0, options.micro_batches);
   if (!plan) return base::failure(plan.error());

@@ -1,5 +1,5 @@
-// A model with its gradients and updates, laid out over a mesh and ready to step: what the trainer
-// repeats, what find_largest tries once, and what the benchmarks time.
+// A model with its gradients and updates, laid out over a mesh and ready to run. Used by the
+// trainer, find_largest, and the benchmarks.
 #pragma once
 
 #include <memory>
@@ -17,78 +17,81 @@
 
 namespace goban::train::trainer {
 
-/// The model of the options for batches of `batch`.
+/// Builds the model of the options for batches of `batch` samples.
 [[nodiscard]] Model build_model(const TrainOptions& options, mesh::Layers& layers, int64_t batch);
 
-/// The optimiser's scale with that of the batch size (lr_scale).
+/// The optimiser's scale times that of the batch size (lr_scale).
 [[nodiscard]] double batch_scale(const TrainOptions& options);
 
 /// The graph of one step, before any layout.
 struct StepGraph {
   mesh::Graph graph;
-  mesh::Tensor loss, correct;  ///< mean loss and number of right predictions of the whole batch
+  mesh::Tensor loss, correct;  ///< mean loss and number of correct predictions of the whole batch
   int64_t micro_batch = 0;     ///< samples of one micro-batch
   std::vector<mesh::Summary> summaries;  ///< of the whole batch: the mean over micro-batches
   [[nodiscard]] std::vector<mesh::NodeId> roots() const;
 };
 
-/// What a step gives.
+/// The values of a step.
 struct StepValues {
   double loss = 0;
-  double correct = 0;             ///< number of right predictions
+  double correct = 0;             ///< number of correct predictions
   std::vector<double> summaries;  ///< in the order of StepGraph::summaries
 };
 
-/// Errors: Usage, for a batch that micro-batches do not divide, and for sizes no model can have.
+/// Errors: Usage, for a batch that is not divisible by the number of micro-batches, and for invalid
+/// sizes of the model.
 [[nodiscard]] base::Result<std::unique_ptr<StepGraph>> build_step(const TrainOptions& options);
 
 struct ChosenLayout {
   mesh::MeshShape mesh;
   mesh::LayoutRules rules;
   double predicted_step_s = 0;  ///< 0 if the layout was given
-  std::string said;             ///< what the planner has to say
-  bool stopped = false;         ///< by a signal, before it was chosen
+  std::string said;             ///< the planner's message
+  bool stopped = false;         ///< by a signal, before a layout was chosen
 };
 
-/// The rules of `options.layout`, which is not "auto". In image models "hidden" is short for
+/// The rules of `options.layout`, which must not be "auto". In image models "hidden" is an alias of
 /// "hidden1", the first of the two hidden layers.
 [[nodiscard]] base::Result<mesh::LayoutRules> layout_rules(const TrainOptions& options);
-/// Reads mesh and layout of the options; "auto" measures the machine and searches. Collective then;
-/// a signal (stop_requested) to any rank ends the search on all.
+/// Parses mesh and layout of the options; "auto" measures the machine and searches. Then the call
+/// is collective, and a signal (stop_requested) to any rank ends the search on all.
 [[nodiscard]] base::Result<ChosenLayout> choose(const TrainOptions& options, const StepGraph& step,
                                                 comm::Communicator& end);
 
-/// The meshes that the planner looks at: that of the options, or all of so many ranks.
+/// The meshes that the planner considers: that of the options, or all meshes of `ranks` devices.
 [[nodiscard]] base::Result<std::vector<mesh::MeshShape>> planner_meshes(const TrainOptions& options,
                                                                         int ranks);
 
-/// Bytes a device needs by the plan: variables and the values alive at once.
+/// Memory of a device according to the plan, in bytes: variables and the values alive at once.
 [[nodiscard]] int64_t needed_bytes(const mesh::Plan& plan);
-/// What the plan expects against the limit of the options: it counts values, not the copies that
-/// kernels make nor memory that is used again, so it may be too high or too low. Empty if it fits.
+/// A warning if the plan exceeds the memory limit of the options; empty if it fits. The plan counts
+/// values, but neither copies made by kernels nor reused memory, so it may be too high or too low.
 [[nodiscard]] std::string memory_warning(const TrainOptions& options, const mesh::Plan& plan);
-/// Errors: Usage, if the variables alone are beyond the limit. The allocator enforces the rest.
+/// Errors: Usage, if the variables alone exceed the limit. The allocator enforces the limit for
+/// everything else.
 [[nodiscard]] base::Status check_memory(const TrainOptions& options, const mesh::Plan& plan);
 
-/// One rank's part. Its tensors lie on the device of `memory`, which they are charged to and which
-/// must outlive it.
+/// One rank's part of a step. Its tensors are on the device of `memory`, to which they are charged
+/// and which must outlive it.
 class TrainingStep {
  public:
-  /// Initialised variables and a checked program. Errors: those of the layout and of memory.
+  /// Creates initialised variables and a checked program. Errors: those of the layout and of
+  /// memory.
   [[nodiscard]] static base::Result<std::unique_ptr<TrainingStep>> create(
       const TrainOptions& options, std::unique_ptr<StepGraph> step, const ChosenLayout& layout,
       comm::Communicator& end, mesh::DeviceMemory& memory);
-  /// The same for another batch size; variables are those of `of`.
+  /// The same for another batch size, with the variables of `of`.
   [[nodiscard]] static base::Result<std::unique_ptr<TrainingStep>> sharing(
       const TrainOptions& options, TrainingStep& of);
 
-  /// Feeds: one a micro-batch.
+  /// `feeds`: one per micro-batch.
   [[nodiscard]] base::Result<StepValues> run(const std::vector<mesh::Feeds>& feeds, int64_t number);
   [[nodiscard]] const StepGraph& step() const { return *step_; }
   [[nodiscard]] mesh::Variables& variables() { return *variables_; }
   [[nodiscard]] const mesh::Plan& plan() const { return program_->plan(); }
   [[nodiscard]] int micro_batches() const { return micro_batches_; }
-  /// Inputs of the right shapes, all zero (labels and tokens too).
+  /// Inputs of the correct shapes, all zero (including labels and tokens).
   [[nodiscard]] std::vector<mesh::Feeds> zero_feeds() const;
 
  private:

@@ -8,7 +8,7 @@ using namespace mesh;
 
 constexpr int64_t kBlocks = 4, kBlockSize = 7, kFilter = 9, kChannels = 16, kClasses = 10;
 
-/// The share of units that are not 0 after relu: 0 means that a layer has died.
+/// The share of units that are not 0 after relu; 0 means a dead layer.
 void summarize_active(const std::string& layer, Tensor x) {
   const Tensor active = unary(Unary::Sign, stop_gradient(x));
   (void)scalar_summary(layer + "_active", reduce_mean(cast(active, DType::F32), {}));

@@ -1,5 +1,5 @@
-// What every model gives the trainer: its inputs by name, its loss, what is counted as right, and
-// what it summarises (scalar_summary; computed only where it is wanted).
+// The interface of a model: inputs by name, loss, number of correct predictions, and summaries
+// (scalar_summary; computed only if requested).
 #pragma once
 
 #include <optional>
@@ -11,8 +11,9 @@ namespace goban::train::trainer {
 
 struct Model {
   mesh::Tensor loss;     ///< scalar, mean over the micro-batch's predictions
-  mesh::Tensor correct;  ///< scalar fp32: how many predictions of the micro-batch are right
-  /// Where each micro-batch asks for another number of predictions: loss is sum / max(number, 1).
+  mesh::Tensor correct;  ///< scalar fp32: number of correct predictions of the micro-batch
+  /// For models whose micro-batches differ in their number of predictions: loss is sum /
+  /// max(number, 1).
   struct Counted {
     mesh::Tensor sum, number;
   };
@@ -25,15 +26,15 @@ struct Model {
 /// Dimensions to split: batch, row_blocks, col_blocks, hidden1, hidden2.
 [[nodiscard]] Model mnist_model(mesh::Layers& layers, int64_t batch, int64_t hidden);
 
-/// 784 - hidden - hidden - 10 with relu, on the same inputs.
-/// Dimensions to split: batch, hidden1, hidden2.
+/// 784 - hidden - hidden - 10 with relu, with the same inputs. Dimensions to split: batch, pixels,
+/// hidden1, hidden2.
 [[nodiscard]] Model mlp_model(mesh::Layers& layers, int64_t batch, int64_t hidden);
 
 struct TransformerShape {
   int64_t batch = 8, length = 64, vocab = 256, d_model = 64, heads = 4, d_head = 16, d_ff = 256;
   int64_t blocks = 2;
-  bool causal = true;      ///< else masked: every position sees all, losses count masked ones
-  bool recompute = false;  ///< blocks are computed again for the gradient
+  bool causal = true;  ///< otherwise masked: attention is unmasked, the loss counts masked tokens
+  bool recompute = false;  ///< compute blocks again for the gradient
   double dropout = 0;
 };
 

@@ -13,7 +13,7 @@ struct Names {
 };
 
 Tensor self_attention(Layers& layers, Tensor x, const Names& n, const Tensor* mask) {
-  // The memory's length has a name of its own: when length is split (sequence parallel), the
+  // Keys and values have a differently named length: when length is split (sequence parallel), the
   // rename gathers keys and values, and only them.
   const Shape heads{n.heads, n.head};
   const Tensor q = layers.dense("query", x, {"d_model"}, heads, false);

@@ -8,16 +8,16 @@
 
 namespace goban::train::trainer {
 
-/// mnist or fashion: the same options.
+/// The commands mnist and fashion, which have the same options.
 void add_image_training(base::command_line::Command& program, Action& action,
                         const std::string& task, const std::string& help,
                         const std::string& footer);
-/// lm
+/// The command lm.
 void add_text_training(base::command_line::Command& program, Action& action);
-/// sweep. `words` is the command line as it was given, for the script that repeats it.
+/// The command sweep. `words` is the command line, for the script that repeats it.
 void add_sweep(base::command_line::Command& program, Action& action,
                const std::vector<std::string>& words);
-/// data
+/// The command data.
 void add_data(base::command_line::Command& program, Action& action);
 
 }  // namespace goban::train::trainer

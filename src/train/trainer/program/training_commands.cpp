@@ -25,29 +25,37 @@ struct TrainingSettings : RunSettings {
 void add_training_options(Command& command, TrainingSettings& s) {
   TrainOptions& t = s.train;
   add_run_options(command, s);
-  command.add_option("--layout", t.layout, "Layout, as in \"batch:rows;hidden1:cols\", or auto");
-  command.add_option("--batch-size", t.batch_size, "Samples a step, on all devices together")
+  command.add_option("--layout", t.layout,
+                     "Layout, such as \"batch:rows;hidden1:cols\", or auto: chosen by the planner");
+  command
+      .add_option("--batch-size", t.batch_size,
+                  "Samples per step, over all devices (default 200; lm: 16)")
       ->positive();
-  from_zero(command.add_option("--learning-rate", t.optimizer.learning_rate,
-                               "Learning rate; 0: the optimiser's own (adafactor: its schedule)"));
-  command.add_option("--checkpoint", t.checkpoint, "Folder to save to and resume from");
-  command.add_option("--out", t.out, "Folder of metrics.csv, metrics.prom and profile.json");
+  from_zero(
+      command.add_option("--learning-rate", t.optimizer.learning_rate,
+                         "Learning rate; 0: the optimiser's default (adafactor: its schedule)"));
+  command.add_option("--checkpoint", t.checkpoint, "Folder to save checkpoints to and resume from");
+  command.add_option("--out", t.out, "Folder for metrics.csv, metrics.prom and profile.json");
   command.add_flag(
       "--summaries", t.summaries,
-      "Among the metrics: norms of gradients and parameters, and what the model summarises");
-  from_zero(
-      command.add_option("--memory-limit-mb", s.memory_limit_mb, "Memory of a device, enforced"));
-  command.add_flag("--explain-layout", t.explain, "Print what each operation does, and stop");
+      "Add norms of gradients and parameters, and the model's summaries, to the metrics");
+  from_zero(command.add_option("--memory-limit-mb", s.memory_limit_mb,
+                               "Memory limit per device in MB (10^6 bytes), enforced; 0: none"));
+  command.add_flag("--explain-layout", t.explain,
+                   "Print the split, collectives and bytes of each operation, and exit");
   command
-      .add_option("--compare-layouts", s.compared,
-                  "Some steps under each of the planner's best N layouts: predicted and measured")
+      .add_option(
+          "--compare-layouts", s.compared,
+          "Train some steps under each of the planner's best N layouts; print predicted and "
+          "measured times")
       ->positive();
   command
       .add_option("--find-largest", s.growing,
-                  "Largest batch, hidden (images) or d_ff (lm) that trains within "
-                  "--memory-limit-mb on each number of --ranks; layout on one axis, x")
+                  "Find the largest batch, hidden (images) or d_ff (lm) that trains within "
+                  "--memory-limit-mb, for each number of --ranks; the mesh has one axis, x")
       ->one_of({"batch", "hidden", "d_ff"});
-  command.add_option("--ranks", s.ranks, "Numbers of ranks for --find-largest")->delimiter(',');
+  command.add_option("--ranks", s.ranks, "Numbers of ranks for --find-largest, such as 1,2,4")
+      ->delimiter(',');
 }
 
 int run_training(const TrainingSettings& s) {
@@ -65,7 +73,7 @@ int run_comparison(const TrainingSettings& s) {
     if (end.rank() != 0) return {};
     if (!compared->layouts.empty()) fmt::print("{}", comparison_text(*compared));
     if (compared->stopped) {
-      fmt::print(stderr, "stopped with {} layouts compared\n", compared->layouts.size());
+      fmt::print(stderr, "stopped after comparing {} layouts\n", compared->layouts.size());
     }
     return {};
   });
@@ -74,7 +82,7 @@ int run_comparison(const TrainingSettings& s) {
 int run_find_largest(const TrainingSettings& s) {
   if (comm::launched_by_mpi()) {
     return exit_code({base::ErrorCode::Usage,
-                      "--find-largest starts its ranks itself, as threads",
+                      "--find-largest starts its ranks as threads",
                       {},
                       "run it without mpirun"});
   }
@@ -88,7 +96,7 @@ int run_find_largest(const TrainingSettings& s) {
   if (!largest) return exit_code(largest.error());
   if (!largest->empty()) fmt::print("{}", largest_text(options, *largest));
   if (stop_requested) {
-    fmt::print(stderr, "stopped with {} of {} numbers of ranks looked at\n", largest->size(),
+    fmt::print(stderr, "stopped after {} of {} numbers of ranks\n", largest->size(),
                options.ranks.size());
   }
   return 0;
@@ -110,7 +118,8 @@ void add_image_training(Command& program, Action& action, const std::string& tas
   Command* command = program.add_subcommand(task, help);
   add_training_options(*command, *settings);
   add_image_options(*command, *settings);
-  command->add_option("--hidden", settings->train.hidden, "Size of the two hidden layers");
+  command->add_option("--hidden", settings->train.hidden,
+                      "Size of the two hidden layers (default 512)");
   command->footer(footer);
   command->callback([=, &action] { action = [=] { return run(*settings); }; });
 }
@@ -124,20 +133,25 @@ void add_text_training(Command& program, Action& action) {
   train.optimizer.kind = mesh::OptimizerOptions::Kind::AdamW;
   train.texts = {"/usr/share/common-licenses/GPL-3", "/usr/share/common-licenses/GFDL-1.3",
                  "/usr/share/common-licenses/MPL-2.0", "/usr/share/common-licenses/Apache-2.0"};
-  Command* command = program.add_subcommand("lm", "Transformer language model on bytes of text");
+  Command* command =
+      program.add_subcommand("lm", "Train a Transformer language model on bytes of text");
   add_training_options(*command, *settings);
   TransformerShape& t = train.transformer;
-  command->add_option("--text", train.texts, "Files to learn; bytes are tokens");
+  command->add_option(
+      "--text", train.texts,
+      "Text files to train on; bytes are tokens (default: license texts of Debian)");
   command->add_flag_callback(
-      "--masked", [=] { settings->train.model = "masked"; }, "Masked, not causal");
-  command->add_option("--length", t.length, "Bytes a window");
-  command->add_option("--d-model", t.d_model, "Width");
-  command->add_option("--heads", t.heads, "Attention heads");
-  command->add_option("--d-head", t.d_head, "Width of a head");
-  command->add_option("--d-ff", t.d_ff, "Width of the inner layer");
-  command->add_option("--blocks", t.blocks, "Transformer blocks");
-  from_zero(command->add_option("--dropout", t.dropout, "Share of activations dropped"));
-  command->add_flag("--recompute", t.recompute, "Compute blocks again for the gradient");
+      "--masked", [=] { settings->train.model = "masked"; },
+      "Masked language model instead of a causal one");
+  command->add_option("--length", t.length, "Length of a window, in bytes (default 64)");
+  command->add_option("--d-model", t.d_model, "Width of the model (default 64)");
+  command->add_option("--heads", t.heads, "Number of attention heads (default 4)");
+  command->add_option("--d-head", t.d_head, "Width of an attention head (default 16)");
+  command->add_option("--d-ff", t.d_ff, "Width of the feed-forward layer (default 256)");
+  command->add_option("--blocks", t.blocks, "Number of Transformer blocks (default 2)");
+  from_zero(command->add_option("--dropout", t.dropout, "Dropout probability (default 0)"));
+  command->add_flag("--recompute", t.recompute,
+                    "Compute blocks again in the backward pass instead of storing them");
   command->footer(
       "Example: mpirun -n 4 goban-train lm --mesh \"data:2;model:2\" "
       "--layout \"batch:data;heads:model;d_ff:model;vocab:model\"\nDimensions to split: batch, "
