@@ -27,7 +27,7 @@ base::Result<BusyGpus> busy_by_jobs(const base::gpus::MachineGpus& machine,
         const json jobs = list_of(gpu, "jobs");
         if (jobs.empty()) continue;
         held[static_cast<int32_t>(number_of(gpu, "gpu"))] =
-            fmt::format("job {} of the daemon runs there", jobs.front().dump());
+            fmt::format("job {} of the daemon runs on it", jobs.front().dump());
       }
     }
   }
@@ -35,8 +35,8 @@ base::Result<BusyGpus> busy_by_jobs(const base::gpus::MachineGpus& machine,
   if (managed == machine.gpus.size() || held.empty()) return held;
   BusyGpus all;
   for (const auto& gpu : machine.gpus) {
-    all[gpu.index] =
-        fmt::format("the daemon has {} GPUs, not {}, and runs jobs", managed, machine.gpus.size());
+    all[gpu.index] = fmt::format("the daemon manages {} GPUs, not {}, and runs jobs", managed,
+                                 machine.gpus.size());
   }
   return all;
 }

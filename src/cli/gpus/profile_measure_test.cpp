@@ -122,7 +122,7 @@ TEST_F(ProfileMeasureTest, ADaemonIsAskedWhichGpusAreIdle) {
   {
     FakeDaemon daemon(socket, {{"GET /v1/cluster", cluster(2)},
                                {"POST /v1/scores", R"({"num_gpus": 2, "bins": [1, 1, 1]})"}});
-    EXPECT_THAT(run("--quick").out, HasSubstr("GPU 1 is busy: job 7 of the daemon runs there"));
+    EXPECT_THAT(run("--quick").out, HasSubstr("GPU 1 is busy: job 7 of the daemon runs on it"));
     const json idle = measured("--quick --skip-busy --send");
     EXPECT_EQ(daemon.last_body(), TestFolder::read(scores));
     EXPECT_EQ(idle["gpus"][0]["measured_now"], true);
@@ -132,7 +132,7 @@ TEST_F(ProfileMeasureTest, ADaemonIsAskedWhichGpusAreIdle) {
   std::filesystem::remove(socket);
   {
     const FakeDaemon other(socket, {{"GET /v1/cluster", cluster(4)}});
-    EXPECT_THAT(run("--quick").out, HasSubstr("the daemon has 4 GPUs, not 2, and runs jobs"));
+    EXPECT_THAT(run("--quick").out, HasSubstr("the daemon manages 4 GPUs, not 2, and runs jobs"));
   }
   std::filesystem::remove(socket);
   const FakeDaemon silent(socket, {{"GET /v1/cluster", "!403 not for you"}});
@@ -153,7 +153,7 @@ TEST_F(ProfileMeasureTest, AGpuThatCrashesKeepsItsScore) {
   const Output crashed = run("--quick");
   EXPECT_EQ(crashed.code, 1);
   EXPECT_THAT(crashed.out, HasSubstr("GPU 0 (GPU-b): the kernels died of signal 9"));
-  EXPECT_THAT(crashed.out, HasSubstr("not measured; its score is 1"));
+  EXPECT_THAT(crashed.out, HasSubstr("not measured; its score in the table is 1"));
 }
 
 TEST_F(ProfileMeasureTest, VirtualGpusWorkOnTheirCores) {
@@ -226,7 +226,7 @@ TEST_F(ProfileMeasureTest, ApplicationsAreClassifiedFromTheirJobProfiles) {
   const std::string unknown = folder.write("x.json", R"({"version": 1, "model": "x"})");
   const Output refused = shell("GOBAN profile classify " + unknown + " 2>&1");
   EXPECT_EQ(refused.code, 3);
-  EXPECT_THAT(refused.out, HasSubstr("does not say how the job uses a GPU"));
+  EXPECT_THAT(refused.out, HasSubstr("contains no GPU utilisation"));
 }
 
 }  // namespace

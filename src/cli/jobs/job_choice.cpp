@@ -24,8 +24,8 @@ struct JobName {
 
 Result<JobName> parse_name(const std::string& text) {
   const auto wrong = [&] {
-    return base::usage_error(fmt::format("'{}' names no job", text),
-                             "jobs are called 7, tasks of arrays 7_2 or 7_[0-3]");
+    return base::usage_error(fmt::format("'{}' is not a valid job number", text),
+                             "write 7 for a job, 7_2 or 7_[0-3] for tasks of an array");
   };
   JobName name;
   const size_t split = text.find('_');
@@ -84,15 +84,16 @@ uint32_t array_of(const JobRow& job) {
 }
 
 void add_job_choice(Command& command, JobChoice& choice, const std::string& verb) {
-  command.add_option("JOB", choice.names, "Jobs: 7, tasks 7_2 or 7_[0-3], all of array 7");
-  command.add_option("-u,--user", choice.user, verb + " all jobs of this user (me: yours)")
+  command.add_option("JOB", choice.names,
+                     "Jobs: 7 for a job or a whole array, 7_2 or 7_[0-3] for tasks of array 7");
+  command.add_option("-u,--user", choice.user, verb + " all jobs of this user (me: your own)")
       ->type_name("USER");
-  command.add_flag("--all", choice.all, verb + " everybody's jobs, as far as you may");
+  command.add_flag("--all", choice.all, verb + " all users' jobs, subject to permission");
 }
 
 Result<ChosenJobs> choose_jobs(const std::vector<JobRow>& jobs, const JobChoice& choice) {
   if (choice.names.empty() && choice.user.empty() && !choice.all) {
-    return base::usage_error("no job is named", "name jobs, or give --user me or --all");
+    return base::usage_error("no job is given", "give job numbers, --user me, or --all");
   }
   ChosenJobs out;
   std::set<uint32_t> chosen;
@@ -109,7 +110,7 @@ Result<ChosenJobs> choose_jobs(const std::vector<JobRow>& jobs, const JobChoice&
       found = true;
     }
     if (!found)
-      out.problems.push_back(fmt::format("no job {} is known; goban queue lists jobs", text));
+      out.problems.push_back(fmt::format("unknown job {}; goban queue lists the jobs", text));
   }
   const bool by_user = !choice.user.empty();
   for (const JobRow& job : jobs) {

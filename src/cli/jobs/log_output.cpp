@@ -108,8 +108,9 @@ Status follow(serve::api::ApiClient& client, const std::string& job, const std::
     }
     if (!absence.wait()) {
       if (interrupted()) return {};
-      return base::failed(fmt::format("the daemon went away; job {} runs on", job),
-                          fmt::format("goban logs -f {} when it is there again", job));
+      return base::failed(
+          fmt::format("lost the connection to the daemon; job {} keeps running", job),
+          fmt::format("run goban logs -f {} when the daemon is running again", job));
     }
   }
 }

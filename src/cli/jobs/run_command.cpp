@@ -65,7 +65,7 @@ Result<json> wait_for_start(const std::string& server, uint32_t job) {
   return look_until(server, job, [&](const json& now) {
     const std::string state = text_of(now, "state");
     const bool waits = state != "running" && state != "stopping" && state != "done";
-    if (waits && !std::exchange(told, true)) note(fmt::format("job {} waits for its GPUs", job));
+    if (waits && !std::exchange(told, true)) note(fmt::format("job {} is waiting for GPUs", job));
     return !waits;
   });
 }
@@ -86,8 +86,9 @@ int exit_code_of(const json& job) {
 /// The job is there still, but we cannot stay with it.
 int leave(const RunArguments& arguments, uint32_t job, const base::Error& why) {
   note("error: " + why.text());
-  note(fmt::format("job {0} runs on; goban {1} {0} comes back to it, goban cancel {0} ends it", job,
-                   arguments.has_terminal ? "attach" : "logs -f"));
+  note(fmt::format(
+      "job {0} keeps running; reconnect with goban {1} {0}, cancel it with goban cancel {0}", job,
+      arguments.has_terminal ? "attach" : "logs -f"));
   return 1;
 }
 
@@ -107,7 +108,7 @@ void explain_end(const json& job, uint32_t number) {
   if (detail.empty() && (has_code || result == "completed")) return;
   std::string text = fmt::format("job {}: {}", number, result);
   if (const double signal = number_of(job, "signal"); signal > 0) {
-    text += fmt::format(", ended by signal {:.0f}", signal);
+    text += fmt::format(", terminated by signal {:.0f}", signal);
   }
   note(detail.empty() ? text : text + ": " + base::printable(detail));
 }
@@ -131,7 +132,8 @@ int run_at_terminal(const RunArguments& arguments, serve::api::ApiClient& client
     case TerminalEnd::Kind::Exited:
       break;
     case TerminalEnd::Kind::Detached:
-      fmt::print(stderr, "\r\ngoban: job {0} runs on; goban attach {0} comes back to it\n", job);
+      fmt::print(stderr, "\r\ngoban: job {0} keeps running; reconnect with goban attach {0}\n",
+                 job);
       return 0;
     case TerminalEnd::Kind::Interrupted:
       return give_up(arguments, client, job);
@@ -144,7 +146,7 @@ int run(const RunArguments& arguments, const SubmitChoices& choices) {
     return report_error({.code = base::ErrorCode::Usage,
                          .message = arguments.words.empty()
                                         ? "no command is given"
-                                        : fmt::format("there is no option {}", arguments.words[0]),
+                                        : fmt::format("unknown option {}", arguments.words[0]),
                          .place = {},
                          .remedy = "goban run [OPTIONS] COMMAND [ARGUMENTS...]"});
   }
@@ -173,8 +175,8 @@ int run(const RunArguments& arguments, const SubmitChoices& choices) {
   if (interrupted()) return give_up(arguments, *client, job);
   if (!printed) {
     if (!job_now(*client, job) && is_away(*client)) return leave(arguments, job, printed.error());
-    note("warning: the output is not shown: " + printed.error().text());
-    note(fmt::format("waiting for the end of job {}", job));
+    note("warning: cannot show the output: " + printed.error().text());
+    note(fmt::format("waiting for job {} to finish", job));
   }
   return finish_run(arguments, *client, job);
 }
@@ -190,20 +192,20 @@ void add_run(Command& app, Action& action) {
   c->prefix_command();
   add_submit_options(*c, choices, {"--array", "--hold"});
   c->add_flag("--pty", arguments->has_terminal,
-              "Give it a terminal: what is typed here goes to it, Ctrl-C too");
+              "Run the command in a terminal that receives the keyboard input, Ctrl-C included");
   add_server_option(*c, arguments->server);
   c->footer(
-      "The command runs in the current folder on the GPUs that the scheduler gives it. What it\n"
-      "writes goes to the output file and from there to standard output. Ctrl-C and a\n"
-      "terminal that is closed cancel the job.\n"
-      "With --pty the command has a terminal of its own, of the size of this one. Ctrl-] d leaves "
-      "it\nrunning (goban attach comes back), Ctrl-] Ctrl-] types Ctrl-].\n\n"
+      "The command runs in the current folder on the GPUs that the scheduler assigns. Its output\n"
+      "is written to the output file and copied from there to standard output. Ctrl-C or closing\n"
+      "the terminal cancels the job.\n"
+      "With --pty the command has its own terminal, of the size of this one. Ctrl-] d detaches\n"
+      "and leaves it running (reconnect with goban attach); Ctrl-] Ctrl-] sends Ctrl-].\n\n"
       "Examples:\n"
       "  goban run --gpus 1 nvidia-smi\n"
       "  goban run --gpus 4 --time 1h -- python train.py --epochs 3\n"
       "  goban run --gpus 1 --pty bash\n"
-      "Exit codes: those of the command, 128 + the signal that ended it, 1 failed or no daemon,\n"
-      "2 wrong usage, 3 refused, 130 interrupted.");
+      "Exit codes: that of the command, 128 + the signal that ended it, 1 failure or no daemon,\n"
+      "2 usage error, 3 job rejected, 130 interrupted.");
   c->callback([c, arguments, choices, &action] {
     arguments->words = words_behind_options(*c);
     action = [arguments, choices] { return run(*arguments, *choices); };

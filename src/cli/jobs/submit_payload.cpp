@@ -50,7 +50,9 @@ void warn_of_variables(const std::vector<std::string>& names) {
     text += fmt::format("{}{}", i == 0 ? "" : ", ", base::printable(names[i]));
   }
   if (names.size() > kShown) text += fmt::format(" and {} more", names.size() - kShown);
-  fmt::print(stderr, "goban: warning: not UTF-8, so the job does not get them: {}\n", text);
+  fmt::print(stderr,
+             "goban: warning: environment variables omitted because they are not valid UTF-8: {}\n",
+             text);
 }
 
 json environment_json(const live::job::EnvironmentWish& wish) {
@@ -145,7 +147,7 @@ Result<SubmitPayload> read_script(const std::string& path) {
   const bool blank = payload.script.find_first_not_of(" \t\r\n") == std::string::npos;
   if (blank) return base::usage_error(payload.script_name + ": the script is empty");
   if (payload.script.find('\0') != std::string::npos) {
-    return base::usage_error(payload.script_name + ": a program, not a script",
+    return base::usage_error(payload.script_name + ": is a binary program, not a script",
                              "run it with --wrap 'COMMAND', or goban run COMMAND");
   }
   if (!payload.script.starts_with("#!")) payload.script.insert(0, "#!/bin/sh\n");
@@ -193,8 +195,8 @@ Result<std::vector<uint32_t>> submit(const std::string& server, const json& body
     jobs.push_back(part_of(*answer, "job").get<uint32_t>());
   }
   if (jobs.empty()) {
-    return base::failed(client->server_name() + ": the answer names no job",
-                        "look with goban queue whether it was taken");
+    return base::failed(client->server_name() + ": the response contains no job number",
+                        "check with goban queue whether the job was accepted");
   }
   return jobs;
 }

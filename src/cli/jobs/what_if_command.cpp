@@ -51,7 +51,7 @@ std::string table_of(const json& answer) {
   const double left_out = number_of(answer, "left_out");
   return fmt::format("{:.0f} jobs of the last {:g} days{}\n\n{}", number_of(answer, "jobs"),
                      number_of(answer, "days"),
-                     left_out > 0 ? fmt::format(", {:.0f} records left out", left_out) : "",
+                     left_out > 0 ? fmt::format(", {:.0f} records excluded", left_out) : "",
                      table.text());
 }
 
@@ -71,23 +71,23 @@ int run(const WhatIfArguments& arguments) {
 
 void add_what_if(Command& app, Action& action) {
   auto arguments = std::make_shared<WhatIfArguments>();
-  Command* c = app.add_subcommand("whatif", "Replay the daemon's last days under other policies");
-  c->add_option("-p,--policy", arguments->policies, "Policies, as in goban policies")
+  Command* c = app.add_subcommand("whatif", "Replay the daemon's recent jobs under other policies");
+  c->add_option("-p,--policy", arguments->policies, "Policies to compare (see goban policies)")
       ->delimiter(',')
       ->required()
       ->type_name("POLICY,...");
-  c->add_option("--days", arguments->days, "Jobs submitted in so many days")
+  c->add_option("--days", arguments->days, "Length of the replayed period, in days")
       ->range(0.001, 366.0)
       ->capture_default_str();
-  c->add_flag("--json", arguments->json_out, "Print JSON alone");
+  c->add_flag("--json", arguments->json_out, "Print JSON only");
   add_server_option(*c, arguments->server);
   c->footer(
       "Examples:\n"
       "  goban whatif --policy fifo+packed,las+pal\n"
       "  goban whatif --policy goban --days 30 --json\n"
-      "For operators and viewers. Jobs count with the time they ran, as if every GPU were the\n"
-      "median one; goban simulate on the store has more settings.\n"
-      "Exit codes: 0 fine, 1 failed, too slow or no daemon, 2 wrong usage, 3 refused.");
+      "Requires the role operator or viewer. Jobs keep the durations that they had; every GPU is\n"
+      "simulated as the median GPU. goban simulate on the history store has more options.\n"
+      "Exit codes: 0 success, 1 failure, timeout or no daemon, 2 usage error, 3 request rejected.");
   c->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }
 

@@ -61,7 +61,7 @@ void catch_hangups() {
 
 int report_error(const base::Error& error) {
   if (interrupt_flag) {
-    std::fputs("goban: interrupted; nothing half-written was left behind\n", stderr);
+    std::fputs("goban: interrupted; no partial output was left behind\n", stderr);
     return kExitInterrupted;
   }
   std::fprintf(stderr, "goban: error: %s\n", error.text().c_str());

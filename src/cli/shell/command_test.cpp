@@ -10,6 +10,7 @@ namespace goban::cli {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class CommandTest : public testing::Test {
  protected:
@@ -107,7 +108,7 @@ TEST_F(CommandTest, HtmlShowsEnergyAndWhoWasTogether) {
                            " --deadlines gavel --html report.html 2>err");
   if (run.code == 1) return;  // built without the page
   ASSERT_EQ(run.code, 0) << read(dir_ + "/err");
-  EXPECT_THAT(run.out, HasSubstr("Report for a browser: report.html"));
+  EXPECT_THAT(run.out, HasSubstr("HTML report: report.html"));
   const std::string page = read(dir_ + "/report.html");
   const std::string element = "<script type=\"application/json\" id=\"goban-report\">";
   const size_t begin = page.find(element) + element.size();
@@ -228,7 +229,7 @@ TEST_F(CommandTest, HistoriesLikeSitesFitTheirClusters) {
   const Output run =
       shell("GOBAN simulate --json --policy fifo+packed --cluster abci --jobs " + jobs + " 2>&1");
   EXPECT_EQ(run.code, 0) << run.out;
-  EXPECT_THAT(run.out, ::testing::Not(HasSubstr("refused")));
+  EXPECT_THAT(run.out, Not(HasSubstr("refused")));
   const std::string all = shell(line + "- --population all --days 20").out;
   EXPECT_THAT(all, HasSubstr(",population\n"));
   EXPECT_THAT(shell("GOBAN trace generate --like philly --jobs 10").out,
@@ -238,11 +239,11 @@ TEST_F(CommandTest, HistoriesLikeSitesFitTheirClusters) {
 TEST_F(CommandTest, OptionsOfOtherKindsOfHistoryAreRefused) {
   const Output load = shell("GOBAN trace generate --like philly --load 0.5 2>&1");
   EXPECT_EQ(load.code, 2);
-  EXPECT_THAT(load.out, HasSubstr("--load means nothing with --like philly"));
-  EXPECT_THAT(load.out, HasSubstr("it belongs to --like gavel, poisson"));
+  EXPECT_THAT(load.out, HasSubstr("--load does not apply to --like philly"));
+  EXPECT_THAT(load.out, HasSubstr("it applies to --like gavel, poisson"));
   const Output days = shell("GOBAN trace generate --like poisson --days 3 2>&1");
   EXPECT_EQ(days.code, 2);
-  EXPECT_THAT(days.out, HasSubstr("it belongs to --like abci-2019, philly"));
+  EXPECT_THAT(days.out, HasSubstr("it applies to --like abci-2019, philly"));
   const Output kind = shell("GOBAN trace generate --like helios 2>&1");
   EXPECT_EQ(kind.code, 2);
   EXPECT_THAT(kind.out, HasSubstr("known: abci-2019, gavel, philly, poisson"));
@@ -427,7 +428,7 @@ TEST_F(CommandTest, TraceConvertGivesWhatSimulateTakes) {
       "typed.csv", "job_id,submit_time,duration,num_gpus,user,resource_type\na,0,1,1,u,Full\n");
   const Output none = shell("GOBAN trace convert " + typed + " 2>&1");
   EXPECT_EQ(none.code, 3);
-  EXPECT_THAT(none.out, HasSubstr("no job is left of 1 records"));
+  EXPECT_THAT(none.out, HasSubstr("no valid job among 1 records"));
   const std::string simulate = "GOBAN simulate --cluster 1x2 --policy fifo+packed --json --jobs ";
   auto direct = nlohmann::json::parse(shell(simulate + table + " 2>/dev/null").out)["runs"][0];
   auto again =

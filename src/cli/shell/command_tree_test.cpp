@@ -33,7 +33,7 @@ TEST(Completion, ScriptsAreValid) {
   EXPECT_EQ(shell("GOBAN completion bash | bash -n 2>&1").out, "");
   const std::string zsh = shell("GOBAN completion zsh").out;
   EXPECT_THAT(zsh, HasSubstr("#compdef goban\n"));
-  EXPECT_THAT(zsh, HasSubstr("'submit:Hand in a job"));
+  EXPECT_THAT(zsh, HasSubstr("'submit:Submit a job"));
   const std::string fish = shell("GOBAN completion fish").out;
   EXPECT_THAT(fish, HasSubstr("-n '__fish_use_subcommand' -f -a submit -d "));
   EXPECT_THAT(fish, HasSubstr("-n '__fish_seen_subcommand_from nodes; and "
