@@ -82,6 +82,12 @@ Command* Command::add_subcommand(const std::string& name, const std::string& hel
   return commands_.back().get();
 }
 
+Command* Command::find_subcommand(std::string_view name) const {
+  const auto found = std::ranges::find_if(
+      commands_, [name](const auto& command) { return command->app_->get_name() == name; });
+  return found == commands_.end() ? nullptr : found->get();
+}
+
 template <typename T>
 Option* Command::add_option(const std::string& names, T& value, const std::string& help) {
   return keep(app_->add_option(names, value, help));

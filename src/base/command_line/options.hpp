@@ -106,6 +106,8 @@ class Command {
   /// Everything behind the first word that is no option of ours is the user's.
   Command* prefix_command();
   [[nodiscard]] std::vector<std::string> remaining() const;
+  /// The command of this name directly below this one; nullptr if there is none.
+  [[nodiscard]] Command* find_subcommand(std::string_view name) const;
   /// A command below this one was given.
   [[nodiscard]] bool has_subcommand() const;
   /// How often an option was given.

@@ -222,6 +222,22 @@ TEST_F(CommandTest, EveryCommandHelpsWithExamples) {
   }
 }
 
+TEST_F(CommandTest, HelpStartsWithTheMainCommandsAndGroupsTheOthers) {
+  const std::string help = shell("GOBAN --help").out;
+  size_t at = 0;
+  for (const char* part :
+       {"Main commands:\n  submit ", "  serve ", "  simulate ", "  analyze ", "\nJobs:\n  run ",
+        "\nSimulation:\n  explain ", "\nHistory:\n  history ", "\nGPUs:\n  profile ",
+        "\nAdministration:\n  nodes ", "Examples:\n  goban submit ", "\n  goban serve ",
+        "\n  goban simulate ", "\n  goban analyze "}) {
+    const size_t found = help.find(part, at);
+    ASSERT_NE(found, std::string::npos) << part << "\n" << help;
+    at = found;
+  }
+  EXPECT_THAT(help, Not(HasSubstr("Subcommands:"))) << "every command has its group";
+  EXPECT_THAT(help, Not(HasSubstr("supervise")));
+}
+
 TEST_F(CommandTest, HistoriesLikeSitesFitTheirClusters) {
   const std::string line = "GOBAN trace generate --like abci-2019 --jobs 3000 --seed 5 --out ";
   const std::string jobs = dir_ + "/abci.csv";
