@@ -209,7 +209,7 @@ void refuse_value(const std::string& option, const std::string& message) {
   throw CLI::ValidationError(option, message);
 }
 
-// The types that options have.
+// The types of option values.
 #define GOBAN_OPTION_TYPE(...) \
   template Option* Command::add_option(const std::string&, __VA_ARGS__&, const std::string&)
 GOBAN_OPTION_TYPE(std::string);

@@ -1,4 +1,4 @@
-// goban backup: a copy of what a daemon remembers, while it works.
+// goban backup: backs up the daemon's state while it runs.
 #include <fmt/format.h>
 #include <memory>
 

@@ -1,4 +1,4 @@
-// goban nodes: the machines; takes them out of service and back.
+// goban nodes: lists nodes, drains them and returns them to service.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -31,7 +31,7 @@ std::string jobs_text(const json& jobs) {
   return out;
 }
 
-/// What stands out of the scores of a node's GPUs.
+/// Expired and suspect scores of a node's GPUs; otherwise the number of measured ones.
 std::string scores_text(const json& scores) {
   if (!scores.is_object()) return "-";
   std::string out;

@@ -1,4 +1,4 @@
-// goban reserve, goban reservations: whole nodes for some people, from a time to another.
+// goban reserve, goban reservations: whole nodes for some users, from one time to another.
 #include <cmath>
 #include <ctime>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// goban serve: the daemon that schedules this machine; goban replay: its journal, decided again.
+// goban serve: the daemon that schedules this machine. goban replay: replays its journal.
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -44,8 +44,8 @@ base::Result<serve::daemon::ServeConfig> configuration(const ServeArguments& arg
   return config;
 }
 
-/// One line with the time, whole, whoever writes at the same time. A full disk or a terminal that
-/// is gone must not end the daemon, so what cannot be written is left out.
+/// Logs one line with the time; lines of several threads do not mix. Failed writes are ignored: a
+/// full disk or a closed terminal must not stop the daemon.
 void say(const std::string& line) {
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
@@ -54,8 +54,8 @@ void say(const std::string& line) {
       fmt::format("{:%Y-%m-%d %H:%M:%S} {}\n", fmt::localtime(std::time(nullptr)), line)));
 }
 
-/// Waits for Ctrl-C or SIGTERM; reads the configuration again at SIGHUP. They are blocked in all
-/// threads, so nothing is interrupted.
+/// Waits for Ctrl-C or SIGTERM; reloads the configuration at SIGHUP. The signals are blocked in all
+/// threads, so no system call is interrupted.
 void wait_for_end(const sigset_t& signals, const ServeArguments& arguments,
                   serve::daemon::MachineDaemon& daemon) {
   int received = 0;
@@ -68,8 +68,8 @@ void wait_for_end(const sigset_t& signals, const ServeArguments& arguments,
   }
 }
 
-/// Waits until the daemon of the state folder is gone or silent, and takes its place. Nothing: it
-/// was told to end before.
+/// Waits until the daemon of the state folder has exited or has no heartbeat, and takes over.
+/// Nothing: this process was asked to exit before that.
 std::optional<serve::daemon::Takeover> stand_by(const std::string& state, double patience_s,
                                                 const sigset_t& signals) {
   constexpr timespec kLookEvery{.tv_sec = 0, .tv_nsec = 200'000'000};
@@ -105,7 +105,7 @@ int serve(const ServeArguments& arguments) {
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);  // standard error may be a pipe that nobody reads any more
+  std::signal(SIGPIPE, SIG_IGN);  // standard error may be a pipe without a reader
   serve::daemon::Takeover takeover;
   if (arguments.standby) {
     serve::daemon::add_defaults(*config);

@@ -1,4 +1,4 @@
-// goban token: the link that signs a browser in at this user's own daemon, or the token in it.
+// goban token: prints the link that signs a browser in to the user's own daemon, or its token.
 #include <fmt/format.h>
 #include <memory>
 
@@ -17,8 +17,8 @@ struct TokenArguments {
   bool page = false;
 };
 
-/// A page that only its owner may read and that leads on to the link: for programs that open a
-/// browser, for what stands on a command line everybody can read.
+/// Writes a page that redirects to the link and that only its owner can read, for programs that
+/// open a browser: other users can read command lines.
 int print_page(const std::string& folder, std::string link) {
   while (link.ends_with('\n')) link.pop_back();
   constexpr const char* kName = "dashboard.html";

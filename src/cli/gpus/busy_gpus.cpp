@@ -17,7 +17,7 @@ base::Result<BusyGpus> busy_by_jobs(const base::gpus::MachineGpus& machine,
   client->set_timeout(kTimeout_s);
   const auto answer = get_json(*client, "/v1/cluster");
   if (!answer) {
-    if (server.empty() && client->last_status() == 0) return BusyGpus{};  // there is none
+    if (server.empty() && client->last_status() == 0) return BusyGpus{};  // no daemon runs
     return base::failure(answer.error());
   }
   BusyGpus held;

@@ -1,4 +1,4 @@
-// goban colocation: histories of jobs that shared a GPU, imported and asked.
+// goban colocation: imports, exports and queries measured slowdowns of jobs that shared a GPU.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -90,7 +90,7 @@ struct PredictArguments {
   std::string energy = "v100";
 };
 
-/// Says which members and GPU types nobody knows, with the nearest known name.
+/// Prints which members and GPU types are unknown, with the nearest known name.
 void note_unknown(const ColocationHistory& history, const PredictArguments& arguments,
                   std::span<const core::knowledge::AppId> apps,
                   core::knowledge::GpuTypeId gpu_type) {

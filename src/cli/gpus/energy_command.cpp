@@ -1,4 +1,4 @@
-// goban energy: power models, and the paper's tables beside them.
+// goban energy: power models, and their comparison with EaCO's measured tables.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,5 +1,5 @@
 // goban measure-block: the short-lived process of `goban profile` that runs the kernels on one GPU.
-// Not for people, so it is not shown.
+// Hidden: users do not need it.
 #include <fmt/format.h>
 
 #include "cli/gpus/commands.hpp"

@@ -1,4 +1,4 @@
-// goban profile: PM scores from measured runs, their bins, and classes of applications.
+// goban profile: PM scores from measured runs, their bins, and application classes.
 #include <fmt/format.h>
 #include <map>
 
@@ -60,7 +60,7 @@ int write_text(const std::string& path, const std::string& text) {
   return status ? 0 : report_error(status.error());
 }
 
-/// Reads `A=FILE` for each class from A on; the same file may serve several.
+/// Reads `A=FILE` for each class from A on; several classes may use the same file.
 Result<std::vector<core::knowledge::ProfileRuns>> read_profiles(
     const std::vector<std::string>& arguments) {
   std::map<uint8_t, std::string> paths;
@@ -159,7 +159,7 @@ int show_bins(const std::string& path, const BinArguments& arguments) {
   return 0;
 }
 
-/// Applications and how they use a GPU.
+/// Applications and their GPU utilisation.
 struct Applications {
   std::vector<std::string> names;
   std::vector<core::knowledge::AppFeatures> features;

@@ -1,5 +1,5 @@
-// goban profile: measures the GPUs of this machine and writes their score table; goban profile
-// check says whether the table still holds.
+// goban profile: measures the GPUs of this machine and writes their score table. goban profile
+// check: checks whether the table is still valid.
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
@@ -48,7 +48,7 @@ struct MeasureArguments {
   bool json_out = false;
 };
 
-/// Also says where the configured table is, if --out does not.
+/// Also sets `out` to the configured score table if --out is not given.
 Result<MachineGpus> machine_of(MeasureArguments& arguments) {
   serve::daemon::ServeConfig config;
   if (!arguments.config.empty()) {
@@ -75,7 +75,7 @@ Result<std::vector<size_t>> gpus_asked_for(const MachineGpus& machine,
   return out;
 }
 
-/// Leaves out the busy ones with --skip-busy. Errors: one is busy, without any option about it.
+/// Skips busy GPUs with --skip-busy or --refresh. Errors: a GPU is busy, and no option allows it.
 Result<std::vector<size_t>> idle_gpus(const MeasureArguments& arguments, const MachineGpus& machine,
                                       const std::vector<size_t>& asked, const BusyGpus& busy) {
   if (arguments.force) return asked;
@@ -102,8 +102,8 @@ Status write_file(const std::string& path, std::string text) {
   return file->commit();
 }
 
-/// The book first: what the table lacks after a crash follows from it. A table without a new
-/// measurement stays as it is. With --send the daemon gets the table as well.
+/// Writes the measurement log first: after a crash the table can be computed from it. Without a new
+/// measurement the table is not changed. With --send the table is also sent to the daemon.
 Status write_profile(const MeasureArguments& arguments, const MeasureBook& book,
                      const core::knowledge::MachineScores& scores, bool any_measured) {
   if (auto status =
@@ -189,7 +189,7 @@ int measure(MeasureArguments arguments) {
     fmt::print(stderr, "goban: interrupted; {} is unchanged\n", arguments.out);
     return kExitInterrupted;
   }
-  // A daemon may have measured meanwhile.
+  // A daemon may have measured in the meantime.
   if (auto latest = live::machine::read_book_beside(arguments.out)) *book = std::move(*latest);
   const std::vector<bool> measured =
       live::machine::keep_sessions(result, plan, *machine, *book, std::time(nullptr));

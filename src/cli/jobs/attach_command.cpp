@@ -1,4 +1,4 @@
-// goban attach: comes back to the terminal of an interactive job.
+// goban attach: reconnects to the terminal of an interactive job.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>

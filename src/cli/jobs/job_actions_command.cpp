@@ -1,4 +1,4 @@
-// goban cancel, hold, release, requeue: one change for some jobs.
+// goban cancel, hold, release, requeue: apply one change to several jobs.
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
@@ -19,9 +19,9 @@ using nlohmann::json;
 struct Change {
   const char* name;
   const char* help;
-  const char* verb;  ///< of --user and --all
-  const char* done;  ///< what is printed
-  const char* more;  ///< of its help
+  const char* verb;  ///< in the help of --user and --all
+  const char* done;  ///< printed before each changed job
+  const char* more;  ///< notes and examples of its help
 };
 
 struct ChangeArguments {
@@ -33,13 +33,13 @@ struct ChangeArguments {
 constexpr int kForbidden = 403;
 constexpr int kConflict = 409;
 
-/// One request: for a job, or for all tasks of its array that are not over.
+/// One request: for a job, or for all unfinished tasks of an array.
 struct Request {
   std::vector<JobRow> jobs{};
   bool array = false;
 };
 
-/// From the last job to the first, so that none that waits starts where another ends.
+/// From the last job to the first, so that no waiting job starts on the GPUs of a cancelled one.
 std::vector<Request> requests_for(const ChosenJobs& chosen) {
   std::vector<Request> out;
   for (const JobRow& job : chosen.jobs) {
@@ -63,7 +63,7 @@ class Round {
     constexpr double kLong_s = 600;
     client_.set_timeout(kLong_s);
   }
-  /// False: no daemon answers.
+  /// False: the daemon does not answer.
   bool ask(const Request& request);
   int finish();
   void complain(const base::Error& error) { code_ = report_error(error); }

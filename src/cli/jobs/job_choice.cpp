@@ -16,10 +16,10 @@ using base::Result;
 
 namespace {
 
-/// "7" or "7_[0-3]" taken apart.
+/// "7" or "7_[0-3]", parsed.
 struct JobName {
   int64_t number = 0;
-  std::vector<int32_t> tasks{};  ///< empty: the whole
+  std::vector<int32_t> tasks{};  ///< empty: the job, or all tasks of the array
 };
 
 Result<JobName> parse_name(const std::string& text) {
@@ -41,7 +41,7 @@ Result<JobName> parse_name(const std::string& text) {
   return name;
 }
 
-/// The task that "7_2" is of array 7; -1 = it is none of it.
+/// The task index of a job within `array`: 2 for "7_2" and array 7; -1 if it is not a task of it.
 int64_t task_of(const JobRow& job, int64_t array) {
   if (array_of(job) != array) return -1;
   const std::string_view id = job.id;
@@ -143,7 +143,7 @@ Result<ChosenJobs> ask_for_jobs(serve::api::ApiClient& client, const JobChoice& 
   JobChoice asked = choice;
   const bool mine = choice.user == "me" && choice.names.empty();
   if (mine) {
-    // Without a user the daemon lists those of who asks.
+    // Without a user the daemon lists the jobs of the caller.
     asked.user.clear();
     asked.all = true;
   }

@@ -117,7 +117,7 @@ base::Status redraw_on_change(const std::string& server, double period_s,
       return more && !interrupted();
     });
     if (!streamed && more && !interrupted()) return streamed;
-    // A stream that ends at once must not keep us busy.
+    // A stream that ends immediately must not cause a busy loop.
     if (more && !interrupted()) std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
   return problem;

@@ -52,7 +52,7 @@ struct Output {
   int64_t offset = 0;  ///< of the next byte, in the job's file
   Status problem{};    ///< of writing
 
-  /// Whether to go on.
+  /// Writes the bytes; returns whether to continue.
   bool take(std::string_view bytes) {
     problem = write_all(file, bytes);
     offset += static_cast<int64_t>(bytes.size());
@@ -60,7 +60,7 @@ struct Output {
   }
 };
 
-/// Page by page to the end as it is now. Errors: those of the client; see also out.problem.
+/// Prints page by page to the current end. Errors: those of the client; see also out.problem.
 Status print_rest(serve::api::ApiClient& client, const std::string& path, Output& out) {
   while (true) {
     const auto page =
@@ -70,7 +70,7 @@ Status print_rest(serve::api::ApiClient& client, const std::string& path, Output
   }
 }
 
-/// The last lines as the file is now, and where it ends.
+/// The last lines of the current file, and its end.
 struct Tail {
   std::string lines{};
   int64_t end = 0;
@@ -84,8 +84,8 @@ Result<Tail> last_lines(serve::api::ApiClient& client, const std::string& path, 
               end.value_or(static_cast<int64_t>(page->size()))};
 }
 
-/// A stream ends with the job, but also with the daemon: only the job's state tells. Goes on where
-/// it was when a daemon answers again. `answered`: one did before.
+/// A stream ends with the job, but also with the daemon; the job's state distinguishes the two.
+/// Resumes at the same offset when a daemon answers again. `answered`: a daemon answered before.
 Status follow(serve::api::ApiClient& client, const std::string& job, const std::string& path,
               bool answered, Output& out) {
   DaemonAbsence absence;
@@ -125,7 +125,7 @@ Status print_log(serve::api::ApiClient& client, const std::string& job, const Lo
   bool answered = choice.daemon_was_there;
   if (choice.lines > 0) {
     const auto tail = last_lines(client, path, choice.lines);
-    // Followed logs may not be there yet; everything else is said by the stream once more.
+    // A followed log may not exist yet; the stream reports every other error again.
     if (!tail && !(choice.follow && client.last_status() == kNotFound)) {
       return base::failure(tail.error());
     }

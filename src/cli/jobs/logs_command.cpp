@@ -1,4 +1,4 @@
-// goban logs: what a job wrote.
+// goban logs: prints the output of a job.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// goban queue: the jobs that wait and run.
+// goban queue: lists running and waiting jobs.
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -13,7 +13,7 @@ int rank_of(const JobRow& job) {
   return job.is_over() ? 2 : 1;
 }
 
-/// The GPUs of a job, or its place in the queue.
+/// The GPUs of a job, or its position in the queue.
 std::string where_or_position(const JobRow& job) {
   if (job.holds_gpus()) return job.where;
   return job.position > 0 ? fmt::format("no. {} in the queue", job.position) : "";

@@ -1,4 +1,4 @@
-// goban run: a command as a job, its output here, its exit code ours.
+// goban run: runs a command as a job, copies its output and returns its exit code.
 #include <cstdio>
 #include <fmt/format.h>
 #include <functional>
@@ -34,11 +34,11 @@ Result<json> job_now(serve::api::ApiClient& client, uint32_t job) {
   return get_json(client, fmt::format("/v1/jobs/{}", job));
 }
 
-/// On standard error. It must not end us: the terminal may be gone.
+/// Prints to standard error and ignores failures: the terminal may be closed.
 void note(const std::string& text) { std::fputs(("goban: " + text + "\n").c_str(), stderr); }
 
-/// Looks at the job at every change until `is_enough` or Ctrl-C; waits for a daemon that is away.
-/// Returns what the daemon said of it last.
+/// Reads the job at every change until `is_enough` or Ctrl-C; waits for an unavailable daemon.
+/// Returns the job as it was last read.
 Result<json> look_until(const std::string& server, uint32_t job,
                         const std::function<bool(const json&)>& is_enough) {
   json last;
@@ -59,7 +59,7 @@ Result<json> look_until(const std::string& server, uint32_t job,
   }
 }
 
-/// Waits until the job runs, is over, or Ctrl-C.
+/// Waits until the job runs or has finished, or until Ctrl-C.
 Result<json> wait_for_start(const std::string& server, uint32_t job) {
   bool told = false;
   return look_until(server, job, [&](const json& now) {
@@ -74,7 +74,7 @@ Result<json> wait_for_end(const std::string& server, uint32_t job) {
   return look_until(server, job, [](const json& now) { return text_of(now, "state") == "done"; });
 }
 
-/// As a shell gives it: 128 + the signal that ended it.
+/// As in a shell: 128 + the number of the signal that ended it.
 int exit_code_of(const json& job) {
   if (const double code = number_of(job, "exit_code", -1); code >= 0) return static_cast<int>(code);
   if (const double signal = number_of(job, "signal"); signal > 0) {
@@ -83,7 +83,7 @@ int exit_code_of(const json& job) {
   return text_of(job, "result") == "completed" ? 0 : 1;
 }
 
-/// The job is there still, but we cannot stay with it.
+/// Reports that the job continues without this client; returns the exit code.
 int leave(const RunArguments& arguments, uint32_t job, const base::Error& why) {
   note("error: " + why.text());
   note(fmt::format(
@@ -95,12 +95,12 @@ int leave(const RunArguments& arguments, uint32_t job, const base::Error& why) {
 int give_up(const RunArguments& arguments, serve::api::ApiClient& client, uint32_t job) {
   note(fmt::format("cancelling job {}", job));
   const auto cancelled = client.remove(fmt::format("/v1/jobs/{}", job));
-  constexpr int kConflict = 409;  // it was over before
+  constexpr int kConflict = 409;  // it has already finished
   if (!cancelled && client.last_status() != kConflict) leave(arguments, job, cancelled.error());
   return kExitInterrupted;
 }
 
-/// Why it ended, where the exit code alone does not say it.
+/// Prints why the job ended, unless its exit code is enough.
 void explain_end(const json& job, uint32_t number) {
   const std::string detail = text_of(job, "detail");
   const std::string result = text_of(job, "result");
@@ -159,7 +159,7 @@ int run(const RunArguments& arguments, const SubmitChoices& choices) {
   const auto body = submission_json(payload, choices);
   if (!body) return report_error(body.error());
   catch_interrupts();
-  // With a terminal of its own the job waits for us to come back: goban attach.
+  // A job with its own terminal waits for a reconnection by goban attach.
   if (!arguments.has_terminal) catch_hangups();
   const auto jobs = submit(arguments.server, *body);
   if (!jobs) return report_error(jobs.error());
@@ -186,7 +186,7 @@ int run(const RunArguments& arguments, const SubmitChoices& choices) {
 void add_run(Command& app, Action& action) {
   auto arguments = std::make_shared<RunArguments>();
   auto choices = std::make_shared<SubmitChoices>();
-  // A command somebody waits for is not started a second time unasked.
+  // A command that a user waits for is not started again without a request.
   choices->options.emplace_back("--no-requeue", "");
   Command* c = app.add_subcommand("run", "Run a command as a job and wait for it");
   c->prefix_command();

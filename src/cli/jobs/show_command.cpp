@@ -1,4 +1,4 @@
-// goban show: all that is known of a job.
+// goban show: prints the details of jobs.
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -89,7 +89,7 @@ std::string usage_text(const json& from) {
   return joined(parts);
 }
 
-/// A line a rank of the current run, or of the last one that said something.
+/// One line per rank of the current run, or of the last run with a report.
 std::vector<std::string> rank_texts(const json& from) {
   constexpr size_t kShown = 16;
   json ranks = list_of(from, "ranks");
@@ -114,7 +114,7 @@ std::vector<std::string> rank_texts(const json& from) {
   return out;
 }
 
-/// What earlier runs of the same application took.
+/// Measurements of earlier runs of the same application.
 std::string profile_text(const json& from) {
   std::vector<std::string> parts;
   const auto value = [&](const char* name) { return number_of(part_of(from, name), "value", -1); };

@@ -1,4 +1,4 @@
-// goban submit: hands a job in.
+// goban submit: submits a job.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -49,7 +49,7 @@ Result<SubmitPayload> payload_of(const SubmitArguments& arguments) {
   return payload;
 }
 
-/// The specification alone: script and environment are the submitter's own.
+/// Prints the specification only, without the script and the environment.
 int print_plan(json body) {
   const size_t variables = body["env"].size();
   body.erase("env");

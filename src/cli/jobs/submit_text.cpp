@@ -12,7 +12,7 @@ using base::Status;
 
 namespace {
 
-/// Where the first byte stands that is no UTF-8; the end if there is none.
+/// Offset of the first byte that is not valid UTF-8; the size if all are valid.
 size_t valid_bytes(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {

@@ -1,4 +1,4 @@
-// What is no UTF-8 is refused or left out, and never handed on as something else.
+// Text that is not valid UTF-8 is rejected or omitted, never passed on altered.
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-// goban top and goban stats: the cluster now.
+// goban top and goban stats: the current state of the cluster.
 #include <cstdio>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,7 +23,7 @@ struct TopArguments {
   bool json_out = false;
 };
 
-/// Lines of our terminal; 0 if stdout is none.
+/// Usable lines of the terminal; 0 if stdout is not a terminal.
 size_t terminal_lines() {
   winsize window{};
   if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0) return 0;

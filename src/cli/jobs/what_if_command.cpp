@@ -1,4 +1,4 @@
-// goban whatif: the last days of a running daemon, replayed under other policies.
+// goban whatif: replays the recent jobs of a running daemon under other policies.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -18,7 +18,7 @@ struct WhatIfArguments {
   bool json_out = false;
 };
 
-/// A figure as text; "-" where it is not known.
+/// A value as text; "-" if it is unknown.
 std::string cell(const json& row, const char* name, bool is_time) {
   const double value = number_of(row, name, -1);
   if (value < 0) return "-";
@@ -58,7 +58,7 @@ std::string table_of(const json& answer) {
 int run(const WhatIfArguments& arguments) {
   auto client = connect(arguments.server);
   if (!client) return report_error(client.error());
-  constexpr double kTimeout_s = 60;  // the daemon gives up before
+  constexpr double kTimeout_s = 60;  // longer than the limit of the daemon
   client->set_timeout(kTimeout_s);
   const auto answer = post_json(*client, "/v1/whatif",
                                 {{"policies", arguments.policies}, {"days", arguments.days}});

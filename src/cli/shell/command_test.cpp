@@ -1,4 +1,4 @@
-// The command contract, on the program itself: what scripts rely on.
+// The contract that scripts rely on, tested on the program itself.
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -284,7 +284,7 @@ TEST_F(CommandTest, InterruptedRunsLeaveNoHalfWrittenFiles) {
       shell("GOBAN trace generate --like poisson --jobs 400000 --gpus 64 --load 3 --out " + jobs)
           .code,
       0);
-  // The signal comes when the run has begun to write, and twice, as timeout(1) sends it.
+  // The signal is sent after the run has begun to write, and twice, as timeout(1) sends it.
   const std::string out = dir_ + "/out";
   const Output run =
       shell("GOBAN simulate --cluster sia-64 --jobs " + jobs +

@@ -51,7 +51,7 @@ TEST(ManPages, EveryCommandHasOne) {
     }
   }
   EXPECT_THAT(TestFolder::read(folder.path() + "/goban-submit.1"), HasSubstr(".SH EXAMPLES\n"));
-  // groff says nothing about a page that it can set.
+  // groff prints nothing about a valid page.
   EXPECT_EQ(shell("if command -v groff > /dev/null; then for page in " + folder.path() +
                   "/*.1; do groff -man -Tutf8 -ww -z $page 2>&1; done; fi")
                 .out,

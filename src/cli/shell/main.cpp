@@ -23,8 +23,8 @@ namespace {
 using goban::cli::Action;
 using goban::cli::Command;
 
-/// Reports what could not be written, unless the reader has closed the pipe: `goban queue | head
-/// -1`.
+/// Reports a failed write to standard output, unless the reader closed the pipe, as in
+/// `goban queue | head -1`.
 int output_lost(int problem, int code) {
   if (problem != EPIPE) {
     std::fprintf(stderr, "goban: error: cannot write standard output%s%s\n",

@@ -1,4 +1,4 @@
-// goban completion and goban man: what shells and man pages need, from the commands themselves.
+// goban completion and goban man: generated from the commands themselves.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder with sitecustomize.py: of this installation, or that of GOBAN_PYTHON.
+/// The folder with sitecustomize.py: GOBAN_PYTHON, or that of this installation.
 std::string python_folder() {
   if (const char* chosen = std::getenv("GOBAN_PYTHON"); chosen != nullptr && *chosen != '\0') {
     return chosen;

@@ -1,4 +1,4 @@
-// goban cluster: presets, and what a cluster file says.
+// goban cluster: presets, and checking, printing and importing cluster descriptions.
 #include <fmt/format.h>
 
 #include "base/output_file.hpp"

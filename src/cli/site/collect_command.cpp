@@ -1,4 +1,4 @@
-// goban collect: GPU metrics off the nodes, as a text file or over HTTP.
+// goban collect: GPU metrics of a node, as a text file or over HTTP.
 #include <fmt/format.h>
 #include <memory>
 

@@ -103,7 +103,7 @@ base::Result<std::optional<base::TimeNs>> parse_day(const std::string& text, con
                            "write 2019-04-01 or 2019-04-01T12:00:00Z");
 }
 
-/// Lets `write` write to standard output ("-") or to a file, which appears whole or not at all.
+/// Calls `write` with standard output ("-") or a file, which appears complete or not at all.
 template <typename Write>
 auto write_output(const std::string& path, const Write& write)
     -> decltype(write(site::store::TextSink())) {

@@ -1,4 +1,4 @@
-// goban history status, prune, forget and sums: what a store holds, and how it stays small.
+// goban history status, prune, forget and sums: contents and retention of a store.
 #include <cstdio>
 #include <fmt/format.h>
 #include <iostream>
@@ -124,7 +124,7 @@ struct ForgetArguments {
   bool yes = false;
 };
 
-/// Asks at the terminal; false without one.
+/// Asks for confirmation at the terminal; false without a terminal.
 bool confirm(const std::string& question) {
   if (::isatty(STDIN_FILENO) == 0) return false;
   fmt::print("{} [y/N] ", question);
@@ -133,7 +133,7 @@ bool confirm(const std::string& question) {
   return std::getline(std::cin, answer) && (answer == "y" || answer == "yes");
 }
 
-/// Number of the user whose files go; none: no state folder is named.
+/// Numeric id of the user whose files are removed; none if no state folder is given.
 base::Result<std::optional<uint32_t>> uid_of(const ForgetArguments& arguments) {
   if (arguments.state.empty()) return std::nullopt;
   if (arguments.uid) return arguments.uid;

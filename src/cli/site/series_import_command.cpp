@@ -1,4 +1,4 @@
-// goban series import: metrics of GPUs and nodes into a store.
+// goban series import: imports metrics of GPUs and nodes into a store.
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
@@ -186,7 +186,7 @@ void print_report(const ImportArguments& arguments, const SeriesImportReport& re
   print_rejects(report, !arguments.rejects.empty());
 }
 
-/// Parts that the server did not give.
+/// Reports the queries that the server did not answer; returns the exit code.
 int report_gaps(const std::vector<site::telemetry::Gap>& gaps) {
   constexpr size_t kShown = 5;
   constexpr int64_t kMilli_ns = 1'000'000;

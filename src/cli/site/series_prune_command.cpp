@@ -1,4 +1,4 @@
-// goban series prune: a store's old months become hourly, then go.
+// goban series prune: downsamples old months of a store to hourly means, or removes them.
 #include <fmt/format.h>
 
 #include "base/date_time.hpp"
@@ -15,7 +15,7 @@ struct PruneArguments {
   std::string before;
 };
 
-/// First millisecond of a month `2024-01`; the least number if the text is empty.
+/// First millisecond of a month such as `2024-01`; INT64_MIN if the text is empty.
 base::Result<int64_t> month_ms(std::string_view option, const std::string& text) {
   if (text.empty()) return INT64_MIN;
   constexpr size_t kMonthLetters = 7;

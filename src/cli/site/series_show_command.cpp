@@ -1,4 +1,4 @@
-// goban series info and show: what a store holds, and its samples as CSV.
+// goban series info and show: the contents of a store, and its samples as CSV.
 #include <cstdio>
 #include <fmt/format.h>
 #include <memory>

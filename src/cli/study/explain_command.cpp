@@ -1,5 +1,5 @@
 // goban explain: why a job waits or waited, and why it got its GPUs. A simulated run is replayed
-// with an observer, a live job's daemon is asked: everything said comes from the core that decided.
+// with an observer; for a live job the daemon is queried. Both reports come from the deciding core.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -22,7 +22,7 @@ struct ExplainArguments {
   bool json = false;
 };
 
-/// The daemon says it of a job in its book.
+/// The explanation of a job of the daemon.
 Result<std::string> explain_live(const ExplainArguments& arguments) {
   auto client = connect(arguments.server);
   if (!client) {

@@ -14,7 +14,7 @@ using core::policy::Composition;
 using core::policy::Part;
 using core::policy::PartKind;
 
-/// The parts by kind; those of sharing, power and migration only where they do something.
+/// The parts by kind; sharing, power and migration only if they are not the default.
 std::string parts_of(const Composition& c) {
   std::string parts;
   for (const Part* part : c.parts) {

@@ -11,8 +11,8 @@ namespace goban::cli {
 
 namespace {
 
-/// Options that decide where results go, which runs are made beside this one, or how they are
-/// compared; none changes what happens in a run.
+/// Options that select outputs, the other runs, or the comparison; none of them changes what
+/// happens in a run.
 constexpr std::array<std::string_view, 11> kOutputOptions = {
     "help",   "out",  "decisions", "threads", "json", "rejects",
     "policy", "html", "backtest",  "warmup",  "quiet"};

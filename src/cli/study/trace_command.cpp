@@ -1,4 +1,4 @@
-// goban trace: synthetic job histories.
+// goban trace generate: synthetic job histories.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
@@ -28,7 +28,7 @@ struct GenerateArguments {
   std::string series_folder;
   int32_t nodes = 1088;
   study::history::PoissonOptions poisson;
-  /// Options given that only some kinds have, and those kinds.
+  /// Options that apply to some kinds only, and those kinds.
   std::vector<std::pair<const Option*, std::vector<std::string>>> special;
 };
 
@@ -95,7 +95,7 @@ const std::map<std::string, Generator, std::less<>>& generators() {
   return known;
 }
 
-/// Usage if an option was given that the kind does not look at.
+/// Errors: Usage if an option was given that does not apply to the kind.
 base::Status check_options(const GenerateArguments& arguments) {
   for (const auto& [option, kinds] : arguments.special) {
     if (option->count() == 0 || std::ranges::find(kinds, arguments.like) != kinds.end()) continue;
@@ -127,7 +127,7 @@ base::Status generate_to(const GenerateArguments& arguments, const Generator& ge
   return file->commit();
 }
 
-/// --with-gpu-series: jobs on nodes, a store, and the truth.
+/// --with-gpu-series: jobs placed on nodes, a series store, and the true utilisation.
 int generate_series(const GenerateArguments& arguments) {
   if (arguments.out != "-") {
     return report_error(

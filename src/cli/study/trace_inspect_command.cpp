@@ -1,5 +1,4 @@
-// goban trace inspect: what a history holds, in figures. goban trace convert: the same history as
-// generic CSV.
+// goban trace inspect: summarises a job history. goban trace convert: converts it to generic CSV.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -68,7 +67,7 @@ base::Result<Loaded> load(const TraceArguments& arguments) {
   return loaded;
 }
 
-/// Share of the cluster's GPUs that the jobs would keep busy.
+/// Share of the cluster's GPUs that the jobs would keep busy on average.
 std::optional<double> offered_load(const Summary& summary, const Loaded& loaded) {
   if (!loaded.cluster || !summary.offered_gpus) return std::nullopt;
   return *summary.offered_gpus / static_cast<double>(loaded.cluster->num_gpus());
