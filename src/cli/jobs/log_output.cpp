@@ -26,7 +26,8 @@ Status write_all(int out, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(out, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return base::failed(fmt::format("cannot write: {}", std::strerror(errno)));
+    if (written < 0)
+      return base::failed(fmt::format("cannot write the output: {}", std::strerror(errno)));
     bytes.remove_prefix(static_cast<size_t>(written));
   }
   return {};

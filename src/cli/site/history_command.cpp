@@ -33,7 +33,7 @@ void print_import(const site::store::ImportedFile& imported) {
   const bool is_jobs = summary.read.format != site::store::kSeenFormat;
   fmt::print("{}: format {}, {} records, {} rejected; {} {} written", name, summary.read.format,
              summary.read.records, summary.read.rejected, summary.written,
-             is_jobs ? "jobs" : "sightings");
+             is_jobs ? "jobs" : "software records");
   if (summary.unfinished > 0) fmt::print(", {} of them unfinished", summary.unfinished);
   if (summary.outdated > 0) {
     fmt::print("; {} unfinished here, but finished in the store", summary.outdated);
@@ -177,8 +177,8 @@ void add_export(Command& history, Action& action) {
 }  // namespace
 
 void add_history(Command& app, Action& action) {
-  Command* history = app.add_subcommand(
-      "history", "Keep accounting records in a store: SQLite, MariaDB or PostgreSQL");
+  Command* history =
+      app.add_subcommand("history", "Store accounting records in SQLite, MariaDB or PostgreSQL");
   history->require_subcommand(1);
   history->footer(
       "Examples:\n"

@@ -51,7 +51,7 @@ int status(const StatusArguments& arguments) {
   fmt::print("{} jobs, {} of them unfinished; {} imports, {} of them interrupted\n", status->jobs,
              status->not_ended, status->imports, status->imports_cut);
   if (status->sightings > 0) {
-    fmt::print("{} sightings of software and GPUs\n", status->sightings);
+    fmt::print("{} records of software and GPUs used\n", status->sightings);
   }
   return arguments.check ? check(*jobs, status->sightings > 0) : 0;
 }

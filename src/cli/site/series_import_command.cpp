@@ -154,7 +154,7 @@ void print_rejects(const SeriesImportReport& report, bool are_kept) {
     fmt::print(stderr, "  {}\n", base::printable(example));
   }
   if (report.input.rejected_lines() > 0 && !are_kept) {
-    fmt::print(stderr, "  (--rejects FILE keeps them all)\n");
+    fmt::print(stderr, "  (--rejects FILE saves all of them)\n");
   }
 }
 
