@@ -163,12 +163,12 @@ TEST_F(ProfileMeasureTest, VirtualGpusWorkOnTheirCores) {
   EXPECT_EQ(document["gpus"].size(), 3U);
   EXPECT_GT(document["gpus"][2]["kernels"]["compute"]["score"], 1.3);
   EXPECT_EQ(shell("GOBAN profile check --config " + config + out).code, 0);
-  // The configuration says where its table is.
+  // The configuration names its table.
   EXPECT_EQ(shell("GOBAN profile check --config " + folder.write("with.toml", R"(virtual_gpus = 3
 scores = "scores.csv")"))
                 .code,
             0);
-  // Other cores are other GPUs.
+  // Virtual GPUs with other cores are other GPUs.
   EXPECT_EQ(shell("GOBAN profile check --virtual-gpus 1" + out).code,
             std::thread::hardware_concurrency() > 1 ? 1 : 0);
 }
@@ -192,7 +192,8 @@ TEST_F(ProfileMeasureTest, RefreshKeepsToItsBudget) {
   EXPECT_THAT(run("--refresh").out, HasSubstr("No idle GPU is due within 0.1 % of GPU time"));
   json begun = json::parse(TestFolder::read(book));
   EXPECT_EQ(begun["spent_s"], 0);
-  // As if the books had begun two hours ago: 2 GPUs x 7200 s x 0.1 % = 14 s, one measurement.
+  // As if the measurement log had begun two hours ago: 2 GPUs x 7200 s x 0.1 % = 14 s, one
+  // measurement.
   begun["since_unix_s"] = begun["since_unix_s"].get<int64_t>() - 7200;
   folder.write("scores.profile.json", begun.dump());
   const json first = measured("--refresh --quick");

@@ -106,7 +106,7 @@ TEST_F(CommandTest, HtmlShowsEnergyAndWhoWasTogether) {
   const Output run = shell("cd " + dir_ + " && GOBAN simulate --cluster 1x4:V100 --jobs " + jobs +
                            " --policy fifo+packed,fifo-packed --energy v100 --colocation " + pairs +
                            " --deadlines gavel --html report.html 2>err");
-  if (run.code == 1) return;  // built without the page
+  if (run.code == 1) return;  // built without the HTML report
   ASSERT_EQ(run.code, 0) << read(dir_ + "/err");
   EXPECT_THAT(run.out, HasSubstr("HTML report: report.html"));
   const std::string page = read(dir_ + "/report.html");

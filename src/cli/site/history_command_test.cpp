@@ -1,4 +1,4 @@
-// goban history through the program.
+// goban history, run as a program.
 #include <fstream>
 #include <gmock/gmock.h>
 

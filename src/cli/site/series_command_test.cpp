@@ -1,4 +1,4 @@
-// goban series, on the program itself.
+// goban series, run as a program.
 #include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
