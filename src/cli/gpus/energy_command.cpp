@@ -51,8 +51,9 @@ void print_node(const PowerModel& node) {
   print_state("idle", node.gpu_idle_w);
   print_state("context", node.gpu_context_w);
   print_state("board limit", node.gpu_max_w);
-  fmt::print("  busy at U %: {:g} + {:g} (U / 100)^{:g} W, including its share of the host\n",
-             node.gpu_idle_w, node.gpu_dynamic_w, node.exponent);
+  fmt::print(
+      "  busy at U %: {:g} + {:g} (U / 100)^{:g} W, including its share of the host's power\n",
+      node.gpu_idle_w, node.gpu_dynamic_w, node.exponent);
   fmt::print("  shared: {:.4g} + sum (alone - {:.4g}) x speed W\n", node.gpu_share_base_w,
              node.gpu_share_base_w);
   for (const core::knowledge::PowerCap& cap : node.caps) {
@@ -164,7 +165,8 @@ int replay_tables(const std::vector<std::string>& files, const std::string& ener
 }  // namespace
 
 void add_energy(Command& app, Action& action) {
-  Command* command = app.add_subcommand("energy", "Show power models of nodes and their errors");
+  Command* command =
+      app.add_subcommand("energy", "Show power models and compare them with measurements");
   command->require_subcommand(1);
   command->footer("Examples:\n  goban energy show v100\n  goban energy replay-tables");
 

@@ -92,7 +92,8 @@ void add_analyze(Command& app, Action& action) {
                 "History stores (see goban history): SQLite files or URLs");
   add_reading_options(*c, report.reading);
   c->add_option("--cluster", report.cluster, "Cluster of the site: TOML file, preset or NxM");
-  c->add_option("--rules", report.rules, "Rules that select and classify jobs (TOML file)");
+  c->add_option("--rules", report.rules,
+                "Rules that determine which jobs are analysed, and how (TOML file)");
   c->add_option("--gpu", report.gpu,
                 "GPU series: series stores (see goban series), OpenMetrics or nvidia-smi files, "
                 "Prometheus URLs");
