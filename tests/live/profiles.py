@@ -42,7 +42,7 @@ def look_at_ranks(daemon):
     ranks = daemon.wait_for("reports of ranks", lambda: show().get("ranks"), 120)
     expect([each["rank"] for each in ranks] == [0, 1], ranks)
     text = daemon.goban_run("show", job).stdout
-    expect("ranks       0: " in text and "without input" in text, text)
+    expect("ranks       0: " in text and "waiting for input" in text, text)
     with open(go_on, "w"):
         pass
     daemon.wait_for("its end", lambda: show()["state"] == "done", 120)
@@ -54,7 +54,7 @@ def look_at_ranks(daemon):
     expect(abs(profile["input_stall_pct"]["value"] - 25) < 0.1, profile)
     expect(abs(over["past"][0]["step_s"] - profile["iteration_s"]["value"]) < 1e-9, over)
     text = daemon.goban_run("show", job).stdout
-    expect("waits for input 25.0 %" in text and "step 0.0" in text, text)
+    expect("input stall 25.0 %" in text and "step 0.0" in text, text)
 
 
 def main():

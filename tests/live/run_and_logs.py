@@ -85,7 +85,7 @@ def logs_say_that_the_daemon_is_gone(daemon):
     run.err = said
     daemon.stop()
     expect(logs.end() == ("", 1), "the job has not finished")
-    expect(run.end() == ("", 1) and f"job {ran} runs on" in run.said(), run.said())
+    expect(run.end() == ("", 1) and f"job {ran} keeps running" in run.said(), run.said())
     expect("cancel" in run.said(), "the remedy is stated")
     daemon.start()
     let_go(path)

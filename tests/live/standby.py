@@ -48,7 +48,7 @@ class Line(World):
     def stand_by(self):
         self.waiting = self.spawn("--standby", "--takeover-after", str(self.patience_s))
         self.wait_for("the stand-by says whom it watches",
-                      lambda: "standing by" in open(self.waiting.log_name).read())
+                      lambda: "standby: " in open(self.waiting.log_name).read())
 
     def wait_for(self, what, holds, limit_s=120):
         end = time.monotonic() + limit_s

@@ -94,7 +94,7 @@ def leaving_and_coming_back(daemon):
     at.until("here")
     at.type("\x1dd")
     expect(at.exit_code() == 0, "detaching is not a failure")
-    number = re.search(r"job (\d+) runs on", at.shown).group(1)
+    number = re.search(r"job (\d+) keeps running", at.shown).group(1)
     shown = daemon.goban_run("show", "--json", number).stdout
     expect('"running"' in shown, f"it continues to run: {shown}")
     back = Terminal(daemon, "attach", number)

@@ -82,6 +82,12 @@ Command* Command::add_subcommand(const std::string& name, const std::string& hel
   return commands_.back().get();
 }
 
+Command* Command::find_subcommand(std::string_view name) const {
+  const auto found = std::ranges::find_if(
+      commands_, [name](const auto& command) { return command->app_->get_name() == name; });
+  return found == commands_.end() ? nullptr : found->get();
+}
+
 template <typename T>
 Option* Command::add_option(const std::string& names, T& value, const std::string& help) {
   return keep(app_->add_option(names, value, help));
@@ -203,7 +209,7 @@ void refuse_value(const std::string& option, const std::string& message) {
   throw CLI::ValidationError(option, message);
 }
 
-// The types that options have.
+// The types of option values.
 #define GOBAN_OPTION_TYPE(...) \
   template Option* Command::add_option(const std::string&, __VA_ARGS__&, const std::string&)
 GOBAN_OPTION_TYPE(std::string);

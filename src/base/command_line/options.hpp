@@ -1,5 +1,5 @@
-// The command line of a program: commands, their options, and the values that these take. A front
-// of CLI11, whose headers take seconds to compile: few files include them.
+// The command line of a program: commands, options and their values. Wraps CLI11, whose headers
+// take seconds to compile, so that few files include them.
 #pragma once
 
 #include <cstdint>
@@ -19,38 +19,38 @@ class Option;
 
 namespace goban::base::command_line {
 
-/// One option or positional argument. All functions return the option itself, for chains.
+/// An option or a positional argument. All setters return the option itself, for chaining.
 class Option {
  public:
   explicit Option(CLI::Option& option) : option_(option) {}
 
   Option* required();
-  /// Help shows the value that the variable has now as the default.
+  /// Shows the current value of the variable as the default in the help.
   Option* capture_default_str();
-  /// What stands for the value in the help.
+  /// The placeholder of the value in the help.
   Option* type_name(const std::string& name);
   /// The heading under which the help lists it; empty hides it.
   Option* group(const std::string& name);
-  /// One value holds several, separated by this.
+  /// Splits each value at this character.
   Option* delimiter(char separator);
-  /// Each time it is given, one word follows.
+  /// Takes exactly one word each time it is given.
   Option* one_word();
-  /// How many values follow.
+  /// The number of values that follow.
   Option* expected(int least, int most);
   Option* excludes(const Option* other);
   Option* needs(const Option* other);
-  /// Numbers from `least` to `most`.
+  /// Numbers from `least` to `most`, both included.
   Option* range(int least, int most);
   Option* range(int64_t least, int64_t most);
   Option* range(double least, double most);
   Option* positive();
   Option* one_of(const std::vector<std::string>& values);
-  /// `problem_of` returns what is wrong with a value, or nothing. Help shows `name`, if any, behind
-  /// the type of the value.
+  /// `problem_of` returns what is wrong with a value, or an empty string. The help shows `name`, if
+  /// any, after the type of the value.
   Option* check(std::function<std::string(const std::string&)> problem_of,
                 const std::string& name = {});
 
-  /// How often it was given.
+  /// The number of times it was given.
   [[nodiscard]] size_t count() const;
   [[nodiscard]] std::string name() const;
   [[nodiscard]] CLI::Option& inside() const { return option_; }
@@ -62,7 +62,7 @@ class Option {
 /// A command, with its options and the commands below it.
 class Command {
  public:
-  /// A program.
+  /// The root command of a program.
   explicit Command(const std::string& help = {});
   ~Command();
   Command(const Command&) = delete;
@@ -73,11 +73,11 @@ class Command {
   /// or a vector of those (the list is at the end of options.cpp).
   template <typename T>
   Option* add_option(const std::string& names, T& value, const std::string& help);
-  /// Hands the values over as text. `take` throws by refuse_value() what it does not like.
+  /// Passes the values to `take` as text. `take` rejects invalid values with refuse_value().
   Option* add_option_function(const std::string& names,
                               std::function<void(const std::vector<std::string>&)> take,
                               const std::string& help);
-  /// Sets `value` to what its name in `choices` stands for; upper and lower case count alike.
+  /// Sets `value` to the enumerator that `choices` gives for the word; ignores case.
   template <typename Enum>
   Option* add_choice(const std::string& names, Enum& value,
                      const std::vector<std::pair<std::string, Enum>>& choices,
@@ -93,7 +93,7 @@ class Command {
                             const std::string& help);
   void set_version_flag(const std::string& names, const std::string& version);
 
-  /// Called when the command was parsed.
+  /// Calls `call` when the command was parsed.
   Command* callback(std::function<void()> call);
   /// Examples and notes below the options in the help.
   Command* footer(const std::string& text);
@@ -103,20 +103,23 @@ class Command {
   Command* require_subcommand(int count) { return require_subcommand(count, count); }
   /// A group of options of which at most one may be given.
   Command* add_group_of_one(const std::string& name);
-  /// Everything behind the first word that is no option of ours is the user's.
+  /// Leaves everything from the first word that is not an option of this command unparsed; see
+  /// remaining().
   Command* prefix_command();
   [[nodiscard]] std::vector<std::string> remaining() const;
-  /// A command below this one was given.
+  /// The command of this name directly below this one; nullptr if there is none.
+  [[nodiscard]] Command* find_subcommand(std::string_view name) const;
+  /// Whether a command below this one was given.
   [[nodiscard]] bool has_subcommand() const;
-  /// How often an option was given.
+  /// The number of times an option was given.
   [[nodiscard]] size_t count(const std::string& option) const;
-  /// All options that were given with a long name: the name without dashes, and each value.
+  /// The options that were given and have a long name: the name without dashes, and each value.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> given() const;
 
-  /// Parses main's arguments. -1: go on; else the program ends with this exit code, and help,
-  /// version or the error have been printed.
+  /// Parses main's arguments. Returns -1 to continue; otherwise help, version or an error was
+  /// printed, and the program must exit with the returned code.
   [[nodiscard]] int parse(int argc, const char* const* argv);
-  /// Parses words in order, without printing. Returns what is wrong with them, or nothing.
+  /// Parses words in order, without printing. Returns what is wrong with them, or an empty string.
   [[nodiscard]] std::string parse_words(std::vector<std::string> words);
   [[nodiscard]] std::string version() const;
   [[nodiscard]] CLI::App& inside() const { return *app_; }
@@ -133,8 +136,8 @@ class Command {
   std::deque<std::unique_ptr<Command>> commands_{};
 };
 
-/// For callbacks of Command::callback() and Command::add_option_function(): the command line is
-/// wrong, and the program ends with the message and exit code 2.
+/// For callbacks of Command::callback() and Command::add_option_function(): rejects the command
+/// line; the program exits with the message and exit code 2.
 [[noreturn]] void refuse_missing(const std::string& option);
 [[noreturn]] void refuse_value(const std::string& option, const std::string& message);
 

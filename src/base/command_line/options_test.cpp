@@ -31,6 +31,14 @@ TEST(CommandLine, ChoicesAreTheirNamesInAnyCase) {
   EXPECT_THAT(program.parse_words({"--shape", "oval"}), HasSubstr("oval"));
 }
 
+TEST(CommandLine, CommandsAreFoundByTheirNames) {
+  Command program;
+  Command* const below = program.add_subcommand("below", "");
+  below->add_subcommand("deeper", "");
+  EXPECT_EQ(program.find_subcommand("below"), below);
+  EXPECT_EQ(program.find_subcommand("deeper"), nullptr);
+}
+
 TEST(CommandLine, ChecksSayWhatIsWrong) {
   Command program;
   std::string word;

@@ -1,4 +1,4 @@
-// goban backup: a copy of what a daemon remembers, while it works.
+// goban backup: backs up the daemon's state while it runs.
 #include <fmt/format.h>
 #include <memory>
 
@@ -25,9 +25,9 @@ int back_up(const BackupArguments& arguments) {
   serve::daemon::add_defaults(config);
   const auto summary = serve::daemon::back_up(config, arguments.to);
   if (!summary) return report_error(summary.error());
-  fmt::print("{}: {} records since the last snapshot, {} scripts of jobs that are not over, {}\n",
+  fmt::print("{}: {} records since the last snapshot, {} scripts of unfinished jobs, {}\n",
              arguments.to, summary->records, summary->payloads,
-             summary->has_store ? "and the history" : "no history");
+             summary->has_store ? "with the history" : "without a history");
   if (!summary->note.empty()) fmt::print("{}\n", summary->note);
   return 0;
 }
@@ -35,21 +35,20 @@ int back_up(const BackupArguments& arguments) {
 }  // namespace
 
 void add_backup(Command& app, Action& action) {
-  Command* command =
-      app.add_subcommand("backup", "Copy all that a daemon remembers, while it works");
+  Command* command = app.add_subcommand("backup", "Back up the daemon's state while it runs");
   auto arguments = std::make_shared<BackupArguments>();
-  command->add_option("to", arguments->to, "Folder for the copy; new or empty")->required();
-  command->add_option("--config", arguments->config, "The daemon's configuration file");
-  command->add_option("--state", arguments->state, "The daemon's state folder");
+  command->add_option("to", arguments->to, "Folder for the backup; must be new or empty")
+      ->required();
+  command->add_option("--config", arguments->config, "Configuration file of the daemon");
+  command->add_option("--state", arguments->state, "State folder of the daemon");
   command->footer(
       "Examples:\n"
       "  goban backup /backup/goban-monday --config /etc/goban.toml\n"
       "  goban backup copy --state ~/goban\n"
-      "Every job that was confirmed before is in it. To restore, copy the folder to where the "
-      "state\n"
-      "folder was and start `goban serve` there (docs/serve.md). It holds scripts and "
-      "environments\n"
-      "of users, so it is for its owner alone. Readings of GPUs are not in it.");
+      "The backup contains every job that was confirmed before it. To restore it, copy the folder\n"
+      "to where the state folder was and start `goban serve` there (docs/serve.md). It contains\n"
+      "users' scripts and environments, so only its owner can read it. GPU readings are not in "
+      "it.");
   command->callback([arguments, &action] { action = [arguments] { return back_up(*arguments); }; });
 }
 

@@ -1,5 +1,5 @@
 // Commands for the daemon and the cluster.
-// A new command is a file of its own, a declaration and an entry here.
+// A new command has its own file, and a declaration and an entry here.
 #pragma once
 
 #include <array>

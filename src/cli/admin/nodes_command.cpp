@@ -1,4 +1,4 @@
-// goban nodes: the machines; takes them out of service and back.
+// goban nodes: lists nodes, drains them and returns them to service.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -31,7 +31,7 @@ std::string jobs_text(const json& jobs) {
   return out;
 }
 
-/// What stands out of the scores of a node's GPUs.
+/// Expired and suspect scores of a node's GPUs; otherwise the number of measured ones.
 std::string scores_text(const json& scores) {
   if (!scores.is_object()) return "-";
   std::string out;
@@ -130,13 +130,13 @@ int change(const NodesArguments& arguments, const char* what) {
 void add_change(Command& nodes, const std::shared_ptr<NodesArguments>& arguments, const char* name,
                 const char* help, const char* footer, Action& action) {
   Command* c = nodes.add_subcommand(name, help);
-  c->add_option("NODE", arguments->nodes, "Names of nodes")->required();
+  c->add_option("NODE", arguments->nodes, "Node names")->required();
   if (std::string_view(name) == "drain") {
-    c->add_option("--reason", arguments->reason, "Why, for others to read")->type_name("TEXT");
+    c->add_option("--reason", arguments->reason, "Reason, shown to users")->type_name("TEXT");
     c->add_option("--after", arguments->after,
-                  "Not before so much time has passed: jobs that end by then still start")
+                  "Drain after this time, such as 2h; jobs that finish before then still start")
         ->type_name("TIME");
-    c->add_flag("--now", arguments->now, "Stop the jobs there; they go back into the queue");
+    c->add_flag("--now", arguments->now, "Stop the running jobs and requeue them");
   }
   add_server_option(*c, arguments->server);
   c->footer(footer);
@@ -149,28 +149,29 @@ void add_change(Command& nodes, const std::shared_ptr<NodesArguments>& arguments
 
 void add_nodes(Command& app, Action& action) {
   auto arguments = std::make_shared<NodesArguments>();
-  Command* c = app.add_subcommand("nodes", "List the nodes, or take some out of service and back");
+  Command* c = app.add_subcommand("nodes", "List nodes, drain them, or return them to service");
   c->require_subcommand(0, 1);
-  c->add_flag("--json", arguments->json_out, "Print JSON alone");
+  c->add_flag("--json", arguments->json_out, "Print JSON only");
   add_server_option(*c, arguments->server);
   c->footer(
       "Examples:\n"
       "  goban nodes\n"
-      "  goban nodes drain n3 --reason 'fan broken' --after 2h\n"
+      "  goban nodes drain n3 --reason 'fan failure' --after 2h\n"
       "  goban nodes resume n3\n"
-      "Exit codes: 0 fine, 1 failed, no such node, not allowed, or no daemon, 2 wrong usage.");
-  add_change(*c, arguments, "drain", "Let nothing start on nodes any more; what runs goes on",
-             "Operators only.\n\n"
+      "Exit codes: 0 success, 1 failure, unknown node, permission denied, or no daemon,\n"
+      "2 usage error.");
+  add_change(*c, arguments, "drain", "Do not start new jobs on these nodes; running jobs continue",
+             "Requires the role operator.\n\n"
              "Examples:\n"
              "  goban nodes drain n3 n4 --reason 'new driver'\n"
              "  goban nodes drain n3 --now\n"
-             "Exit codes: 0 fine, 1 failed, no such node or not allowed, 2 wrong usage.",
+             "Exit codes: 0 success, 1 failure, unknown node or permission denied, 2 usage error.",
              action);
-  add_change(*c, arguments, "resume", "Take nodes back into service",
-             "Operators only.\n\n"
+  add_change(*c, arguments, "resume", "Return nodes to service",
+             "Requires the role operator.\n\n"
              "Example:\n"
              "  goban nodes resume n3\n"
-             "Exit codes: 0 fine, 1 failed, no such node or not allowed, 2 wrong usage.",
+             "Exit codes: 0 success, 1 failure, unknown node or permission denied, 2 usage error.",
              action);
   c->callback([c, arguments, &action] {
     if (!c->has_subcommand()) action = [arguments] { return list(*arguments); };

@@ -1,4 +1,4 @@
-// goban reserve, goban reservations: whole nodes for some people, from a time to another.
+// goban reserve, goban reservations: whole nodes for some users, from one time to another.
 #include <cmath>
 #include <ctime>
 #include <fmt/format.h>
@@ -54,8 +54,8 @@ Result<double> parse_start(std::string text) {
   if (text.size() == kMinuteLength) text += ":00";
   const auto moment = base::parse_date_time(text);
   if (!moment) {
-    return base::failure(usage("--from", fmt::format("'{}' is no date or time", text),
-                               "such as '2026-12-01 10:00', or +2d from now"));
+    return base::failure(usage("--from", fmt::format("'{}' is not a valid date or time", text),
+                               "write '2026-12-01 10:00', or +2d from now"));
   }
   const auto clock_s = static_cast<std::time_t>(moment->unix_ns / base::kSecond);
   if (moment->has_zone) return static_cast<double>(clock_s);
@@ -90,8 +90,8 @@ std::string nodes_text(const json& reservation) {
 
 int reserve(const ReserveArguments& arguments) {
   if (arguments.nodes.empty() == (arguments.num_nodes == 0)) {
-    return report_error(usage("--nodes", "a reservation is of some nodes",
-                              "name nodes, or say how many with --nodes"));
+    return report_error(usage("--nodes", "exactly one of node names and --nodes is required",
+                              "name the nodes, or give their number with --nodes"));
   }
   const auto body = body_of(arguments);
   if (!body) return report_error(body.error());
@@ -157,33 +157,34 @@ int cancel(const ListArguments& arguments) {
 
 void add_reserve(Command& app, Action& action) {
   auto arguments = std::make_shared<ReserveArguments>();
-  Command* c = app.add_subcommand("reserve", "Reserve whole nodes, for jobs of your own");
-  c->add_option("NODE", arguments->nodes, "Names of nodes; or leave the choice with --nodes");
-  c->add_option("-N,--nodes", arguments->num_nodes, "So many nodes")->positive();
-  c->add_option("--kind", arguments->kind, "Of this GPU model, or where this resource type fits")
+  Command* c = app.add_subcommand("reserve", "Reserve whole nodes for your jobs");
+  c->add_option("NODE", arguments->nodes, "Node names; or let --nodes choose them");
+  c->add_option("-N,--nodes", arguments->num_nodes, "Number of nodes")->positive();
+  c->add_option("--kind", arguments->kind,
+                "GPU model of the nodes, or a resource type that fits on them")
       ->type_name("NAME");
-  c->add_option("--from", arguments->from, "Start: '2026-12-01 10:00', or +2d from now")
+  c->add_option("--from", arguments->from, "Start time: '2026-12-01 10:00', or +2d from now")
       ->type_name("TIME")
       ->required();
-  c->add_option("--for", arguments->span, "How long, such as 3d")->type_name("TIME")->required();
-  c->add_option("--users", arguments->users, "Who may use it beside you")
+  c->add_option("--for", arguments->span, "Duration, such as 3d")->type_name("TIME")->required();
+  c->add_option("--users", arguments->users, "Other users whose jobs may use it")
       ->delimiter(',')
       ->one_word();
   c->add_option("--accounts", arguments->accounts, "Accounts whose jobs may use it")
       ->delimiter(',')
       ->one_word();
-  c->add_option("--user", arguments->user, "Reserve for somebody else; operators only")
+  c->add_option("--user", arguments->user, "Reserve for this user (operators only)")
       ->type_name("USER");
-  c->add_flag("--json", arguments->json_out, "Print JSON alone");
+  c->add_flag("--json", arguments->json_out, "Print JSON only");
   add_server_option(*c, arguments->server);
   c->footer(
-      "Jobs run there that ask for it: goban submit --reservation R1. Sites say how long ahead "
-      "and\n"
-      "for how long nodes may be reserved, and whether others than operators may.\n\n"
+      "Jobs use a reservation with goban submit --reservation R1. The site's configuration limits\n"
+      "how far ahead and for how long nodes can be reserved, and whether users who are not\n"
+      "operators may reserve.\n\n"
       "Examples:\n"
       "  goban reserve --nodes 2 --from '2026-12-01 10:00' --for 3d --users ben,eve\n"
       "  goban reserve n1 n2 --from +1d --for 7d --accounts vision\n"
-      "Exit codes: 0 fine, 1 failed, refused, or no daemon, 2 wrong usage.");
+      "Exit codes: 0 success, 1 failure, rejected, or no daemon, 2 usage error.");
   c->callback([arguments, &action] { action = [arguments] { return reserve(*arguments); }; });
 }
 
@@ -192,23 +193,24 @@ void add_reserve(Command& app, Action& action) {
 void add_reservations(Command& app, Action& action) {
   add_reserve(app, action);
   auto arguments = std::make_shared<ListArguments>();
-  Command* c = app.add_subcommand("reservations", "List reservations, or cancel some");
+  Command* c = app.add_subcommand("reservations", "List or cancel reservations");
   c->require_subcommand(0, 1);
-  c->add_flag("--json", arguments->json_out, "Print JSON alone");
+  c->add_flag("--json", arguments->json_out, "Print JSON only");
   add_server_option(*c, arguments->server);
   c->footer(
       "Examples:\n"
       "  goban reservations\n"
       "  goban reservations cancel R1\n"
-      "Exit codes: 0 fine, 1 failed, or no daemon, 2 wrong usage.");
-  Command* gone = c->add_subcommand("cancel", "End reservations, and the jobs in them");
-  gone->add_option("RESERVATION", arguments->names, "Such as R1")->required();
+      "Exit codes: 0 success, 1 failure or no daemon, 2 usage error.");
+  Command* gone = c->add_subcommand("cancel", "Cancel reservations and the jobs in them");
+  gone->add_option("RESERVATION", arguments->names, "Names of reservations, such as R1")
+      ->required();
   add_server_option(*gone, arguments->server);
   gone->footer(
-      "Their owner and operators may.\n\n"
+      "Permitted to the owner and to operators.\n\n"
       "Example:\n"
       "  goban reservations cancel R1\n"
-      "Exit codes: 0 fine, 1 failed, no such reservation or not allowed, 2 wrong usage.");
+      "Exit codes: 0 success, 1 failure, unknown reservation or permission denied, 2 usage error.");
   gone->callback([arguments, &action] { action = [arguments] { return cancel(*arguments); }; });
   c->callback([c, arguments, &action] {
     if (!c->has_subcommand()) action = [arguments] { return list(*arguments); };

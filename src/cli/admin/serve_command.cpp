@@ -1,4 +1,4 @@
-// goban serve: the daemon that schedules this machine; goban replay: its journal, decided again.
+// goban serve: the daemon that schedules this machine. goban replay: replays its journal.
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -44,8 +44,8 @@ base::Result<serve::daemon::ServeConfig> configuration(const ServeArguments& arg
   return config;
 }
 
-/// One line with the time, whole, whoever writes at the same time. A full disk or a terminal that
-/// is gone must not end the daemon, so what cannot be written is left out.
+/// Logs one line with the time; lines of several threads do not mix. Failed writes are ignored: a
+/// full disk or a closed terminal must not stop the daemon.
 void say(const std::string& line) {
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
@@ -54,8 +54,8 @@ void say(const std::string& line) {
       fmt::format("{:%Y-%m-%d %H:%M:%S} {}\n", fmt::localtime(std::time(nullptr)), line)));
 }
 
-/// Waits for Ctrl-C or SIGTERM; reads the configuration again at SIGHUP. They are blocked in all
-/// threads, so nothing is interrupted.
+/// Waits for Ctrl-C or SIGTERM; reloads the configuration at SIGHUP. The signals are blocked in all
+/// threads, so no system call is interrupted.
 void wait_for_end(const sigset_t& signals, const ServeArguments& arguments,
                   serve::daemon::MachineDaemon& daemon) {
   int received = 0;
@@ -64,12 +64,12 @@ void wait_for_end(const sigset_t& signals, const ServeArguments& arguments,
     auto config = configuration(arguments);
     const base::Status status =
         config ? daemon.reload(std::move(*config)) : base::failure(config.error());
-    if (!status) say("nothing is read again: " + status.error().text());
+    if (!status) say("the configuration was not reloaded: " + status.error().text());
   }
 }
 
-/// Waits until the daemon of the state folder is gone or silent, and takes its place. Nothing: it
-/// was told to end before.
+/// Waits until the daemon of the state folder has exited or has no heartbeat, and takes over.
+/// Nothing: this process was asked to exit before that.
 std::optional<serve::daemon::Takeover> stand_by(const std::string& state, double patience_s,
                                                 const sigset_t& signals) {
   constexpr timespec kLookEvery{.tv_sec = 0, .tv_nsec = 200'000'000};
@@ -79,14 +79,14 @@ std::optional<serve::daemon::Takeover> stand_by(const std::string& state, double
     const live::journal::HolderState holder = watch.look(base::steady_ns());
     if (holder == live::journal::HolderState::Lives && said != watch.holder()) {
       said = watch.holder();
-      say(fmt::format("standing by: {} works on {}", said, state));
+      say(fmt::format("standby: {} holds {}", said, state));
     } else if (holder != live::journal::HolderState::Lives) {
       const bool silent = holder == live::journal::HolderState::Silent;
       auto lock = silent ? live::journal::StateLock::take_from_silent(state, watch.inode())
                          : live::journal::StateLock::take(state);
       if (lock) {
-        say(silent ? fmt::format("taking over: {} has shown no life for {:g} s", said, patience_s)
-                   : fmt::format("taking over: nobody works on {}", state));
+        say(silent ? fmt::format("taking over: no heartbeat from {} for {:g} s", said, patience_s)
+                   : fmt::format("taking over: no active daemon on {}", state));
         return serve::daemon::Takeover{.lock = std::move(*lock), .from_silent = silent};
       }
     }
@@ -105,7 +105,7 @@ int serve(const ServeArguments& arguments) {
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);  // standard error may be a pipe that nobody reads any more
+  std::signal(SIGPIPE, SIG_IGN);  // standard error may be a pipe without a reader
   serve::daemon::Takeover takeover;
   if (arguments.standby) {
     serve::daemon::add_defaults(*config);
@@ -123,14 +123,14 @@ int serve(const ServeArguments& arguments) {
   static_cast<void>(
       base::write_all(STDOUT_FILENO, (*daemon)->addresses(::isatty(STDOUT_FILENO) != 0)));
   wait_for_end(signals, arguments, **daemon);
-  if (!is_shut_out) say("ending; jobs that run go on");
+  if (!is_shut_out) say("shutting down; running jobs continue");
   const std::string state = (*daemon)->config().state;
   daemon->reset();
   if (!is_shut_out) return 0;
   return report_error({base::ErrorCode::Failed,
-                       fmt::format("another daemon has taken over {}: this one ends", state),
+                       fmt::format("another daemon has taken over {}; this one exits", state),
                        {},
-                       "jobs go on under the other one; nothing is to be done"});
+                       "jobs continue under the other daemon; no action is needed"});
 }
 
 struct ReplayOptions {
@@ -149,10 +149,11 @@ nlohmann::ordered_json replay_json(const serve::daemon::Replay& done) {
 
 std::string replay_text(const serve::daemon::Replay& done) {
   const live::loop::Turns::Fold& fold = done.fold;
-  std::string out =
-      fmt::format("{} records, {} decisions come out as recorded, {} otherwise{}\n", fold.records,
-                  fold.reproduced, fold.other,
-                  fold.other > 0 ? fmt::format("; the first is record {}", fold.first_other) : "");
+  std::string out = fmt::format(
+      "{} records, {} decisions reproduced, {} different{}\n", fold.records, fold.reproduced,
+      fold.other,
+      fold.other > 0 ? fmt::format("; the first difference is at record {}", fold.first_other)
+                     : "");
   if (fold.uncompared > 0) out += fmt::format("{} more were not compared\n", fold.uncompared);
   return out;
 }
@@ -175,7 +176,9 @@ int replay(const ServeArguments& arguments, const ReplayOptions& replay_options)
       continue;
     }
     for (const std::string& line : done->differences) {
-      fmt::print(stderr, "goban: warning: {}: the journal was made with something else, {}\n",
+      fmt::print(stderr,
+                 "goban: warning: {}: the configuration differs from the one recorded in the "
+                 "journal, {}\n",
                  journal, line);
     }
     if (done->fold.other > 0 && code == 0) code = 1;
@@ -191,34 +194,36 @@ int replay(const ServeArguments& arguments, const ReplayOptions& replay_options)
 
 void add_site_options(Command* command, ServeArguments& arguments) {
   command->add_option("--config", arguments.config, "Configuration file (docs/serve.md)");
-  command->add_option("--policy", arguments.policy, "Who runs when and where (goban policies)");
+  command->add_option("--policy", arguments.policy, "Scheduling policy (see goban policies)");
   command
       ->add_option("--virtual-gpus", arguments.virtual_gpus,
-                   "So many GPUs that are shares of this machine's cores")
+                   "Number of virtual GPUs; each is an equal share of this machine's cores")
       ->range(1, 255);
 }
 
 }  // namespace
 
 void add_serve(Command& app, Action& action) {
-  Command* command = app.add_subcommand("serve", "Schedule jobs on this machine: the daemon");
+  Command* command =
+      app.add_subcommand("serve", "Run the daemon that schedules jobs on this machine");
   auto arguments = std::make_shared<ServeArguments>();
   command->add_option("--config", arguments->config, "Configuration file (docs/serve.md)");
-  command->add_option("--state", arguments->state, "Folder of journal, jobs and history");
-  command->add_option("--policy", arguments->policy, "Who runs when and where (goban policies)");
+  command->add_option("--state", arguments->state, "State folder: journal, jobs and history");
+  command->add_option("--policy", arguments->policy, "Scheduling policy (see goban policies)");
   command
       ->add_option("--virtual-gpus", arguments->virtual_gpus,
-                   "So many GPUs that are shares of this machine's cores")
+                   "Number of virtual GPUs; each is an equal share of this machine's cores")
       ->range(1, 255);
-  command->add_option("--listen", arguments->listen,
-                      "ADDRESS:PORT for browsers; beyond loopback only with TLS");
-  command->add_flag("--standby", arguments->standby,
-                    "Wait while another daemon works on the state folder, then take its place");
+  command->add_option(
+      "--listen", arguments->listen,
+      "HTTP address, such as 127.0.0.1:8080; addresses other than loopback require TLS");
+  command->add_flag("--standby", arguments->standby, "Take over when the active daemon fails");
   constexpr double kPatienceMin_s = 2;
   constexpr double kPatienceMax_s = 3600;
   command
       ->add_option("--takeover-after", arguments->takeover_after_s,
-                   "With --standby: seconds without life after which it is taken for dead")
+                   "With --standby: seconds without a heartbeat after which the active daemon is "
+                   "considered dead")
       ->range(kPatienceMin_s, kPatienceMax_s)
       ->capture_default_str();
   command->footer(
@@ -227,34 +232,33 @@ void add_serve(Command& app, Action& action) {
       "  goban serve --config /etc/goban.toml\n"
       "  goban serve --state ~/goban --policy las+pal --listen 127.0.0.1:8080\n"
       "  goban serve --config /etc/goban.toml --standby\n"
-      "On loopback without configured tokens your browser needs the link that goban token prints.\n"
-      "Ctrl-C or SIGTERM ends the daemon; jobs that run go on, and the next one finds them.\n"
-      "SIGHUP: tokens, certificate and who may ask are read again.\n"
-      "A daemon that another one has taken over from ends by itself, with exit code 1.");
+      "On loopback without configured tokens, open the dashboard by the link of goban token.\n"
+      "Ctrl-C or SIGTERM stops the daemon. Running jobs continue and are adopted by the next one.\n"
+      "SIGHUP reloads tokens, certificate and access rights.\n"
+      "A daemon exits with code 1 when a standby has taken over its state folder.");
   command->callback([arguments, &action] { action = [arguments] { return serve(*arguments); }; });
 }
 
 void add_replay(Command& app, Action& action) {
   Command* command =
-      app.add_subcommand("replay", "Make the decisions of a daemon's journal again and compare");
+      app.add_subcommand("replay", "Replay a daemon's journal and compare the decisions");
   auto arguments = std::make_shared<ServeArguments>();
   auto replay_options = std::make_shared<ReplayOptions>();
   command
-      ->add_option("journal", replay_options->path,
-                   "State folder, its journal folder, or one of its files")
+      ->add_option("journal", replay_options->path, "State folder, journal folder, or journal file")
       ->required();
   add_site_options(command, *arguments);
   command->add_flag("--all", replay_options->all,
-                    "Every journal of the folder, not the newest alone");
-  command->add_flag("--json", replay_options->json, "Print JSON");
+                    "Replay every journal of the folder, not only the newest");
+  command->add_flag("--json", replay_options->json, "Print JSON only");
   command->footer(
       "Examples:\n"
       "  goban replay ~/.local/state/goban --virtual-gpus 4\n"
       "  goban replay /var/lib/goban --config /etc/goban.toml --json\n"
       "  goban replay ~/goban --all --policy fifo+packed\n"
-      "The configuration has to be the daemon's: a warning names what was another. Nothing is\n"
-      "changed. Exit codes: 0 all decisions since the last snapshot come out as recorded, 1 one\n"
-      "does not.");
+      "The configuration must be that of the daemon; a warning names each difference. Nothing is\n"
+      "changed.\n"
+      "Exit codes: 0 all decisions since the last snapshot are reproduced, 1 some are not.");
   command->callback([arguments, replay_options, &action] {
     action = [arguments, replay_options] { return replay(*arguments, *replay_options); };
   });

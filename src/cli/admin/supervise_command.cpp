@@ -1,5 +1,4 @@
-// Commands that engines start for themselves, such as goban supervise. Not for people, so they are
-// not shown.
+// Commands that engines start, such as goban supervise. They are hidden: users do not need them.
 #include "cli/admin/commands.hpp"
 #include "live/engine/engines.hpp"
 

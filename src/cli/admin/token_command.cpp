@@ -1,4 +1,4 @@
-// goban token: the link that signs a browser in at this user's own daemon, or the token in it.
+// goban token: prints the link that signs a browser in to the user's own daemon, or its token.
 #include <fmt/format.h>
 #include <memory>
 
@@ -17,14 +17,14 @@ struct TokenArguments {
   bool page = false;
 };
 
-/// A page that only its owner may read and that leads on to the link: for programs that open a
-/// browser, for what stands on a command line everybody can read.
+/// Writes a page that redirects to the link and that only its owner can read, for programs that
+/// open a browser: other users can read command lines.
 int print_page(const std::string& folder, std::string link) {
   while (link.ends_with('\n')) link.pop_back();
   constexpr const char* kName = "dashboard.html";
   const std::string html = fmt::format(
-      "<!doctype html><meta charset=utf-8><title>Goban</title>"
-      "<meta http-equiv=refresh content=\"0; url={0}\"><a href=\"{0}\">The dashboard</a>\n",
+      "<!doctype html><meta charset=utf-8><title>Goban</title><meta http-equiv=refresh "
+      "content=\"0; url={0}\"><a href=\"{0}\">The dashboard</a>\n",
       link);
   const auto written = base::replace_file(folder, kName, html, base::Durable::No);
   if (!written) return report_error(written.error());
@@ -37,12 +37,11 @@ int run(const TokenArguments& arguments) {
       arguments.state.empty() ? serve::api::default_state_folder() : arguments.state;
   const auto link = base::read_small_file(serve::daemon::dashboard_link_file(folder));
   if (!link) {
-    return report_error(
-        {.code = base::ErrorCode::Failed,
-         .message = fmt::format("{}: no daemon here has a token of its own", folder),
-         .place = {},
-         .remedy = "start goban serve --listen 127.0.0.1:8080, without `tokens` in "
-                   "its configuration; --state names its state folder"});
+    return report_error({.code = base::ErrorCode::Failed,
+                         .message = fmt::format("{}: no daemon has created a token here", folder),
+                         .place = {},
+                         .remedy = "start goban serve --listen 127.0.0.1:8080 without `tokens` in "
+                                   "its configuration, or name its state folder with --state"});
   }
   if (arguments.page) return print_page(folder, *link);
   const size_t mark = link->rfind('=');
@@ -56,23 +55,21 @@ int run(const TokenArguments& arguments) {
 
 void add_token(Command& app, Action& action) {
   auto arguments = std::make_shared<TokenArguments>();
-  Command* c = app.add_subcommand("token", "Print the link to the dashboard of your own daemon");
-  c->add_option("--state", arguments->state, "The daemon's state folder")->type_name("FOLDER");
-  Command* forms = c->add_group_of_one("form");
-  forms->add_flag("--bare", arguments->bare, "Print the token alone");
-  forms->add_flag("--header", arguments->header, "Print it as a header of HTTP");
-  forms->add_flag(
-      "--page", arguments->page,
-      "Write a page that leads to the link and that you alone may read; print its name");
+  Command* c = app.add_subcommand("token", "Print the link to your daemon's dashboard");
+  c->add_option("--state", arguments->state, "State folder of the daemon")->type_name("FOLDER");
+  Command* forms = c->add_group_of_one("Output");
+  forms->add_flag("--bare", arguments->bare, "Print the token only");
+  forms->add_flag("--header", arguments->header, "Print the token as an HTTP header");
+  forms->add_flag("--page", arguments->page,
+                  "Write a page that opens the link and that only you can read; print its path");
   c->footer(
       "Examples:\n"
       "  xdg-open \"$(goban token --page)\"\n"
       "  goban token --header | curl -H @- http://127.0.0.1:8080/v1/jobs\n"
-      "Keep the token off command lines: every user of the machine can read those.\n"
-      "A daemon that listens on loopback without configured tokens makes one for its own user, "
-      "who\n"
-      "alone may read it. Whoever has it may do what that user may.\n"
-      "Exit codes: 0 fine, 1 there is none, 2 wrong usage.");
+      "Do not put the token on a command line: every user of the machine can read it there.\n"
+      "A daemon that listens on loopback without configured tokens creates one for the user it\n"
+      "runs as. Only that user can read it. It grants all rights of that user.\n"
+      "Exit codes: 0 success, 1 no token, 2 usage error.");
   c->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }
 

@@ -17,7 +17,7 @@ base::Result<BusyGpus> busy_by_jobs(const base::gpus::MachineGpus& machine,
   client->set_timeout(kTimeout_s);
   const auto answer = get_json(*client, "/v1/cluster");
   if (!answer) {
-    if (server.empty() && client->last_status() == 0) return BusyGpus{};  // there is none
+    if (server.empty() && client->last_status() == 0) return BusyGpus{};  // no daemon runs
     return base::failure(answer.error());
   }
   BusyGpus held;
@@ -27,7 +27,7 @@ base::Result<BusyGpus> busy_by_jobs(const base::gpus::MachineGpus& machine,
         const json jobs = list_of(gpu, "jobs");
         if (jobs.empty()) continue;
         held[static_cast<int32_t>(number_of(gpu, "gpu"))] =
-            fmt::format("job {} of the daemon runs there", jobs.front().dump());
+            fmt::format("job {} of the daemon runs on it", jobs.front().dump());
       }
     }
   }
@@ -35,8 +35,8 @@ base::Result<BusyGpus> busy_by_jobs(const base::gpus::MachineGpus& machine,
   if (managed == machine.gpus.size() || held.empty()) return held;
   BusyGpus all;
   for (const auto& gpu : machine.gpus) {
-    all[gpu.index] =
-        fmt::format("the daemon has {} GPUs, not {}, and runs jobs", managed, machine.gpus.size());
+    all[gpu.index] = fmt::format("the daemon manages {} GPUs, not {}, and runs jobs", managed,
+                                 machine.gpus.size());
   }
   return all;
 }

@@ -1,4 +1,4 @@
-// Which GPUs of this machine jobs of a daemon hold.
+// The GPUs of this machine that jobs of a daemon hold.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace goban::cli {
 
 using live::machine::BusyGpus;
 
-/// By the jobs of the daemon that `server` names (empty: the usual one), if one runs. One that
-/// manages another number of GPUs than this machine has counts as all of them while it runs jobs.
-/// Errors: the daemon answers that it will not tell; with a `server` named, also if none is there.
+/// GPUs held by jobs of the daemon at `server` (empty: the default address), if one runs. If it
+/// manages a number of GPUs other than this machine's, all GPUs are busy while it runs jobs.
+/// Errors: the daemon rejects the request; with a `server` given, also if no daemon answers.
 [[nodiscard]] base::Result<BusyGpus> busy_by_jobs(const base::gpus::MachineGpus& machine,
                                                   const std::string& server);
 

@@ -1,4 +1,4 @@
-// goban colocation: histories of jobs that shared a GPU, imported and asked.
+// goban colocation: imports, exports and queries measured slowdowns of jobs that shared a GPU.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -34,23 +34,21 @@ Status write_history(const ColocationHistory& history, const std::string& out) {
 
 Result<ColocationHistory> import_gavel(const std::vector<std::string>& files) {
   if (files.size() != 1) {
-    return base::usage_error(
-        fmt::format("{} throughput files", files.size()),
-        "give one: two measure the same pairs and would contradict each other");
+    return base::usage_error(fmt::format("{} throughput files are given", files.size()),
+                             "give one file; several files measure the same pairs");
   }
   const auto text = base::read_text_file(files[0], size_t{256} << 20);
   if (!text) return base::failure(text.error());
   auto import = core::knowledge::parse_gavel_throughputs(*text, base::input_name(files[0]));
   if (!import) return base::failure(import.error());
-  fmt::print(
-      stderr,
-      "goban: {} applications alone, {} pairs measured, {} pairs never to be packed (rate 0)\n",
-      import->alone, import->pairs, import->never);
-  fmt::print(
-      stderr,
-      "goban: left out: {} entries of jobs on several GPUs (no such pair is measured), {} of "
-      "jobs without a rate alone, {} GPU types of spread jobs\n",
-      import->multi_gpu, import->no_rate, import->unconsolidated);
+  fmt::print(stderr,
+             "goban: {} applications alone, {} pairs measured, {} pairs that must not be packed "
+             "(rate 0)\n",
+             import->alone, import->pairs, import->never);
+  fmt::print(stderr,
+             "goban: excluded: {} entries of jobs on several GPUs (such pairs are not measured), "
+             "{} of jobs without a rate alone, {} GPU types of spread jobs\n",
+             import->multi_gpu, import->no_rate, import->unconsolidated);
   return std::move(import->history);
 }
 
@@ -65,7 +63,7 @@ Result<ColocationHistory> import_eaco(const std::vector<std::string>& files) {
   }
   auto history = core::knowledge::eaco_history(rows);
   if (history) {
-    fmt::print(stderr, "goban: {} applications, {} sets of one and more\n", history->num_apps(),
+    fmt::print(stderr, "goban: {} applications, {} sets of one or more\n", history->num_apps(),
                history->sets().size());
   }
   return history;
@@ -92,12 +90,12 @@ struct PredictArguments {
   std::string energy = "v100";
 };
 
-/// Says which members and GPU types nobody knows, with the nearest known name.
+/// Prints which members and GPU types are unknown, with the nearest known name.
 void note_unknown(const ColocationHistory& history, const PredictArguments& arguments,
                   std::span<const core::knowledge::AppId> apps,
                   core::knowledge::GpuTypeId gpu_type) {
   if (!gpu_type.valid()) {
-    fmt::print(stderr, "goban: note: nothing was measured on {}\n", arguments.gpu_type);
+    fmt::print(stderr, "goban: note: no measurements on {}\n", arguments.gpu_type);
   }
   std::vector<std::string_view> known;
   for (size_t i = 0; i < history.num_apps(); ++i) {
@@ -127,7 +125,7 @@ int predict(const PredictArguments& arguments) {
   const auto* model = power->find(arguments.gpu_type);
   if (model == nullptr) {
     return report_error(base::usage_error(fmt::format("no power model for {}", arguments.gpu_type),
-                                          "give another --energy")
+                                          "give another model with --energy")
                             .value());
   }
   const core::knowledge::GpuTypeId gpu_type = history->find_gpu_type(arguments.gpu_type);
@@ -136,7 +134,7 @@ int predict(const PredictArguments& arguments) {
   const auto watts = core::knowledge::set_power(*model, *history, gpu_type, *apps, prediction);
   fmt::print("predicted by: {}\n", level_name(prediction.level));
   if (!prediction.packable()) {
-    fmt::print("never to be packed: it does not fit, or nobody could measure it\n");
+    fmt::print("must not be packed: the set does not fit on the GPU, or could not be measured\n");
     return 0;
   }
   for (size_t i = 0; i < apps->size(); ++i) {
@@ -145,8 +143,8 @@ int predict(const PredictArguments& arguments) {
                prediction.upper[i]);
   }
   fmt::print(
-      "sum of rates {:.3f}; {:.1f} W a GPU ({}); {:.1f} J for what one job alone does in a "
-      "second\n",
+      "sum of rates {:.3f}; {:.1f} W per GPU ({}); {:.1f} J for the work that one job alone does "
+      "in a second\n",
       prediction.sum_of_rates(), watts.gpu_w, level_name(watts.level),
       joules_per_work(*model, watts, prediction));
   return 0;
@@ -171,21 +169,25 @@ int export_learned(const ExportArguments& arguments) {
 }  // namespace
 
 void add_colocation(Command& app, Action& action) {
-  Command* command =
-      app.add_subcommand("colocation", "Histories of jobs that shared a GPU, and predictions");
+  Command* command = app.add_subcommand(
+      "colocation", "Import, export and query measured slowdowns of jobs that shared a GPU");
   command->require_subcommand(1);
+  command->footer(
+      "Examples:\n"
+      "  goban colocation import gavel simulation_throughputs.json --out gavel.csv\n"
+      "  goban colocation predict gavel.csv \"ResNet-18@batch 16 + ResNet-50@batch 64\"");
 
   auto imported = std::make_shared<ImportArguments>();
   Command* import_command =
-      command->add_subcommand("import", "Make a co-location history from published measurements");
-  import_command->add_option("KIND", imported->kind, "gavel or eaco")
+      command->add_subcommand("import", "Import a co-location history from published measurements");
+  import_command->add_option("KIND", imported->kind, "Source: gavel or eaco")
       ->required()
       ->one_of({"gavel", "eaco"});
   import_command
       ->add_option("FILE", imported->files,
-                   "gavel: a throughput file (JSON); eaco: the tables (CSV), both")
+                   "gavel: one throughput file (JSON); eaco: both tables (CSV)")
       ->required();
-  import_command->add_option("--out", imported->out, "Where to write the history (CSV)")
+  import_command->add_option("--out", imported->out, "Output file (CSV); - for standard output")
       ->capture_default_str();
   import_command->footer(
       "Examples:\n"
@@ -196,12 +198,13 @@ void add_colocation(Command& app, Action& action) {
 
   auto asked = std::make_shared<PredictArguments>();
   Command* predict_command =
-      command->add_subcommand("predict", "Predict what jobs do to each other on one GPU");
-  predict_command->add_option("HISTORY", asked->history, "A co-location history (CSV)")->required();
-  predict_command->add_option("SET", asked->set, "Such as \"ResNet-50@batch 64 + AlexNet\"")
+      command->add_subcommand("predict", "Predict the slowdowns of jobs that share a GPU");
+  predict_command->add_option("HISTORY", asked->history, "Co-location history (CSV)")->required();
+  predict_command
+      ->add_option("SET", asked->set, "Applications, such as \"ResNet-50@batch 64 + AlexNet\"")
       ->required();
   predict_command->add_option("--gpu", asked->gpu_type, "GPU type")->capture_default_str();
-  predict_command->add_option("--energy", asked->energy, "Power model: a preset or a TOML file")
+  predict_command->add_option("--energy", asked->energy, "Power model: preset or TOML file")
       ->capture_default_str();
   predict_command->footer(
       "Example:\n"
@@ -211,13 +214,14 @@ void add_colocation(Command& app, Action& action) {
 
   auto exported = std::make_shared<ExportArguments>();
   Command* export_command = command->add_subcommand(
-      "export", "Write what the daemon knows: the site's history, and what jobs taught since");
-  export_command->add_option("--out", exported->out, "Where to write the history (CSV)")
+      "export",
+      "Export the daemon's co-location history: the configured one and what was learned since");
+  export_command->add_option("--out", exported->out, "Output file (CSV); - for standard output")
       ->capture_default_str();
   add_server_option(*export_command, exported->server);
   export_command->footer(
-      "For operators. The file is one for `colocation` in the daemon's configuration, and for\n"
-      "goban simulate --colocation.\n"
+      "Requires the role operator. Use the file as `colocation` in the daemon's configuration, or\n"
+      "with goban simulate --colocation.\n"
       "Example:\n"
       "  goban colocation export --out learned.csv");
   export_command->callback(

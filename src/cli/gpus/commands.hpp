@@ -1,5 +1,5 @@
-// Commands for GPUs: their speed, their energy, who shares them well.
-// A new command is a file of its own, a declaration and an entry here.
+// Commands for GPUs: performance scores, energy, co-location.
+// A new command has its own file, and a declaration and an entry here.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// goban energy: power models, and the paper's tables beside them.
+// goban energy: power models, and their comparison with EaCO's measured tables.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,7 +27,8 @@ void print_rest(const char* name, const RestState& rest, double idle_w) {
     return;
   }
   fmt::print(
-      "  {:<22}{:>9.1f} W   down {:g} s, {:.0f} J; wake {:g} s, {:.0f} J; pays after {:.1f} s\n",
+      "  {:<22}{:>9.1f} W   down {:g} s, {:.0f} J; wake {:g} s, {:.0f} J; breaks even after {:.1f} "
+      "s\n",
       name, rest.power_w, rest.enter_s, rest.enter_j, rest.wake_s, rest.wake_j,
       core::knowledge::break_even_s(rest, idle_w));
 }
@@ -50,8 +51,9 @@ void print_node(const PowerModel& node) {
   print_state("idle", node.gpu_idle_w);
   print_state("context", node.gpu_context_w);
   print_state("board limit", node.gpu_max_w);
-  fmt::print("  busy at U %: {:g} + {:g} (U / 100)^{:g} W, its part of the host's in it\n",
-             node.gpu_idle_w, node.gpu_dynamic_w, node.exponent);
+  fmt::print(
+      "  busy at U %: {:g} + {:g} (U / 100)^{:g} W, including its share of the host's power\n",
+      node.gpu_idle_w, node.gpu_dynamic_w, node.exponent);
   fmt::print("  shared: {:.4g} + sum (alone - {:.4g}) x speed W\n", node.gpu_share_base_w,
              node.gpu_share_base_w);
   for (const core::knowledge::PowerCap& cap : node.caps) {
@@ -94,7 +96,7 @@ base::Result<std::vector<core::knowledge::EacoRow>> read_rows(
 std::string percent(double part) { return fmt::format("{:+.1f} %", 100 * part); }
 
 void print_fit(const char* what, const core::knowledge::FitError& fit) {
-  fmt::print("  {:<58}mean {:>5.2f} %, largest {:>5.2f} %\n", what, 100 * fit.mean, 100 * fit.max);
+  fmt::print("  {:<58}mean {:>5.2f} %, maximum {:>5.2f} %\n", what, 100 * fit.mean, 100 * fit.max);
 }
 
 void print_watts(const core::knowledge::EacoReplayResult& result) {
@@ -120,7 +122,7 @@ void print_times(const core::knowledge::EacoReplayResult& result) {
 }
 
 void print_energy(const core::knowledge::EacoReplayResult& result) {
-  fmt::print("Energy, kWh: published; watts x JCT; one after the other; saved together\n");
+  fmt::print("Energy, kWh: published; watts x JCT; run one after the other; saved by sharing\n");
   for (const core::knowledge::EacoReplay& r : result.rows) {
     const double product = r.lookup_w * r.lookup_jct_h / 1000;
     fmt::print("  {:<14}{:>9.2f}{:>10.2f} {:>8}", r.row.set, r.row.energy_kwh, product,
@@ -139,13 +141,14 @@ int replay_tables(const std::vector<std::string>& files, const std::string& ener
   if (!catalog) return report_error(catalog.error());
   const PowerModel* model = catalog->find("V100");
   if (model == nullptr || model->num_gpus != 8) {
-    return report_error(base::usage_error("the tables are of a node of 8 V100",
-                                          "give a model of such a node, such as --energy v100")
-                            .value());
+    return report_error(
+        base::usage_error("the tables were measured on a node with 8 V100",
+                          "give the model of such a node, for example --energy v100")
+            .value());
   }
   const auto result = core::knowledge::replay_eaco(*rows, *model);
   if (!result) return report_error(result.error());
-  fmt::print("EaCO tables 1-4 (arXiv 2412.08294v1) against the model {}: one node of 8 V100\n",
+  fmt::print("EaCO tables 1-4 (arXiv 2412.08294v1) against the model {}: one node with 8 V100\n",
              model->name);
   print_watts(*result);
   print_times(*result);
@@ -162,15 +165,17 @@ int replay_tables(const std::vector<std::string>& files, const std::string& ener
 }  // namespace
 
 void add_energy(Command& app, Action& action) {
-  Command* command = app.add_subcommand("energy", "Power models: what nodes draw, and how well");
+  Command* command =
+      app.add_subcommand("energy", "Show power models and compare them with measurements");
   command->require_subcommand(1);
+  command->footer("Examples:\n  goban energy show v100\n  goban energy replay-tables");
 
   auto spec = std::make_shared<std::string>();
   auto toml = std::make_shared<bool>(false);
   Command* show_command =
       command->add_subcommand("show", "Show a power model; without a name, list the presets");
-  show_command->add_option("MODEL", *spec, "A preset or a TOML file");
-  show_command->add_flag("--toml", *toml, "Print it as a file to start your own from");
+  show_command->add_option("MODEL", *spec, "Preset or TOML file");
+  show_command->add_flag("--toml", *toml, "Print the model as TOML, as a template for your own");
   show_command->footer(
       "Examples:\n"
       "  goban energy show\n"
@@ -181,14 +186,15 @@ void add_energy(Command& app, Action& action) {
   auto files = std::make_shared<std::vector<std::string>>();
   auto energy = std::make_shared<std::string>("v100");
   Command* replay =
-      command->add_subcommand("replay-tables", "Compare the model with EaCO's measured tables");
-  replay->add_option("FILE", *files, "The tables as CSV; the published numbers if left out");
-  replay->add_option("--energy", *energy, "Power model: a preset or a TOML file")
+      command->add_subcommand("replay-tables", "Compare a power model with EaCO's measured tables");
+  replay->add_option("FILE", *files, "Tables (CSV; default: the published numbers)");
+  replay->add_option("--energy", *energy, "Power model: preset or TOML file")
       ->capture_default_str();
   replay->footer(
       "Example:\n"
       "  goban energy replay-tables\n"
-      "Alone only: predicted as if no set had been measured. docs/energy.md explains the columns.");
+      "Column 'alone only': predicted as if no set had been measured. docs/energy.md explains all\n"
+      "columns.");
   replay->callback([=, &action] { action = [=] { return replay_tables(*files, *energy); }; });
 }
 

@@ -1,5 +1,5 @@
 // goban measure-block: the short-lived process of `goban profile` that runs the kernels on one GPU.
-// Not for people, so it is not shown.
+// Hidden: users do not need it.
 #include <fmt/format.h>
 
 #include "cli/gpus/commands.hpp"
@@ -41,16 +41,19 @@ int measure(const BlockArguments& arguments) {
 
 void add_measure_block(Command& app, Action& action) {
   auto arguments = std::make_shared<BlockArguments>();
-  Command* command = app.add_subcommand(
-      "measure-block", "Runs the profiler's kernels; started by goban profile, not by people");
+  Command* command =
+      app.add_subcommand("measure-block", "Run the profiler's kernels; started by goban profile");
   command->group("");
-  command->add_option("--runs", arguments->runs, "Of each kernel")->range(1, 1000);
-  auto* cuda = command->add_flag("--cuda", arguments->cuda, "On CUDA's device 0");
-  command->add_option("--cpus", arguments->cpus, "On these cores")->delimiter(',')->excludes(cuda);
-  command->add_option("--slowness", arguments->slowness, "Times the work")->range(0.1, 1000.0);
+  command->add_option("--runs", arguments->runs, "Number of runs of each kernel")->range(1, 1000);
+  auto* cuda = command->add_flag("--cuda", arguments->cuda, "Run on CUDA device 0");
+  command->add_option("--cpus", arguments->cpus, "Run on these cores")
+      ->delimiter(',')
+      ->excludes(cuda);
+  command->add_option("--slowness", arguments->slowness, "Factor on the amount of work")
+      ->range(0.1, 1000.0);
   command->callback([arguments, &action] {
     if (!arguments->cuda && arguments->cpus.empty()) {
-      refuse_value("--cpus", "or --cuda is needed");
+      refuse_value("--cpus", "this option or --cuda is required");
     }
     action = [arguments] { return measure(*arguments); };
   });

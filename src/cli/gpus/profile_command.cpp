@@ -1,4 +1,4 @@
-// goban profile: PM scores from measured runs, their bins, and classes of applications.
+// goban profile: PM scores from measured runs, their bins, and application classes.
 #include <fmt/format.h>
 #include <map>
 
@@ -33,9 +33,9 @@ struct BinArguments {
     return core::knowledge::BinningOptions{*rule, bins};
   }
   void add_to(Command* command) {
-    command->add_option("--k1", k1, "How many bins before outliers: silhouette, or artifact (2)")
+    command->add_option("--k1", k1, "Number of bins before outliers: silhouette, or artifact (2)")
         ->capture_default_str();
-    command->add_option("--bins", bins, "Exactly so many bins")->range(1, 255);
+    command->add_option("--bins", bins, "Exact number of bins")->range(1, 255);
   }
 };
 
@@ -60,7 +60,7 @@ int write_text(const std::string& path, const std::string& text) {
   return status ? 0 : report_error(status.error());
 }
 
-/// Reads `A=FILE` for each class from A on; the same file may serve several.
+/// Reads `A=FILE` for each class from A on; several classes may use the same file.
 Result<std::vector<core::knowledge::ProfileRuns>> read_profiles(
     const std::vector<std::string>& arguments) {
   std::map<uint8_t, std::string> paths;
@@ -73,16 +73,16 @@ Result<std::vector<core::knowledge::ProfileRuns>> read_profiles(
                          "write --profile A=resnet.csv --profile B=bert.csv");
     }
     if (!paths.emplace(app_class->value, argument.substr(equals + 1)).second) {
-      return usage_error(fmt::format("class {} is given twice", app_class->letter()),
-                         "give one file a class");
+      return usage_error(fmt::format("duplicate class {}", app_class->letter()),
+                         "give one file per class");
     }
   }
   std::vector<core::knowledge::ProfileRuns> profiles;
   for (const auto& [app_class, path] : paths) {
     if (app_class != profiles.size()) {
-      return usage_error(fmt::format("there is no profile for class {}",
+      return usage_error(fmt::format("no profile for class {}",
                                      static_cast<char>('A' + static_cast<int>(profiles.size()))),
-                         "classes follow each other from A on");
+                         "classes must be consecutive, starting with A");
     }
     auto runs = site::inputs::read_profile_runs(path);
     if (!runs) return base::failure(runs.error());
@@ -106,8 +106,8 @@ int write_scores(const ScoreArguments& arguments) {
       core::knowledge::draw_scores(cluster->num_gpus(), by_class, *mode, arguments.seed);
   if (draw.repeated) {
     fmt::print(stderr,
-               "goban: note: a profile has fewer GPUs than the cluster's {}; some were "
-               "drawn more than once\n",
+               "goban: note: a profile has fewer GPUs than the cluster's {}; some measurements "
+               "were drawn more than once\n",
                cluster->num_gpus());
   }
   const core::knowledge::PmScores scores =
@@ -159,7 +159,7 @@ int show_bins(const std::string& path, const BinArguments& arguments) {
   return 0;
 }
 
-/// Applications and how they use a GPU.
+/// Applications and their GPU utilisation.
 struct Applications {
   std::vector<std::string> names;
   std::vector<core::knowledge::AppFeatures> features;
@@ -177,8 +177,8 @@ base::Status read_csv(const std::string& text, const std::string& path, Applicat
     const auto dram_pct = base::parse_double(csv.field(*dram));
     const auto fu_pct = base::parse_double(csv.field(*fu));
     if (!dram_pct || !fu_pct) {
-      return base::bad_data(csv.place(dram_pct ? *fu : *dram), "not a number",
-                            "give a utilisation in percent of peak");
+      return base::bad_data(csv.place(dram_pct ? *fu : *dram), "is not a number",
+                            "give the utilisation in percent of the peak");
     }
     out.names.emplace_back(csv.field(*model));
     out.features.push_back({*dram_pct, *fu_pct});
@@ -191,8 +191,8 @@ base::Status read_job_profile(const std::string& text, const std::string& path, 
   if (!job) return base::failure(job.error());
   const auto features = core::knowledge::features_of(*job);
   if (!features) {
-    return base::bad_data({path, 0, 0, {}}, "does not say how the job uses a GPU",
-                          "measure dram_utilisation_pct and fu_utilisation_pct, or leave it out");
+    return base::bad_data({path, 0, 0, {}}, "contains no GPU utilisation",
+                          "add dram_utilisation_pct and fu_utilisation_pct, or omit the file");
   }
   out.names.push_back(job->model);
   out.features.push_back(*features);
@@ -223,71 +223,72 @@ int classify(const std::vector<std::string>& paths, size_t classes) {
 
 void add_profile(Command& app, Action& action) {
   Command* command = app.add_subcommand(
-      "profile", "Measure this machine's GPUs; PM scores, bins and application classes");
+      "profile", "Measure this machine's GPUs; compute PM scores, bins and application classes");
   command->require_subcommand(0, 1);
   add_profile_measure(*command, action);
 
   auto scores = std::make_shared<ScoreArguments>();
   Command* scores_command = command->add_subcommand(
       "scores", "Draw a cluster's PM scores from measured runs and bin them");
-  scores_command->add_option("--cluster", scores->cluster, "A TOML file, a preset, or NxM")
+  scores_command->add_option("--cluster", scores->cluster, "Cluster: TOML file, preset or NxM")
       ->required();
   scores_command
       ->add_option("--profile", scores->profiles,
-                   "CLASS=FILE: runs with columns uuid and perf, lower is better")
+                   "CLASS=FILE: measured runs with the columns uuid and perf; lower is better")
       ->required();
   scores_command
       ->add_option("--mode", scores->mode,
-                   "Score of a GPU: robust, median (of its runs) or run (one of them)")
+                   "Score of a GPU: robust, median (of its runs) or run (one of its runs)")
       ->capture_default_str();
-  scores_command->add_option("--seed", scores->seed, "Seed of the draw")->capture_default_str();
-  scores_command->add_option("--out", scores->out, "Where to write the table")
+  scores_command->add_option("--seed", scores->seed, "Random seed")->capture_default_str();
+  scores_command->add_option("--out", scores->out, "Output file (CSV); - for standard output")
       ->capture_default_str();
   scores->binning.add_to(scores_command);
   scores_command->footer(
       "Example:\n  goban profile scores --cluster sia-64 --profile A=resnet.csv --profile "
-      "B=bert.csv "
-      "--out scores.csv");
+      "B=bert.csv --out scores.csv");
   scores_command->callback(
       [scores, &action] { action = [scores] { return write_scores(*scores); }; });
 
   auto made = std::make_shared<GenerateArguments>();
-  Command* generate_command =
-      command->add_subcommand("generate", "Make up PM scores for a cluster that nobody measured");
-  generate_command->add_option("--cluster", made->cluster, "A TOML file, a preset, or NxM")
+  Command* generate_command = command->add_subcommand("generate", "Generate synthetic PM scores");
+  generate_command->add_option("--cluster", made->cluster, "Cluster: TOML file, preset or NxM")
       ->required();
   generate_command
       ->add_option("--straggler-share", made->scores.straggler_share,
-                   "Share of GPUs that are much slower")
+                   "Share of GPUs that are stragglers")
       ->range(0.0, 1.0)
       ->capture_default_str();
   generate_command
       ->add_option("--straggler-slowdown", made->scores.straggler_slowdown,
-                   "How much slower, for class A")
+                   "Slowdown of stragglers for class A")
       ->range(1.0, 100.0)
       ->capture_default_str();
-  generate_command->add_option("--seed", made->scores.seed, "Seed")->capture_default_str();
-  generate_command->add_option("--out", made->out, "Where to write the table")
+  generate_command->add_option("--seed", made->scores.seed, "Random seed")->capture_default_str();
+  generate_command->add_option("--out", made->out, "Output file (CSV); - for standard output")
       ->capture_default_str();
   made->binning.add_to(generate_command);
+  generate_command->footer(
+      "Example:\n  goban profile generate --cluster 16x4 --seed 7 --out scores.csv");
   generate_command->callback([made, &action] { action = [made] { return generate(*made); }; });
 
   auto table = std::make_shared<std::string>();
   auto binning = std::make_shared<BinArguments>();
-  Command* bins_command = command->add_subcommand("bins", "Show how a score table is binned");
-  bins_command->add_option("SCORES", *table, "A score table (CSV)")->required();
+  Command* bins_command = command->add_subcommand("bins", "Show the bins of a score table");
+  bins_command->add_option("SCORES", *table, "Score table (CSV)")->required();
   binning->add_to(bins_command);
+  bins_command->footer("Example:\n  goban profile bins scores.csv");
   bins_command->callback(
       [table, binning, &action] { action = [=] { return show_bins(*table, *binning); }; });
 
   auto apps = std::make_shared<std::vector<std::string>>();
   auto classes = std::make_shared<size_t>(3);
   Command* classify_command = command->add_subcommand(
-      "classify", "Cluster applications into classes by how they use a GPU");
+      "classify", "Cluster applications into classes by their GPU utilisation");
   classify_command
       ->add_option("FILE", *apps, "CSV with model,dram_pct,fu_pct, or job profiles (.json)")
       ->required();
-  classify_command->add_option("--classes", *classes, "How many")
+  classify_command->add_option("--classes", *classes, "Number of classes")
       ->range(1, 26)
       ->capture_default_str();
   classify_command->footer(

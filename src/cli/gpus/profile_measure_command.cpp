@@ -1,5 +1,5 @@
-// goban profile: measures the GPUs of this machine and writes their score table; goban profile
-// check says whether the table still holds.
+// goban profile: measures the GPUs of this machine and writes their score table. goban profile
+// check: checks whether the table is still valid.
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
@@ -48,7 +48,7 @@ struct MeasureArguments {
   bool json_out = false;
 };
 
-/// Also says where the configured table is, if --out does not.
+/// Also sets `out` to the configured score table if --out is not given.
 Result<MachineGpus> machine_of(MeasureArguments& arguments) {
   serve::daemon::ServeConfig config;
   if (!arguments.config.empty()) {
@@ -69,13 +69,13 @@ Result<std::vector<size_t>> gpus_asked_for(const MachineGpus& machine,
   }
   for (const int32_t index : asked) {
     if (index >= 0 && static_cast<size_t>(index) < machine.gpus.size()) continue;
-    return base::usage_error(fmt::format("--gpus: there is no GPU {}", index),
+    return base::usage_error(fmt::format("--gpus: unknown GPU {}", index),
                              fmt::format("give numbers from 0 to {}", machine.gpus.size() - 1));
   }
   return out;
 }
 
-/// Leaves out the busy ones with --skip-busy. Errors: one is busy, without any option about it.
+/// Skips busy GPUs with --skip-busy or --refresh. Errors: a GPU is busy, and no option allows it.
 Result<std::vector<size_t>> idle_gpus(const MeasureArguments& arguments, const MachineGpus& machine,
                                       const std::vector<size_t>& asked, const BusyGpus& busy) {
   if (arguments.force) return asked;
@@ -85,11 +85,11 @@ Result<std::vector<size_t>> idle_gpus(const MeasureArguments& arguments, const M
     if (found == busy.end()) {
       out.push_back(i);
     } else if (arguments.skip_busy || arguments.refresh) {
-      fmt::print(stderr, "goban: note: GPU {} is left out: {}\n", found->first, found->second);
+      fmt::print(stderr, "goban: note: GPU {} is skipped: {}\n", found->first, found->second);
     } else {
       return base::failed(fmt::format("GPU {} is busy: {}", found->first, found->second),
-                          "wait for it, leave it out with --skip-busy, or measure it all the same "
-                          "with --force: its score then says little");
+                          "wait until it is idle, skip it with --skip-busy, or measure it with "
+                          "--force; a score measured on a busy GPU is not reliable");
     }
   }
   return out;
@@ -102,8 +102,8 @@ Status write_file(const std::string& path, std::string text) {
   return file->commit();
 }
 
-/// The book first: what the table lacks after a crash follows from it. A table without a new
-/// measurement stays as it is. With --send the daemon gets the table as well.
+/// Writes the measurement log first: after a crash the table can be computed from it. Without a new
+/// measurement the table is not changed. With --send the table is also sent to the daemon.
 Status write_profile(const MeasureArguments& arguments, const MeasureBook& book,
                      const core::knowledge::MachineScores& scores, bool any_measured) {
   if (auto status =
@@ -143,7 +143,7 @@ int print_report(const MeasureArguments& arguments, const ProfileReport& report)
   }
   fmt::print("{}", report_text(report));
   if (std::ranges::count(report.measured, true) > 0) {
-    fmt::print("Scores: {} (for goban serve); what they rest on: {}\n", arguments.out, book);
+    fmt::print("Scores: {} (for goban serve); measurements: {}\n", arguments.out, book);
   }
   return 0;
 }
@@ -186,10 +186,10 @@ int measure(MeasureArguments arguments) {
                                          : "No GPU is idle; nothing was measured.");
   }
   if (interrupted()) {
-    fmt::print(stderr, "goban: interrupted; {} is as it was\n", arguments.out);
+    fmt::print(stderr, "goban: interrupted; {} is unchanged\n", arguments.out);
     return kExitInterrupted;
   }
-  // A daemon may have measured meanwhile.
+  // A daemon may have measured in the meantime.
   if (auto latest = live::machine::read_book_beside(arguments.out)) *book = std::move(*latest);
   const std::vector<bool> measured =
       live::machine::keep_sessions(result, plan, *machine, *book, std::time(nullptr));
@@ -220,17 +220,16 @@ int check(MeasureArguments arguments) {
 
 void add_machine_options(Command& command, MeasureArguments& arguments) {
   command
-      .add_option(
-          "--out", arguments.out,
-          "The score table; what it rests on lies beside it (default: that of --config, else "
-          "scores.csv)")
+      .add_option("--out", arguments.out,
+                  "Score table; the measurement log is stored next to it (default: that of "
+                  "--config, otherwise scores.csv)")
       ->type_name("FILE");
-  command.add_option("--config", arguments.config, "Configuration of goban serve");
+  command.add_option("--config", arguments.config, "Configuration file of goban serve");
   command
       .add_option("--virtual-gpus", arguments.virtual_gpus,
-                  "So many GPUs that are shares of this machine's cores")
+                  "Number of virtual GPUs; each is an equal share of this machine's cores")
       ->range(1, 255);
-  command.add_flag("--json", arguments.json_out, "Print JSON alone");
+  command.add_flag("--json", arguments.json_out, "Print JSON only");
 }
 
 }  // namespace
@@ -239,44 +238,48 @@ void add_profile_measure(Command& profile, Action& action) {
   auto arguments = std::make_shared<MeasureArguments>();
   add_machine_options(profile, *arguments);
   profile
-      .add_option("--gpus", arguments->gpus, "Only these, such as 0,2; others keep their scores")
+      .add_option("--gpus", arguments->gpus,
+                  "Measure only these GPUs, such as 0,2; the others keep their scores")
       ->delimiter(',')
       ->one_word();
-  profile.add_flag("--quick", arguments->quick, "6 blocks a GPU, not 16: names no stragglers");
-  profile.add_option("--seconds", arguments->seconds, "Begin no block after so long")
+  profile.add_flag("--quick", arguments->quick,
+                   "Measure 6 blocks per GPU instead of 16; detects no stragglers");
+  profile
+      .add_option("--seconds", arguments->seconds, "Start no new block after this time, in seconds")
       ->range(0.1, 86400.0);
   profile
       .add_option("--compare", arguments->compare,
-                  "last: tell what changed since earlier profiles; none")
+                  "last: report changes since earlier measurements; none: do not")
       ->one_of({"last", "none"})
       ->capture_default_str();
-  auto* force = profile.add_flag("--force", arguments->force, "Measure busy GPUs as well");
-  profile.add_flag("--skip-busy", arguments->skip_busy, "Leave busy GPUs out")->excludes(force);
+  auto* force = profile.add_flag("--force", arguments->force, "Also measure busy GPUs");
+  profile.add_flag("--skip-busy", arguments->skip_busy, "Skip busy GPUs")->excludes(force);
   profile
       .add_flag("--refresh", arguments->refresh,
-                "Measure the one idle GPU that is due, if 0.1 % of GPU time allows it")
+                "Measure the one idle GPU that is due, within a budget of 0.1 % of GPU time")
       ->excludes(force);
-  profile.add_flag("--send", arguments->send,
-                   "Hand the scores to the running daemon: they count at once (operators only)");
+  profile.add_flag(
+      "--send", arguments->send,
+      "Send the scores to the running daemon, which applies them immediately (operators only)");
   add_server_option(profile, arguments->server);
   profile.footer(
       "Examples:\n"
       "  goban profile --virtual-gpus 4\n"
       "  goban profile --out /etc/goban/scores.csv --skip-busy\n"
       "  goban profile --refresh --send --config /etc/goban.toml\n"
-      "Exit codes: 0 fine, 1 a GPU is busy or could not be measured, 2 wrong usage, 3 bad input, "
-      "130 interrupted (nothing was written).");
+      "Exit codes: 0 success, 1 a GPU is busy or could not be measured, 2 usage error,\n"
+      "3 invalid input, 130 interrupted (nothing was written).");
   profile.callback([&profile, arguments, &action] {
     if (!profile.has_subcommand()) action = [arguments] { return measure(*arguments); };
   });
   Command* command =
-      profile.add_subcommand("check", "Say whether the scores of this machine still hold");
+      profile.add_subcommand("check", "Check whether this machine's PM scores are still valid");
   auto checked = std::make_shared<MeasureArguments>();
   add_machine_options(*command, *checked);
   command->footer(
       "Example:\n  goban profile check --out /etc/goban/scores.csv\n"
-      "Exit codes: 0 all hold, 1 some GPU was never measured or its driver, firmware or cores "
-      "changed, 2 wrong usage, 3 bad input.");
+      "Exit codes: 0 all are valid, 1 a GPU was never measured, or its driver, firmware or cores\n"
+      "changed, 2 usage error, 3 invalid input.");
   command->callback([checked, &action] { action = [checked] { return check(*checked); }; });
 }
 

@@ -122,7 +122,7 @@ TEST_F(ProfileMeasureTest, ADaemonIsAskedWhichGpusAreIdle) {
   {
     FakeDaemon daemon(socket, {{"GET /v1/cluster", cluster(2)},
                                {"POST /v1/scores", R"({"num_gpus": 2, "bins": [1, 1, 1]})"}});
-    EXPECT_THAT(run("--quick").out, HasSubstr("GPU 1 is busy: job 7 of the daemon runs there"));
+    EXPECT_THAT(run("--quick").out, HasSubstr("GPU 1 is busy: job 7 of the daemon runs on it"));
     const json idle = measured("--quick --skip-busy --send");
     EXPECT_EQ(daemon.last_body(), TestFolder::read(scores));
     EXPECT_EQ(idle["gpus"][0]["measured_now"], true);
@@ -132,7 +132,7 @@ TEST_F(ProfileMeasureTest, ADaemonIsAskedWhichGpusAreIdle) {
   std::filesystem::remove(socket);
   {
     const FakeDaemon other(socket, {{"GET /v1/cluster", cluster(4)}});
-    EXPECT_THAT(run("--quick").out, HasSubstr("the daemon has 4 GPUs, not 2, and runs jobs"));
+    EXPECT_THAT(run("--quick").out, HasSubstr("the daemon manages 4 GPUs, not 2, and runs jobs"));
   }
   std::filesystem::remove(socket);
   const FakeDaemon silent(socket, {{"GET /v1/cluster", "!403 not for you"}});
@@ -153,7 +153,7 @@ TEST_F(ProfileMeasureTest, AGpuThatCrashesKeepsItsScore) {
   const Output crashed = run("--quick");
   EXPECT_EQ(crashed.code, 1);
   EXPECT_THAT(crashed.out, HasSubstr("GPU 0 (GPU-b): the kernels were killed by signal 9"));
-  EXPECT_THAT(crashed.out, HasSubstr("not measured; its score is 1"));
+  EXPECT_THAT(crashed.out, HasSubstr("not measured; its score in the table is 1"));
 }
 
 TEST_F(ProfileMeasureTest, VirtualGpusWorkOnTheirCores) {
@@ -163,12 +163,12 @@ TEST_F(ProfileMeasureTest, VirtualGpusWorkOnTheirCores) {
   EXPECT_EQ(document["gpus"].size(), 3U);
   EXPECT_GT(document["gpus"][2]["kernels"]["compute"]["score"], 1.3);
   EXPECT_EQ(shell("GOBAN profile check --config " + config + out).code, 0);
-  // The configuration says where its table is.
+  // The configuration names its table.
   EXPECT_EQ(shell("GOBAN profile check --config " + folder.write("with.toml", R"(virtual_gpus = 3
 scores = "scores.csv")"))
                 .code,
             0);
-  // Other cores are other GPUs.
+  // Virtual GPUs with other cores are other GPUs.
   EXPECT_EQ(shell("GOBAN profile check --virtual-gpus 1" + out).code,
             std::thread::hardware_concurrency() > 1 ? 1 : 0);
 }
@@ -192,7 +192,8 @@ TEST_F(ProfileMeasureTest, RefreshKeepsToItsBudget) {
   EXPECT_THAT(run("--refresh").out, HasSubstr("No idle GPU is due within 0.1 % of GPU time"));
   json begun = json::parse(TestFolder::read(book));
   EXPECT_EQ(begun["spent_s"], 0);
-  // As if the books had begun two hours ago: 2 GPUs x 7200 s x 0.1 % = 14 s, one measurement.
+  // As if the measurement log had begun two hours ago: 2 GPUs x 7200 s x 0.1 % = 14 s, one
+  // measurement.
   begun["since_unix_s"] = begun["since_unix_s"].get<int64_t>() - 7200;
   folder.write("scores.profile.json", begun.dump());
   const json first = measured("--refresh --quick");
@@ -226,7 +227,7 @@ TEST_F(ProfileMeasureTest, ApplicationsAreClassifiedFromTheirJobProfiles) {
   const std::string unknown = folder.write("x.json", R"({"version": 1, "model": "x"})");
   const Output refused = shell("GOBAN profile classify " + unknown + " 2>&1");
   EXPECT_EQ(refused.code, 3);
-  EXPECT_THAT(refused.out, HasSubstr("does not say how the job uses a GPU"));
+  EXPECT_THAT(refused.out, HasSubstr("contains no GPU utilisation"));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ std::string notes_of(const ProfileReport& report, size_t i) {
     add(fmt::format("{} earlier measurement(s) expired: driver, firmware, cores or kernels changed",
                     gpu.expired_sessions));
   }
-  if (gpu.expired) add("not measured; its score is 1 in the table");
+  if (gpu.expired) add("not measured; its score in the table is 1");
   if (gpu.last != nullptr && gpu.last->forced) add("was busy while it was measured (--force)");
   for (const Kernel kernel : core::knowledge::kKernels) {
     const KernelScore& score = gpu.kernels[static_cast<size_t>(kernel)];

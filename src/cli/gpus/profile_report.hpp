@@ -1,4 +1,4 @@
-// What `goban profile` prints: a table of scores with what stands out, or the same as JSON.
+// The output of `goban profile`: a table of scores with notes, or the same as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,8 +13,8 @@ namespace goban::cli {
 struct ProfileReport {
   const base::gpus::MachineGpus& machine;
   const core::knowledge::MachineScores& scores;
-  std::vector<bool> measured{};  ///< by GPU: just now
-  bool compare = true;           ///< tell of changes
+  std::vector<bool> measured{};  ///< by GPU: in this run
+  bool compare = true;           ///< report changes since earlier measurements
 };
 
 [[nodiscard]] std::string report_text(const ProfileReport& report);

@@ -1,4 +1,4 @@
-// goban attach: comes back to the terminal of an interactive job.
+// goban attach: reconnects to the terminal of an interactive job.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -15,10 +15,9 @@ using nlohmann::json;
 Result<TerminalEnd> visit_terminal(const json& job) {
   const std::string socket = text_of(job, "terminal");
   if (socket.empty()) {
-    return base::failed(
-        fmt::format("job {} has no terminal to attach to", text_of(job, "id")),
-        "it must be your own, started by goban run --pty, and running; attach on the machine of "
-        "the daemon");
+    return base::failed(fmt::format("job {} has no terminal to attach to", text_of(job, "id")),
+                        "the job must be yours, running, and started with goban run --pty; attach "
+                        "on the daemon's machine");
   }
   auto client = live::terminal::TerminalClient::connect(socket);
   if (!client) return base::failure(client.error());
@@ -44,7 +43,7 @@ int attach(const AttachArguments& arguments) {
     case TerminalEnd::Kind::Exited:
       return end->exit_code;
     case TerminalEnd::Kind::Detached:
-      fmt::print(stderr, "\r\ngoban: job {} runs on\n", arguments.job);
+      fmt::print(stderr, "\r\ngoban: job {} keeps running\n", arguments.job);
       return 0;
     case TerminalEnd::Kind::Interrupted:
       return kExitInterrupted;
@@ -56,20 +55,21 @@ int attach(const AttachArguments& arguments) {
 
 void add_attach(Command& app, Action& action) {
   auto arguments = std::make_shared<AttachArguments>();
-  Command* c = app.add_subcommand("attach", "Come back to the terminal of a job");
-  c->add_option("JOB", arguments->job, "The job, started by goban run --pty")
+  Command* c = app.add_subcommand("attach", "Reconnect to a job's terminal");
+  c->add_option("JOB", arguments->job, "Number of a job started with goban run --pty")
       ->required()
       ->check([](const std::string& name) {
         const bool plain = name.find_first_not_of("0123456789_") == std::string::npos;
-        return plain ? std::string{} : name + " is no job, such as 7";
+        return plain ? std::string{} : name + " is not a valid job number (such as 7)";
       });
   add_server_option(*c, arguments->server);
   c->footer(
-      "One client at a time. Ctrl-] d leaves the job running, Ctrl-] Ctrl-] types Ctrl-].\n\n"
+      "One client at a time. Ctrl-] d detaches and leaves the job running; Ctrl-] Ctrl-]\n"
+      "sends Ctrl-].\n\n"
       "Examples:\n"
       "  goban attach 7\n"
-      "Exit codes: those of the job, 0 also after Ctrl-] d, 1 failed or no such terminal,\n"
-      "2 wrong usage, 130 interrupted.");
+      "Exit codes: that of the job, 0 also after Ctrl-] d, 1 failure or no such terminal,\n"
+      "2 usage error, 130 interrupted.");
   c->callback([arguments, &action] { action = [arguments] { return attach(*arguments); }; });
 }
 

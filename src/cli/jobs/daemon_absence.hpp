@@ -1,4 +1,4 @@
-// A daemon that is away for a moment, as while it is started again: commands wait for it.
+// Waiting for a daemon that is temporarily unavailable, for example while it restarts.
 #pragma once
 
 #include <chrono>
@@ -10,18 +10,18 @@ namespace goban::cli {
 
 class DaemonAbsence {
  public:
-  /// The daemon answered.
+  /// Call when the daemon has answered.
   void ends() { since_.reset(); }
-  /// Waits a moment before the next try. False: it has been away for a minute (or
-  /// `$GOBAN_PATIENCE_S` seconds), or Ctrl-C.
+  /// Waits half a second before the next try. False: the daemon has been unavailable for a minute
+  /// (or `$GOBAN_PATIENCE_S` seconds), or Ctrl-C was pressed.
   [[nodiscard]] bool wait();
 
  private:
   std::optional<std::chrono::steady_clock::time_point> since_{};
 };
 
-/// Whether the last request, which failed, may succeed later: nobody answered, or the daemon was
-/// busy or about to end.
+/// Whether the last request, which failed, may succeed later: no answer, or the daemon was busy or
+/// shutting down.
 [[nodiscard]] bool is_away(const serve::api::ApiClient& client);
 
 }  // namespace goban::cli

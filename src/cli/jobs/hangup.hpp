@@ -3,7 +3,7 @@
 
 namespace goban::cli {
 
-/// From now on a terminal that is closed counts as Ctrl-C, unless nohup(1) has that ignored.
+/// From now on closing the terminal has the effect of Ctrl-C, unless SIGHUP is ignored (nohup(1)).
 void catch_hangups();
 
 }  // namespace goban::cli

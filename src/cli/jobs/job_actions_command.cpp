@@ -1,4 +1,4 @@
-// goban cancel, hold, release, requeue: one change for some jobs.
+// goban cancel, hold, release, requeue: apply one change to several jobs.
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
@@ -19,9 +19,9 @@ using nlohmann::json;
 struct Change {
   const char* name;
   const char* help;
-  const char* verb;  ///< of --user and --all
-  const char* done;  ///< what is printed
-  const char* more;  ///< of its help
+  const char* verb;  ///< in the help of --user and --all
+  const char* done;  ///< printed before each changed job
+  const char* more;  ///< notes and examples of its help
 };
 
 struct ChangeArguments {
@@ -33,13 +33,13 @@ struct ChangeArguments {
 constexpr int kForbidden = 403;
 constexpr int kConflict = 409;
 
-/// One request: for a job, or for all tasks of its array that are not over.
+/// One request: for a job, or for all unfinished tasks of an array.
 struct Request {
   std::vector<JobRow> jobs{};
   bool array = false;
 };
 
-/// From the last job to the first, so that none that waits starts where another ends.
+/// From the last job to the first, so that no waiting job starts on the GPUs of a cancelled one.
 std::vector<Request> requests_for(const ChosenJobs& chosen) {
   std::vector<Request> out;
   for (const JobRow& job : chosen.jobs) {
@@ -63,7 +63,7 @@ class Round {
     constexpr double kLong_s = 600;
     client_.set_timeout(kLong_s);
   }
-  /// False: no daemon answers.
+  /// False: the daemon does not answer.
   bool ask(const Request& request);
   int finish();
   void complain(const base::Error& error) { code_ = report_error(error); }
@@ -142,7 +142,7 @@ int Round::finish() {
   }
   std::fflush(stdout);
   if (not_held_ > 0) fmt::print(stderr, "goban: {} jobs were not held\n", not_held_);
-  if (not_ours_ > 0) fmt::print(stderr, "goban: {} jobs are somebody else's\n", not_ours_);
+  if (not_ours_ > 0) fmt::print(stderr, "goban: {} jobs belong to other users\n", not_ours_);
   return code_;
 }
 
@@ -166,23 +166,23 @@ int run(const Change& change, const ChangeArguments& arguments) {
 }
 
 constexpr Change kChanges[] = {
-    {"cancel", "End jobs: those that run are stopped, those that wait never start", "Cancel",
-     "cancelled",
-     "A running job gets its checkpoint signal if it asked for one, then SIGTERM, then SIGKILL.\n\n"
+    {"cancel", "Cancel running and waiting jobs", "Cancel", "cancelled",
+     "A running job receives its checkpoint signal, if it has one (--signal), then SIGTERM, then\n"
+     "SIGKILL.\n\n"
      "Examples:\n"
      "  goban cancel 3 5 7_2\n"
-     "  goban cancel 7            all tasks of array 7\n"
+     "  goban cancel 7            # all tasks of array 7\n"
      "  goban cancel --user me\n"},
-    {"hold", "Keep jobs that wait from starting", "Hold", "held",
+    {"hold", "Hold waiting jobs until they are released", "Hold", "held",
      "Examples:\n"
      "  goban hold 3\n"
      "  goban hold '7_[4-9]'\n"},
-    {"release", "Let jobs start that were held", "Release", "released",
+    {"release", "Release held jobs", "Release", "released",
      "Examples:\n"
      "  goban release 3\n"
      "  goban release --user me\n"},
     {"requeue", "Stop running jobs and put them back into the queue", "Requeue", "requeued",
-     "They keep their numbers; GOBAN_RESTARTS counts their starts.\n\n"
+     "A requeued job keeps its number; GOBAN_RESTARTS in its environment counts the restarts.\n\n"
      "Example:\n"
      "  goban requeue 3\n"},
 };
@@ -194,12 +194,12 @@ void add_job_actions(Command& app, Action& action) {
     auto arguments = std::make_shared<ChangeArguments>();
     Command* c = app.add_subcommand(change.name, change.help);
     add_job_choice(*c, arguments->choice, change.verb);
-    c->add_flag("--json", arguments->json_out, "Print JSON alone");
+    c->add_flag("--json", arguments->json_out, "Print JSON only");
     add_server_option(*c, arguments->server);
     c->footer(
         std::string(change.more) +
-        "Exit codes: 0 all of them, 1 some failed, are unknown or somebody else's, or there is\n"
-        "no daemon, 2 wrong usage.");
+        "Exit codes: 0 success for all jobs, 1 failure, unknown job, another user's job, or no\n"
+        "daemon, 2 usage error.");
     c->callback([&change, arguments, &action] {
       action = [&change, arguments] { return run(change, *arguments); };
     });

@@ -51,7 +51,7 @@ TEST_F(JobActions, TasksGoFromTheLastToTheFirst) {
   EXPECT_EQ(goban("cancel 3 7_1").out, "cancelled 7_1\ncancelled 3\n");
   const Output unknown = goban("cancel 3 99");
   EXPECT_EQ(unknown.code, 1);
-  EXPECT_THAT(unknown.out, HasSubstr("no job 99 is known"));
+  EXPECT_THAT(unknown.out, HasSubstr("unknown job 99"));
   EXPECT_THAT(unknown.out, HasSubstr("cancelled 3"));
   EXPECT_EQ(goban("cancel x7").code, 2);
   EXPECT_EQ(goban("cancel").code, 2);
@@ -69,7 +69,7 @@ TEST_F(JobActions, WhatCouldNotBeChangedIsNamed) {
   EXPECT_EQ(all.code, 1);
   EXPECT_THAT(all.out, HasSubstr("held 7_1\n"));
   EXPECT_THAT(all.out, Not(HasSubstr("held 7_0")));
-  EXPECT_THAT(all.out, HasSubstr("1 jobs are somebody else's"));
+  EXPECT_THAT(all.out, HasSubstr("1 jobs belong to other users"));
   EXPECT_THAT(all.out, HasSubstr("job 3: it runs already"));
   EXPECT_THAT(all.out, HasSubstr("job 7_0: it started before"));
 }

@@ -16,16 +16,16 @@ using base::Result;
 
 namespace {
 
-/// "7" or "7_[0-3]" taken apart.
+/// "7" or "7_[0-3]", parsed.
 struct JobName {
   int64_t number = 0;
-  std::vector<int32_t> tasks{};  ///< empty: the whole
+  std::vector<int32_t> tasks{};  ///< empty: the job, or all tasks of the array
 };
 
 Result<JobName> parse_name(const std::string& text) {
   const auto wrong = [&] {
-    return base::usage_error(fmt::format("'{}' names no job", text),
-                             "jobs are called 7, tasks of arrays 7_2 or 7_[0-3]");
+    return base::usage_error(fmt::format("'{}' is not a valid job number", text),
+                             "write 7 for a job, 7_2 or 7_[0-3] for tasks of an array");
   };
   JobName name;
   const size_t split = text.find('_');
@@ -41,7 +41,7 @@ Result<JobName> parse_name(const std::string& text) {
   return name;
 }
 
-/// The task that "7_2" is of array 7; -1 = it is none of it.
+/// The task index of a job within `array`: 2 for "7_2" and array 7; -1 if it is not a task of it.
 int64_t task_of(const JobRow& job, int64_t array) {
   if (array_of(job) != array) return -1;
   const std::string_view id = job.id;
@@ -84,15 +84,16 @@ uint32_t array_of(const JobRow& job) {
 }
 
 void add_job_choice(Command& command, JobChoice& choice, const std::string& verb) {
-  command.add_option("JOB", choice.names, "Jobs: 7, tasks 7_2 or 7_[0-3], all of array 7");
-  command.add_option("-u,--user", choice.user, verb + " all jobs of this user (me: yours)")
+  command.add_option("JOB", choice.names,
+                     "Jobs: 7 for a job or a whole array, 7_2 or 7_[0-3] for tasks of array 7");
+  command.add_option("-u,--user", choice.user, verb + " all jobs of this user (me: your own)")
       ->type_name("USER");
-  command.add_flag("--all", choice.all, verb + " everybody's jobs, as far as you may");
+  command.add_flag("--all", choice.all, verb + " all users' jobs, subject to permission");
 }
 
 Result<ChosenJobs> choose_jobs(const std::vector<JobRow>& jobs, const JobChoice& choice) {
   if (choice.names.empty() && choice.user.empty() && !choice.all) {
-    return base::usage_error("no job is named", "name jobs, or give --user me or --all");
+    return base::usage_error("no job is given", "give job numbers, --user me, or --all");
   }
   ChosenJobs out;
   std::set<uint32_t> chosen;
@@ -109,7 +110,7 @@ Result<ChosenJobs> choose_jobs(const std::vector<JobRow>& jobs, const JobChoice&
       found = true;
     }
     if (!found)
-      out.problems.push_back(fmt::format("no job {} is known; goban queue lists jobs", text));
+      out.problems.push_back(fmt::format("unknown job {}; goban queue lists the jobs", text));
   }
   const bool by_user = !choice.user.empty();
   for (const JobRow& job : jobs) {
@@ -142,7 +143,7 @@ Result<ChosenJobs> ask_for_jobs(serve::api::ApiClient& client, const JobChoice& 
   JobChoice asked = choice;
   const bool mine = choice.user == "me" && choice.names.empty();
   if (mine) {
-    // Without a user the daemon lists those of who asks.
+    // Without a user the daemon lists the jobs of the caller.
     asked.user.clear();
     asked.all = true;
   }

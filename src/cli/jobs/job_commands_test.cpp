@@ -49,7 +49,7 @@ TEST_F(JobCommands, QueueListsRunningJobsFirst) {
   EXPECT_THAT(run.out, HasSubstr("n1[0-2] n2[1]"));
   EXPECT_THAT(run.out, HasSubstr("no. 1 in the queue"));
   EXPECT_THAT(run.out, HasSubstr("timed_out"));
-  EXPECT_THAT(run.out, HasSubstr("1 on 4 GPUs, 3 waiting, 1 over\n"));
+  EXPECT_THAT(run.out, HasSubstr("1 running on 4 GPUs, 3 waiting, 1 finished\n"));
   EXPECT_LT(run.out.find("ben"), run.out.find("7_0"));
   EXPECT_THAT(daemon->asked(), Contains(HasSubstr("state=held,depends,waiting,starting")));
 }
@@ -141,7 +141,7 @@ TEST_F(JobCommands, SubmitRefusesBeforeItAsks) {
   EXPECT_THAT(run.out, HasSubstr("job.sh:2: unknown option '--gpsu'"));
   run = shell("GOBAN submit --tme 4h job.sh 2>&1");
   EXPECT_EQ(run.code, 2);
-  EXPECT_THAT(run.out, HasSubstr("there is no option --tme (did you mean --time?)"));
+  EXPECT_THAT(run.out, HasSubstr("unknown option --tme (did you mean --time?)"));
   run = shell("GOBAN submit --time 90 --wrap true 2>&1");
   EXPECT_EQ(run.code, 2);
   EXPECT_THAT(run.out, HasSubstr("--time: '90' is a time without a unit"));
@@ -179,9 +179,9 @@ TEST_F(JobCommands, NodesAreListedDrainedAndResumed) {
   EXPECT_THAT(list.out, HasSubstr("3,9"));
   EXPECT_THAT(list.out, HasSubstr("512 GiB"));
   EXPECT_THAT(list.out, testing::ContainsRegex("R1 until 2100-01-01.*, R2 from 2100-01-01"));
-  EXPECT_EQ(goban("nodes drain n1 --reason 'fan broken' --now").out, "draining n1\n");
+  EXPECT_EQ(goban("nodes drain n1 --reason 'fan failure' --now").out, "draining n1\n");
   const json body = json::parse(daemon->last_body());
-  EXPECT_EQ(body["reason"], "fan broken");
+  EXPECT_EQ(body["reason"], "fan failure");
   EXPECT_EQ(body["now"], true);
   EXPECT_EQ(goban("nodes resume n1").out, "resumed n1\n");
   const Output refused = goban("nodes resume n2");
@@ -241,7 +241,7 @@ TEST_F(JobCommands, TopAndStats) {
     EXPECT_THAT(top.out, HasSubstr(part));
   }
   const Output stats = goban("stats");
-  EXPECT_THAT(stats.out, HasSubstr("10 GPUs are waited for"));
+  EXPECT_THAT(stats.out, HasSubstr("10 GPUs requested by waiting jobs"));
   EXPECT_THAT(stats.out, HasSubstr("0.1 ms (p50), 2 ms (p99)"));
 }
 
@@ -251,7 +251,7 @@ TEST_F(JobCommands, ExplainAsksTheDaemon) {
   const Output run = goban("explain --job 7");
   EXPECT_EQ(run.code, 0);
   EXPECT_EQ(run.out,
-            "job 7 (waiting): fewer GPUs are free\n2 jobs are before it; 1 GPUs are free\n");
+            "job 7 (waiting): fewer GPUs are free\n2 jobs are ahead of it; 1 GPUs are free\n");
 }
 
 TEST_F(JobCommands, WithoutADaemonItsSocketIsNamed) {

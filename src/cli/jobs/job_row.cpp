@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-/// "0-3,6" of ascending numbers.
+/// The numbers as ranges: "0-3,6".
 std::string ranges_text(std::vector<int32_t> numbers) {
   std::sort(numbers.begin(), numbers.end());
   std::string out;

@@ -1,4 +1,4 @@
-// A job as the API shows it, for tables.
+// A job from the API, as the tables show it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,13 +13,13 @@ struct JobRow {
   std::string name{};
   std::string user{};
   std::string state{};   ///< held, depends, waiting, starting, running, stopping, done
-  std::string result{};  ///< completed, failed, ...; empty = not over
+  std::string result{};  ///< completed, failed, ...; empty = unfinished
   int32_t num_gpus = 0;
   double walltime_s = 0;  ///< 0 = no limit
   double submit_s = 0;
   double run_start_s = 0;  ///< 0 = never ran
-  double end_s = 0;        ///< 0 = not over
-  double held_s = 0;       ///< in runs that are over
+  double end_s = 0;        ///< 0 = unfinished
+  double held_s = 0;       ///< in finished runs
   std::string where{};     ///< "n1[0-3] n2[0]"
   int64_t position = 0;    ///< in the queue, from 1; 0 = none
 
@@ -32,9 +32,9 @@ struct JobRow {
 };
 
 [[nodiscard]] JobRow job_row(const nlohmann::json& from);
-/// Of an answer of GET /v1/jobs.
+/// The jobs of a response of GET /v1/jobs.
 [[nodiscard]] std::vector<JobRow> job_rows(const nlohmann::json& answer);
-/// "n1[0-3] n2[0]" of a list of {"node", "index"}.
+/// A list of {"node", "index"} as "n1[0-3] n2[0]".
 [[nodiscard]] std::string where_text(const nlohmann::json& gpus);
 /// Seconds since 1970.
 [[nodiscard]] double wall_clock_s();

@@ -23,8 +23,9 @@ Result<json> parsed(const serve::api::ApiClient& client, Result<std::string> ans
   if (answer->empty()) return json::object();
   json document = json::parse(*answer, nullptr, false);
   if (document.is_discarded()) {
-    return base::failed(fmt::format("{}: the answer is no JSON", client.server_name()),
-                        "is it a goban daemon that listens there?");
+    return base::failed(
+        fmt::format("{}: the response is not a valid JSON document", client.server_name()),
+        "check that a goban daemon listens at this address");
   }
   return document;
 }
@@ -34,8 +35,8 @@ Result<json> parsed(const serve::api::ApiClient& client, Result<std::string> ans
 void add_server_option(Command& command, std::string& server) {
   command
       .add_option("--server", server,
-                  "The daemon: path of its socket or URL (default: $GOBAN_SERVER, $GOBAN_SOCKET, "
-                  "else the usual sockets)")
+                  "Address of the daemon: socket path or URL (default: $GOBAN_SERVER, "
+                  "$GOBAN_SOCKET, then the standard sockets)")
       ->type_name("ADDRESS");
 }
 
@@ -54,7 +55,7 @@ Result<json> post_json(serve::api::ApiClient& client, const std::string& path, c
   try {
     if (!body.is_null()) text = body.dump();
   } catch (const json::type_error&) {
-    return base::usage_error("a value is not UTF-8", "write it in UTF-8");
+    return base::usage_error("a value is not valid UTF-8", "encode it in UTF-8");
   }
   return parsed(client, client.post(path, text));
 }
@@ -116,7 +117,7 @@ base::Status redraw_on_change(const std::string& server, double period_s,
       return more && !interrupted();
     });
     if (!streamed && more && !interrupted()) return streamed;
-    // A stream that ends at once must not keep us busy.
+    // A stream that ends immediately must not cause a busy loop.
     if (more && !interrupted()) std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
   return problem;

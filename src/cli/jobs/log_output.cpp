@@ -26,7 +26,8 @@ Status write_all(int out, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(out, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return base::failed(fmt::format("cannot write: {}", std::strerror(errno)));
+    if (written < 0)
+      return base::failed(fmt::format("cannot write the output: {}", std::strerror(errno)));
     bytes.remove_prefix(static_cast<size_t>(written));
   }
   return {};
@@ -61,7 +62,7 @@ struct Output {
   }
 };
 
-/// Page by page to the end as it is now. Errors: those of the client; see also out.problem.
+/// Prints page by page to the current end. Errors: those of the client; see also out.problem.
 Status print_rest(serve::api::ApiClient& client, const std::string& path, Output& out) {
   while (true) {
     const auto page =
@@ -71,7 +72,7 @@ Status print_rest(serve::api::ApiClient& client, const std::string& path, Output
   }
 }
 
-/// The last lines as the file is now, and where it ends.
+/// The last lines of the current file, and its end.
 struct Tail {
   std::string lines{};
   int64_t end = 0;
@@ -85,8 +86,8 @@ Result<Tail> last_lines(serve::api::ApiClient& client, const std::string& path, 
               end.value_or(static_cast<int64_t>(page->size()))};
 }
 
-/// A stream ends with the job, but also with the daemon: only the job's state tells. Goes on where
-/// it was when a daemon answers again. `answered`: one did before.
+/// A stream ends with the job, but also with the daemon; the job's state distinguishes the two.
+/// Resumes at the same offset when a daemon answers again. `answered`: a daemon answered before.
 Status follow(serve::api::ApiClient& client, const std::string& job, const std::string& path,
               bool answered, Output& out) {
   DaemonAbsence absence;
@@ -109,8 +110,9 @@ Status follow(serve::api::ApiClient& client, const std::string& job, const std::
     }
     if (!absence.wait()) {
       if (interrupted()) return {};
-      return base::failed(fmt::format("the daemon went away; job {} runs on", job),
-                          fmt::format("goban logs -f {} when it is there again", job));
+      return base::failed(
+          fmt::format("lost the connection to the daemon; job {} keeps running", job),
+          fmt::format("run goban logs -f {} when the daemon is running again", job));
     }
   }
 }
@@ -125,7 +127,7 @@ Status print_log(serve::api::ApiClient& client, const std::string& job, const Lo
   bool answered = choice.daemon_was_there;
   if (choice.lines > 0) {
     const auto tail = last_lines(client, path, choice.lines);
-    // Followed logs may not be there yet; everything else is said by the stream once more.
+    // A followed log may not exist yet; the stream reports every other error again.
     if (!tail && !(choice.follow && client.last_status() == kNotFound)) {
       return base::failure(tail.error());
     }

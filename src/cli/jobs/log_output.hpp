@@ -10,13 +10,13 @@ namespace goban::cli {
 struct LogChoice {
   bool follow = false;
   bool standard_error = false;
-  int64_t lines = 0;              ///< the last so many; 0 = all
-  bool daemon_was_there = false;  ///< it answered before: to follow, wait for one that is away
+  int64_t lines = 0;              ///< the last N lines; 0 = all
+  bool daemon_was_there = false;  ///< it answered before: wait for it if it is unavailable
 };
 
-/// Byte by byte as the job wrote it. Ctrl-C ends it. While it follows, a daemon that goes away is
-/// waited for (DaemonAbsence). Errors: those of the client; Failed if `out` cannot be written, or
-/// the daemon stays away.
+/// Prints the output unchanged. Ctrl-C ends it. While following, it waits for an unavailable daemon
+/// (DaemonAbsence). Errors: those of the client; Failed if `out` cannot be written, or the daemon
+/// stays unavailable.
 [[nodiscard]] base::Status print_log(serve::api::ApiClient& client, const std::string& job,
                                      const LogChoice& choice, int out);
 

@@ -1,4 +1,4 @@
-// goban logs: what a job wrote.
+// goban logs: prints the output of a job.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,12 +19,13 @@ struct LogsArguments {
 
 void add_logs(Command& app, Action& action) {
   auto arguments = std::make_shared<LogsArguments>();
-  Command* c = app.add_subcommand("logs", "Print what a job wrote");
-  c->add_option("JOB", arguments->job, "The job: 7, or 7_2 for a task of an array")->required();
-  c->add_flag("-f,--follow", arguments->choice.follow, "Go on until the job is over");
+  Command* c = app.add_subcommand("logs", "Print a job's output");
+  c->add_option("JOB", arguments->job, "Job number: 7, or 7_2 for a task of an array")->required();
+  c->add_flag("-f,--follow", arguments->choice.follow,
+              "Follow the output until the job has finished");
   c->add_flag("-e,--stderr", arguments->choice.standard_error,
-              "Standard error, if it goes to a file of its own");
-  c->add_option("-n,--lines", arguments->choice.lines, "The last N lines only")
+              "Print standard error, if it has its own file");
+  c->add_option("-n,--lines", arguments->choice.lines, "Print only the last N lines")
       ->range(1, 1'000'000)
       ->type_name("N");
   add_server_option(*c, arguments->server);
@@ -32,8 +33,8 @@ void add_logs(Command& app, Action& action) {
       "Examples:\n"
       "  goban logs 7\n"
       "  goban logs -f -n 20 7_2\n"
-      "Exit codes: 0 fine, 1 failed, no such job, somebody else's, or no daemon, 2 wrong usage,\n"
-      "130 interrupted.");
+      "Exit codes: 0 success, 1 failure, unknown job, another user's job, or no daemon,\n"
+      "2 usage error, 130 interrupted.");
   c->callback([arguments, &action] {
     action = [arguments] {
       auto client = connect(arguments->server);

@@ -1,4 +1,4 @@
-// goban queue: the jobs that wait and run.
+// goban queue: lists running and waiting jobs.
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -69,14 +69,16 @@ int run(const QueueArguments& arguments) {
 
 void add_queue(Command& app, Action& action) {
   auto arguments = std::make_shared<QueueArguments>();
-  Command* c = app.add_subcommand("queue", "List the jobs that run and wait");
-  c->add_option("-u,--user", arguments->user, "Only this user's (me: yours)")->type_name("USER");
-  c->add_option("-s,--state", arguments->state,
-                "Only these: held, depends, waiting, starting, running, stopping, done")
+  Command* c = app.add_subcommand("queue", "List running and waiting jobs");
+  c->add_option("-u,--user", arguments->user, "Only jobs of this user (me: your own)")
+      ->type_name("USER");
+  c->add_option(
+       "-s,--state", arguments->state,
+       "Only jobs in these states: held, depends, waiting, starting, running, stopping, done")
       ->type_name("STATE,...");
-  c->add_flag("-a,--all", arguments->all, "Those that ended lately, too");
-  c->add_flag("--json", arguments->json_out, "Print JSON alone");
-  c->add_flag("-w,--watch", arguments->watch, "Draw again at every change, until Ctrl-C");
+  c->add_flag("-a,--all", arguments->all, "Include jobs that finished recently");
+  c->add_flag("--json", arguments->json_out, "Print JSON only");
+  c->add_flag("-w,--watch", arguments->watch, "Refresh at every change, until Ctrl-C");
   add_server_option(*c, arguments->server);
   c->footer(
       "Running jobs come first, then the others by number.\n\n"
@@ -84,7 +86,7 @@ void add_queue(Command& app, Action& action) {
       "  goban queue\n"
       "  goban queue --user me --state waiting,held\n"
       "  goban queue --watch\n"
-      "Exit codes: 0 fine, 1 failed or no daemon, 2 wrong usage, 3 refused.");
+      "Exit codes: 0 success, 1 failure or no daemon, 2 usage error, 3 request rejected.");
   c->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }
 

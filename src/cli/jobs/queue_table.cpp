@@ -13,7 +13,7 @@ int rank_of(const JobRow& job) {
   return job.is_over() ? 2 : 1;
 }
 
-/// The GPUs of a job, or its place in the queue.
+/// The GPUs of a job, or its position in the queue.
 std::string where_or_position(const JobRow& job) {
   if (job.holds_gpus()) return job.where;
   return job.position > 0 ? fmt::format("no. {} in the queue", job.position) : "";
@@ -28,10 +28,10 @@ std::string counts_text(const std::vector<JobRow>& jobs) {
     waiting += rank_of(job) == 1 ? 1 : 0;
     if (job.holds_gpus()) gpus += job.num_gpus;
   }
-  std::string text =
-      fmt::format("{} on {} GPU{}, {} waiting", running, gpus, gpus == 1 ? "" : "s", waiting);
+  std::string text = fmt::format("{} running on {} GPU{}, {} waiting", running, gpus,
+                                 gpus == 1 ? "" : "s", waiting);
   if (const size_t over = jobs.size() - running - waiting; over > 0) {
-    text += fmt::format(", {} over", over);
+    text += fmt::format(", {} finished", over);
   }
   return text;
 }

@@ -1,4 +1,4 @@
-// goban run: a command as a job, its output here, its exit code ours.
+// goban run: runs a command as a job, copies its output and returns its exit code.
 #include <cstdio>
 #include <fmt/format.h>
 #include <functional>
@@ -34,11 +34,11 @@ Result<json> job_now(serve::api::ApiClient& client, uint32_t job) {
   return get_json(client, fmt::format("/v1/jobs/{}", job));
 }
 
-/// On standard error. It must not end us: the terminal may be gone.
+/// Prints to standard error and ignores failures: the terminal may be closed.
 void note(const std::string& text) { std::fputs(("goban: " + text + "\n").c_str(), stderr); }
 
-/// Looks at the job at every change until `is_enough` or Ctrl-C; waits for a daemon that is away.
-/// Returns what the daemon said of it last.
+/// Reads the job at every change until `is_enough` or Ctrl-C; waits for an unavailable daemon.
+/// Returns the job as it was last read.
 Result<json> look_until(const std::string& server, uint32_t job,
                         const std::function<bool(const json&)>& is_enough) {
   json last;
@@ -59,13 +59,13 @@ Result<json> look_until(const std::string& server, uint32_t job,
   }
 }
 
-/// Waits until the job runs, is over, or Ctrl-C.
+/// Waits until the job runs or has finished, or until Ctrl-C.
 Result<json> wait_for_start(const std::string& server, uint32_t job) {
   bool told = false;
   return look_until(server, job, [&](const json& now) {
     const std::string state = text_of(now, "state");
     const bool waits = state != "running" && state != "stopping" && state != "done";
-    if (waits && !std::exchange(told, true)) note(fmt::format("job {} waits for its GPUs", job));
+    if (waits && !std::exchange(told, true)) note(fmt::format("job {} is waiting for GPUs", job));
     return !waits;
   });
 }
@@ -74,7 +74,7 @@ Result<json> wait_for_end(const std::string& server, uint32_t job) {
   return look_until(server, job, [](const json& now) { return text_of(now, "state") == "done"; });
 }
 
-/// As a shell gives it: 128 + the signal that ended it.
+/// As in a shell: 128 + the number of the signal that ended it.
 int exit_code_of(const json& job) {
   if (const double code = number_of(job, "exit_code", -1); code >= 0) return static_cast<int>(code);
   if (const double signal = number_of(job, "signal"); signal > 0) {
@@ -83,23 +83,24 @@ int exit_code_of(const json& job) {
   return text_of(job, "result") == "completed" ? 0 : 1;
 }
 
-/// The job is there still, but we cannot stay with it.
+/// Reports that the job continues without this client; returns the exit code.
 int leave(const RunArguments& arguments, uint32_t job, const base::Error& why) {
   note("error: " + why.text());
-  note(fmt::format("job {0} runs on; goban {1} {0} comes back to it, goban cancel {0} ends it", job,
-                   arguments.has_terminal ? "attach" : "logs -f"));
+  note(fmt::format(
+      "job {0} keeps running; reconnect with goban {1} {0}, cancel it with goban cancel {0}", job,
+      arguments.has_terminal ? "attach" : "logs -f"));
   return 1;
 }
 
 int give_up(const RunArguments& arguments, serve::api::ApiClient& client, uint32_t job) {
   note(fmt::format("cancelling job {}", job));
   const auto cancelled = client.remove(fmt::format("/v1/jobs/{}", job));
-  constexpr int kConflict = 409;  // it was over before
+  constexpr int kConflict = 409;  // it has already finished
   if (!cancelled && client.last_status() != kConflict) leave(arguments, job, cancelled.error());
   return kExitInterrupted;
 }
 
-/// Why it ended, where the exit code alone does not say it.
+/// Prints why the job ended, unless its exit code is enough.
 void explain_end(const json& job, uint32_t number) {
   const std::string detail = text_of(job, "detail");
   const std::string result = text_of(job, "result");
@@ -107,7 +108,7 @@ void explain_end(const json& job, uint32_t number) {
   if (detail.empty() && (has_code || result == "completed")) return;
   std::string text = fmt::format("job {}: {}", number, result);
   if (const double signal = number_of(job, "signal"); signal > 0) {
-    text += fmt::format(", ended by signal {:.0f}", signal);
+    text += fmt::format(", terminated by signal {:.0f}", signal);
   }
   note(detail.empty() ? text : text + ": " + base::printable(detail));
 }
@@ -131,7 +132,8 @@ int run_at_terminal(const RunArguments& arguments, serve::api::ApiClient& client
     case TerminalEnd::Kind::Exited:
       break;
     case TerminalEnd::Kind::Detached:
-      fmt::print(stderr, "\r\ngoban: job {0} runs on; goban attach {0} comes back to it\n", job);
+      fmt::print(stderr, "\r\ngoban: job {0} keeps running; reconnect with goban attach {0}\n",
+                 job);
       return 0;
     case TerminalEnd::Kind::Interrupted:
       return give_up(arguments, client, job);
@@ -144,7 +146,7 @@ int run(const RunArguments& arguments, const SubmitChoices& choices) {
     return report_error({.code = base::ErrorCode::Usage,
                          .message = arguments.words.empty()
                                         ? "no command is given"
-                                        : fmt::format("there is no option {}", arguments.words[0]),
+                                        : fmt::format("unknown option {}", arguments.words[0]),
                          .place = {},
                          .remedy = "goban run [OPTIONS] COMMAND [ARGUMENTS...]"});
   }
@@ -157,7 +159,7 @@ int run(const RunArguments& arguments, const SubmitChoices& choices) {
   const auto body = submission_json(payload, choices);
   if (!body) return report_error(body.error());
   catch_interrupts();
-  // With a terminal of its own the job waits for us to come back: goban attach.
+  // A job with its own terminal waits for a reconnection by goban attach.
   if (!arguments.has_terminal) catch_hangups();
   const auto jobs = submit(arguments.server, *body);
   if (!jobs) return report_error(jobs.error());
@@ -173,8 +175,8 @@ int run(const RunArguments& arguments, const SubmitChoices& choices) {
   if (interrupted()) return give_up(arguments, *client, job);
   if (!printed) {
     if (!job_now(*client, job) && is_away(*client)) return leave(arguments, job, printed.error());
-    note("warning: the output is not shown: " + printed.error().text());
-    note(fmt::format("waiting for the end of job {}", job));
+    note("warning: cannot show the output: " + printed.error().text());
+    note(fmt::format("waiting for job {} to finish", job));
   }
   return finish_run(arguments, *client, job);
 }
@@ -184,26 +186,26 @@ int run(const RunArguments& arguments, const SubmitChoices& choices) {
 void add_run(Command& app, Action& action) {
   auto arguments = std::make_shared<RunArguments>();
   auto choices = std::make_shared<SubmitChoices>();
-  // A command somebody waits for is not started a second time unasked.
+  // A command that a user waits for is not started again without a request.
   choices->options.emplace_back("--no-requeue", "");
   Command* c = app.add_subcommand("run", "Run a command as a job and wait for it");
   c->prefix_command();
   add_submit_options(*c, choices, {"--array", "--hold"});
   c->add_flag("--pty", arguments->has_terminal,
-              "Give it a terminal: what is typed here goes to it, Ctrl-C too");
+              "Run the command in a terminal that receives the keyboard input, Ctrl-C included");
   add_server_option(*c, arguments->server);
   c->footer(
-      "The command runs in the current folder on the GPUs that the scheduler gives it. What it\n"
-      "writes goes to the output file and from there to standard output. Ctrl-C and a\n"
-      "terminal that is closed cancel the job.\n"
-      "With --pty the command has a terminal of its own, of the size of this one. Ctrl-] d leaves "
-      "it\nrunning (goban attach comes back), Ctrl-] Ctrl-] types Ctrl-].\n\n"
+      "The command runs in the current folder on the GPUs that the scheduler assigns. Its output\n"
+      "is written to the output file and copied from there to standard output. Ctrl-C or closing\n"
+      "the terminal cancels the job.\n"
+      "With --pty the command has its own terminal, of the size of this one. Ctrl-] d detaches\n"
+      "and leaves it running (reconnect with goban attach); Ctrl-] Ctrl-] sends Ctrl-].\n\n"
       "Examples:\n"
       "  goban run --gpus 1 nvidia-smi\n"
       "  goban run --gpus 4 --time 1h -- python train.py --epochs 3\n"
       "  goban run --gpus 1 --pty bash\n"
-      "Exit codes: those of the command, 128 + the signal that ended it, 1 failed or no daemon,\n"
-      "2 wrong usage, 3 refused, 130 interrupted.");
+      "Exit codes: that of the command, 128 + the signal that ended it, 1 failure or no daemon,\n"
+      "2 usage error, 3 job rejected, 130 interrupted.");
   c->callback([c, arguments, choices, &action] {
     arguments->words = words_behind_options(*c);
     action = [arguments, choices] { return run(*arguments, *choices); };

@@ -1,4 +1,4 @@
-// goban show: all that is known of a job.
+// goban show: prints the details of jobs.
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -58,7 +58,7 @@ std::string progress_text(const json& from) {
     parts.push_back(fmt::format("loss {:.4g}", loss));
   }
   if (const double stall = number_of(from, "input_stall_pct", -1); stall >= 0) {
-    parts.push_back(fmt::format("waits for input {:.1f} % of its time", stall));
+    parts.push_back(fmt::format("input stall {:.1f} % of the time", stall));
   }
   return joined(parts);
 }
@@ -78,7 +78,7 @@ std::string usage_text(const json& from) {
     parts.push_back(fmt::format("GPU utilisation {:.0f} %", util));
   }
   if (const double util = number_of(from, "dram_util_pct", -1); util >= 0) {
-    parts.push_back(fmt::format("GPU memory's bandwidth {:.0f} %", util));
+    parts.push_back(fmt::format("GPU memory bandwidth {:.0f} %", util));
   }
   if (const double util = number_of(from, "fu_util_pct", -1); util >= 0) {
     parts.push_back(fmt::format("functional units {:.0f} %", util));
@@ -89,7 +89,7 @@ std::string usage_text(const json& from) {
   return joined(parts);
 }
 
-/// A line a rank of the current run, or of the last one that said something.
+/// One line per rank of the current run, or of the last run with a report.
 std::vector<std::string> rank_texts(const json& from) {
   constexpr size_t kShown = 16;
   json ranks = list_of(from, "ranks");
@@ -100,21 +100,21 @@ std::vector<std::string> rank_texts(const json& from) {
   std::vector<std::string> out;
   for (const json& each : ranks) {
     if (out.size() == kShown) {
-      out.push_back(fmt::format("and {} more: --json", ranks.size() - kShown));
+      out.push_back(fmt::format("and {} more (see --json)", ranks.size() - kShown));
       break;
     }
     std::string text = fmt::format("{:.0f}: {:.0f} steps, busy {:.4g} s, in collectives {:.4g} s",
                                    number_of(each, "rank"), number_of(each, "steps"),
                                    number_of(each, "busy_s"), number_of(each, "wait_s"));
     if (const double data_s = number_of(each, "data_s", -1); data_s >= 0) {
-      text += fmt::format(", without input {:.4g} s", data_s);
+      text += fmt::format(", waiting for input {:.4g} s", data_s);
     }
     out.push_back(std::move(text));
   }
   return out;
 }
 
-/// What earlier runs of the same application took.
+/// Measurements of earlier runs of the same application.
 std::string profile_text(const json& from) {
   std::vector<std::string> parts;
   const auto value = [&](const char* name) { return number_of(part_of(from, name), "value", -1); };
@@ -125,7 +125,7 @@ std::string profile_text(const json& from) {
     parts.push_back(fmt::format("step {:.4g} s", step_s));
   }
   if (const double stall = value("input_stall_pct"); stall >= 0) {
-    parts.push_back(fmt::format("waits for input {:.1f} %", stall));
+    parts.push_back(fmt::format("input stall {:.1f} %", stall));
   }
   if (const double bytes = value("peak_mem_bytes"); bytes > 0) {
     parts.push_back("GPU memory " + size_text(bytes));
@@ -134,7 +134,7 @@ std::string profile_text(const json& from) {
     parts.push_back(fmt::format("GPU utilisation {:.0f} %", util));
   }
   if (const double power = value("power_w"); power > 0) {
-    parts.push_back(fmt::format("{:.4g} W a GPU", power));
+    parts.push_back(fmt::format("{:.4g} W per GPU", power));
   }
   const std::string source = text_of(from, "source");
   if (!parts.empty() && !source.empty()) parts.push_back("by " + source);
@@ -157,8 +157,8 @@ std::string class_text(const json& spec) {
   const std::string letter = text_of(spec, "app_class");
   const std::string from = text_of(spec, "class_from");
   if (letter.empty()) return {};
-  if (from == "measured") return letter + ", by what its application did with GPUs before";
-  return from == "model" ? letter + ", by its model's name" : letter;
+  if (from == "measured") return letter + ", from the measured GPU use of its application";
+  return from == "model" ? letter + ", from the name of its model" : letter;
 }
 
 std::string dependencies_text(const json& spec) {
@@ -199,7 +199,7 @@ std::string text_for(const json& from, double now_s) {
   if (row.end_s > 0) facts.add("ended", moment_text(row.end_s, now_s));
   const double runs = number_of(from, "runs");
   if (runs > 0) {
-    facts.add("ran", fmt::format("{} in {:.0f} run{}, {:.0f} preempted, {:.0f} broken",
+    facts.add("ran", fmt::format("{} in {:.0f} run{}, {:.0f} preempted, {:.0f} lost to failures",
                                  clock_text(row.ran_s(now_s)), runs, runs > 1 ? "s" : "",
                                  number_of(from, "preemptions"), number_of(from, "breakages")));
   }
@@ -255,15 +255,16 @@ int run(const ShowArguments& arguments) {
 
 void add_show(Command& app, Action& action) {
   auto arguments = std::make_shared<ShowArguments>();
-  Command* c = app.add_subcommand("show", "Show all that is known of jobs");
+  Command* c = app.add_subcommand("show", "Show the details of jobs");
   add_job_choice(*c, arguments->choice, "Show");
-  c->add_flag("--json", arguments->json_out, "Print JSON alone");
+  c->add_flag("--json", arguments->json_out, "Print JSON only");
   add_server_option(*c, arguments->server);
   c->footer(
       "Examples:\n"
       "  goban show 7\n"
       "  goban show '7_[0-3]' --json\n"
-      "Exit codes: 0 fine, 1 failed, unknown, somebody else's, or no daemon, 2 wrong usage.");
+      "Exit codes: 0 success, 1 failure, unknown job, another user's job, or no daemon,\n"
+      "2 usage error.");
   c->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }
 

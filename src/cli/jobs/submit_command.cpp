@@ -1,4 +1,4 @@
-// goban submit: hands a job in.
+// goban submit: submits a job.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -33,12 +33,12 @@ Result<SubmitPayload> payload_of(const SubmitArguments& arguments) {
     }
     const auto near = base::nearest_name(words.front(), known);
     return base::usage_error(
-        fmt::format("there is no option {}", words.front()),
+        fmt::format("unknown option {}", words.front()),
         near.empty() ? "see goban submit --help" : fmt::format("did you mean {}?", near));
   }
   if (!arguments.wrap.empty()) {
     if (!words.empty()) {
-      return base::usage_error("both --wrap and a script were given", "give one of them");
+      return base::usage_error("--wrap and a script are mutually exclusive", "remove one of them");
     }
     return SubmitPayload{.script = "#!/bin/sh\n" + arguments.wrap + "\n",
                          .script_name = "--wrap",
@@ -49,7 +49,7 @@ Result<SubmitPayload> payload_of(const SubmitArguments& arguments) {
   return payload;
 }
 
-/// The specification alone: script and environment are the submitter's own.
+/// Prints the specification only, without the script and the environment.
 int print_plan(json body) {
   const size_t variables = body["env"].size();
   body.erase("env");
@@ -84,26 +84,27 @@ int run(const SubmitArguments& arguments, const SubmitChoices& choices) {
 void add_submit(Command& app, Action& action) {
   auto arguments = std::make_shared<SubmitArguments>();
   auto choices = std::make_shared<SubmitChoices>();
-  Command* c = app.add_subcommand(
-      "submit", "Hand in a job: a script with its arguments (default: standard input)");
+  Command* c = app.add_subcommand("submit", "Submit a job script, or standard input");
   c->prefix_command();
   add_submit_options(*c, choices);
-  c->add_option("-w,--wrap", arguments->wrap, "A command line instead of a script")
+  c->add_option("-w,--wrap", arguments->wrap, "Submit this shell command instead of a script")
       ->type_name("COMMAND");
-  c->add_flag("--parsable", arguments->parsable, "Print the job's number alone");
-  c->add_flag("--json", arguments->json_out, "Print JSON alone");
-  c->add_flag("--dry-run", arguments->dry_run, "Print what would be asked for, and ask nobody");
+  c->add_flag("--parsable", arguments->parsable, "Print the job number only");
+  c->add_flag("--json", arguments->json_out, "Print JSON only");
+  c->add_flag("--dry-run", arguments->dry_run,
+              "Print the job's specification without submitting it");
   add_server_option(*c, arguments->server);
   c->footer(
-      "The head of the script may hold options as #GOBAN lines; #SBATCH, #$ and #PBS lines are\n"
-      "understood, too. The command line wins. What has no effect is named on stderr.\n\n"
+      "Options can also be given as #GOBAN lines at the head of the script; #SBATCH, #$ and #PBS\n"
+      "lines are read as well. The command line takes precedence. Directives without effect are\n"
+      "reported on stderr.\n\n"
       "Examples:\n"
       "  goban submit train.sh --epochs 90\n"
       "  goban submit --gpus 4 --time 12h --name bert train.sh\n"
       "  goban submit --array 0-9%2 --wrap 'python train.py --seed $GOBAN_ARRAY_TASK_ID'\n"
       "  id=$(goban submit --parsable prepare.sh); goban submit -d afterok:$id train.sh\n"
-      "Exit codes: 0 taken, 1 failed or no daemon, 2 wrong usage, 3 a directive or a value is\n"
-      "wrong, or the daemon refused the job.");
+      "Exit codes: 0 job accepted, 1 failure or no daemon, 2 usage error, 3 invalid directive or\n"
+      "value, or job rejected.");
   c->callback([c, arguments, choices, &action] {
     arguments->words = words_behind_options(*c);
     action = [arguments, choices] { return run(*arguments, *choices); };

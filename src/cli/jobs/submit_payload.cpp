@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kScriptBytesMax = size_t{1} << 20;
 
-/// NAME = value of this process.
+/// The environment variables of this process.
 std::vector<std::pair<std::string, std::string>> environment() {
   std::vector<std::pair<std::string, std::string>> variables;
   for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
@@ -34,14 +34,14 @@ std::vector<std::pair<std::string, std::string>> environment() {
   return variables;
 }
 
-/// What a job gets in any case, as a login would set it.
+/// Variables that every job gets, as a login shell would set them.
 bool is_basic(std::string_view name) {
   constexpr std::string_view kBasic[] = {"HOME", "USER", "LOGNAME", "SHELL",
                                          "PATH", "LANG", "TERM"};
   return std::find(std::begin(kBasic), std::end(kBasic), name) != std::end(kBasic);
 }
 
-/// What the job cannot get as it is.
+/// Lists the variables that are not valid UTF-8.
 void warn_of_variables(const std::vector<std::string>& names) {
   if (names.empty()) return;
   constexpr size_t kShown = 8;
@@ -50,14 +50,16 @@ void warn_of_variables(const std::vector<std::string>& names) {
     text += fmt::format("{}{}", i == 0 ? "" : ", ", base::printable(names[i]));
   }
   if (names.size() > kShown) text += fmt::format(" and {} more", names.size() - kShown);
-  fmt::print(stderr, "goban: warning: not UTF-8, so the job does not get them: {}\n", text);
+  fmt::print(stderr,
+             "goban: warning: environment variables omitted because they are not valid UTF-8: {}\n",
+             text);
 }
 
 json environment_json(const live::job::EnvironmentWish& wish) {
   json out = json::object();
   std::vector<std::string> left_out;
   for (const auto& [name, value] : environment()) {
-    // The token of the submitter is nobody else's, not even the job's.
+    // The token belongs to the submitter and is not passed to the job.
     if (name == "GOBAN_TOKEN") continue;
     const bool named = std::find(wish.names.begin(), wish.names.end(), name) != wish.names.end();
     if (!wish.all && !named && !is_basic(name)) continue;
@@ -72,7 +74,7 @@ json environment_json(const live::job::EnvironmentWish& wish) {
   return out;
 }
 
-/// A folder stands for the usual file in it.
+/// Replaces a folder by the file of the usual name in it.
 void complete_output(std::string& path, const std::string& folder, const char* usual) {
   if (path.empty()) return;
   std::error_code ignored;
@@ -145,7 +147,7 @@ Result<SubmitPayload> read_script(const std::string& path) {
   const bool blank = payload.script.find_first_not_of(" \t\r\n") == std::string::npos;
   if (blank) return base::usage_error(payload.script_name + ": the script is empty");
   if (payload.script.find('\0') != std::string::npos) {
-    return base::usage_error(payload.script_name + ": a program, not a script",
+    return base::usage_error(payload.script_name + ": is a binary program, not a script",
                              "run it with --wrap 'COMMAND', or goban run COMMAND");
   }
   if (!payload.script.starts_with("#!")) payload.script.insert(0, "#!/bin/sh\n");
@@ -193,8 +195,8 @@ Result<std::vector<uint32_t>> submit(const std::string& server, const json& body
     jobs.push_back(part_of(*answer, "job").get<uint32_t>());
   }
   if (jobs.empty()) {
-    return base::failed(client->server_name() + ": the answer names no job",
-                        "look with goban queue whether it was taken");
+    return base::failed(client->server_name() + ": the response contains no job number",
+                        "check with goban queue whether the job was accepted");
   }
   return jobs;
 }

@@ -1,4 +1,4 @@
-// From script, directives and options to what the daemon is asked for.
+// Builds the submission request from script, directives and options.
 #pragma once
 
 #include <memory>
@@ -12,34 +12,34 @@
 
 namespace goban::cli {
 
-/// Options of the command line, as they were given.
+/// Options of the command line, in the order given.
 struct SubmitChoices {
   std::vector<std::pair<std::string, std::string>> options{};  ///< name as in the table, value
 };
 
-/// Adds the options of live::job::submit_options(), but for those named in `without`.
+/// Adds the options of live::job::submit_options() except those named in `without`.
 void add_submit_options(Command& command, const std::shared_ptr<SubmitChoices>& choices,
                         const std::vector<std::string_view>& without = {});
 
 struct SubmitPayload {
   std::string script{};
-  std::string script_name{};  ///< as messages call it: path, "stdin"
-  std::string job_name{};     ///< if nobody says another
+  std::string script_name{};  ///< for messages: path or "stdin"
+  std::string job_name{};     ///< default name of the job
   std::vector<std::string> arguments{};
   bool interactive = false;
 };
 
-/// The script at `path`, or of standard input if it is "-". Errors: cannot be read, is empty, is no
-/// text, is over 1 MiB.
+/// Reads the script at `path`, or standard input if it is "-". Errors: the script cannot be read,
+/// is empty, contains a zero byte, or is larger than 1 MiB.
 [[nodiscard]] base::Result<SubmitPayload> read_script(const std::string& path);
 
-/// The body of POST /v1/jobs; warnings about directives, and variables that are left out because
-/// they are no UTF-8, go to stderr. Errors: those of directives, options and the environment;
-/// BadData if the script or anything else is no UTF-8.
+/// The body of POST /v1/jobs. Prints warnings to stderr about directives and about variables that
+/// are omitted because they are not valid UTF-8. Errors: those of directives, options and the
+/// environment; BadData if the script or another value is not valid UTF-8.
 [[nodiscard]] base::Result<nlohmann::json> submission_json(const SubmitPayload& payload,
                                                            const SubmitChoices& choices);
 
-/// Hands it in. Returns the numbers of the jobs, several for an array.
+/// Submits the job. Returns its number, or the numbers of all tasks of an array.
 [[nodiscard]] base::Result<std::vector<uint32_t>> submit(const std::string& server,
                                                          const nlohmann::json& body);
 

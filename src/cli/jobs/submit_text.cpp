@@ -12,7 +12,7 @@ using base::Status;
 
 namespace {
 
-/// Where the first byte stands that is no UTF-8; the end if there is none.
+/// Offset of the first byte that is not valid UTF-8; the size if all are valid.
 size_t valid_bytes(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
@@ -25,8 +25,8 @@ size_t valid_bytes(std::string_view text) {
 
 Status check_part(const nlohmann::json& part, const std::string& member) {
   if (part.is_string() && !is_utf8(part.get_ref<const std::string&>())) {
-    return base::bad_data({.file = {}, .line = 0, .column = 0, .field = member}, "is not UTF-8",
-                          "jobs are described in UTF-8; give it another name");
+    return base::bad_data({.file = {}, .line = 0, .column = 0, .field = member},
+                          "is not valid UTF-8", "use a name in UTF-8");
   }
   if (!part.is_structured()) return {};
   for (const auto& [name, below] : part.items()) {
@@ -46,18 +46,18 @@ Status check_script(std::string_view script, const std::string& name) {
   const size_t valid = valid_bytes(script);
   if (valid == script.size()) return {};
   const auto line = 1 + std::count(script.begin(), script.begin() + static_cast<long>(valid), '\n');
-  return base::bad_data(
-      {.file = name, .line = static_cast<int>(line), .column = 0, .field = {}},
-      "the script is not UTF-8 there",
-      "convert it, as with iconv -f LATIN1 -t UTF-8, or leave it as it is and hand in a command "
-      "that runs it: goban submit --wrap 'sh FILE'");
+  return base::bad_data({.file = name, .line = static_cast<int>(line), .column = 0, .field = {}},
+                        "the script is not valid UTF-8 on this line",
+                        "convert it, for example with iconv -f LATIN1 -t UTF-8, or submit a "
+                        "command that runs it: goban submit --wrap 'sh FILE'");
 }
 
 Status check_arguments(const std::vector<std::string>& arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (is_utf8(arguments[i])) continue;
-    return base::bad_data({}, fmt::format("argument {} ('{}') is not UTF-8", i + 1, arguments[i]),
-                          "rename what it means, or read it from a file");
+    return base::bad_data({},
+                          fmt::format("argument {} ('{}') is not valid UTF-8", i + 1, arguments[i]),
+                          "rename the file, or pass the value in a file");
   }
   return {};
 }

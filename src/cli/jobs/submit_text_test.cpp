@@ -1,4 +1,4 @@
-// What is no UTF-8 is refused or left out, and never handed on as something else.
+// Text that is not valid UTF-8 is rejected or omitted, never passed on altered.
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -26,7 +26,7 @@ TEST_F(SubmitText, ScriptsAreRefusedWithTheirLine) {
                "bung\n");
   const Output run = submit("", "latin.sh");
   EXPECT_EQ(run.code, 3);
-  EXPECT_THAT(run.out, HasSubstr("latin.sh:3: the script is not UTF-8 there"));
+  EXPECT_THAT(run.out, HasSubstr("latin.sh:3: the script is not valid UTF-8 on this line"));
   EXPECT_THAT(run.out, HasSubstr("iconv"));
   EXPECT_THAT(run.out, HasSubstr("--wrap"));
   EXPECT_TRUE(daemon.asked().empty());
@@ -39,16 +39,18 @@ TEST_F(SubmitText, ArgumentsAndNamesAreRefused) {
   EXPECT_EQ(submit("", "job.sh \xc3\xbc").code, 0) << "UTF-8 is fine";
   Output run = submit("", "job.sh fine \"$(printf 'a\\377')\"");
   EXPECT_EQ(run.code, 3);
-  EXPECT_THAT(run.out, HasSubstr("argument 2 ('a\\xff') is not UTF-8"));
+  EXPECT_THAT(run.out, HasSubstr("argument 2 ('a\\xff') is not valid UTF-8"));
   run = submit("", "-J \"$(printf 'a\\377')\" job.sh");
   EXPECT_EQ(run.code, 3);
-  EXPECT_THAT(run.out, HasSubstr("name: is not UTF-8"));
+  EXPECT_THAT(run.out, HasSubstr("name: is not valid UTF-8"));
 }
 
 TEST_F(SubmitText, VariablesAreLeftOutWithAWarning) {
   const Output run = submit("GOOD=\xc3\xbc BAD=\"$(printf 'a\\377')\"", "--wrap true");
   EXPECT_EQ(run.code, 0);
-  EXPECT_THAT(run.out, HasSubstr("warning: not UTF-8, so the job does not get them: BAD\n"));
+  EXPECT_THAT(
+      run.out,
+      HasSubstr("warning: environment variables omitted because they are not valid UTF-8: BAD\n"));
   const auto body = nlohmann::json::parse(daemon.last_body());
   EXPECT_EQ(body["env"]["GOOD"], "\xc3\xbc");
   EXPECT_FALSE(body["env"].contains("BAD"));

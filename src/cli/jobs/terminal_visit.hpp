@@ -1,4 +1,4 @@
-// At the terminal of an interactive job: what `goban run --pty` and `goban attach` share.
+// The terminal of an interactive job, for `goban run --pty` and `goban attach`.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,9 +10,9 @@ namespace goban::cli {
 
 using live::terminal::TerminalEnd;
 
-/// Joins standard input and output with the terminal of the job until it is over or somebody
-/// leaves. `job`: what GET /v1/jobs/N said of it. Errors: Failed if it has no terminal that can be
-/// reached from here.
+/// Connects standard input and output to the terminal of the job until the job finishes or the user
+/// detaches. `job`: the response of GET /v1/jobs/N. Errors: Failed if it has no terminal that can
+/// be reached from this machine.
 [[nodiscard]] base::Result<TerminalEnd> visit_terminal(const nlohmann::json& job);
 
 }  // namespace goban::cli

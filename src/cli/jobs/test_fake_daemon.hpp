@@ -1,4 +1,4 @@
-// A daemon for tests of commands: answers by request line, and keeps what was asked.
+// A daemon for tests of commands: answers by request line and records the requests.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace goban::cli {
 
 class FakeDaemon {
  public:
-  /// `answers`: "GET /v1/jobs" (up to the question mark) to a body, given out from `offset=` on;
-  /// "!403 ..." is a refusal with that status.
+  /// `answers`: from "GET /v1/jobs" (without the query) to a body, which is sent from `offset=` on;
+  /// "!403 ..." is an error with that status.
   FakeDaemon(std::string path, std::map<std::string, std::string> answers)
       : path_(std::move(path)), answers_(std::move(answers)) {
     listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -1,4 +1,4 @@
-// goban top and goban stats: the cluster now.
+// goban top and goban stats: the current state of the cluster.
 #include <cstdio>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,7 +23,7 @@ struct TopArguments {
   bool json_out = false;
 };
 
-/// Lines of our terminal; 0 if stdout is none.
+/// Usable lines of the terminal; 0 if stdout is not a terminal.
 size_t terminal_lines() {
   winsize window{};
   if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0) return 0;
@@ -73,28 +73,29 @@ int run_stats(const TopArguments& arguments) {
 void add_top(Command& app, Action& action) {
   auto arguments = std::make_shared<TopArguments>();
   Command* c = app.add_subcommand("top", "Watch GPUs and jobs");
-  c->add_option("--every", arguments->every_s, "Draw at least so often, in seconds (default 2)")
+  c->add_option("--every", arguments->every_s,
+                "Maximum interval between refreshes, in seconds (default 2)")
       ->range(0.2, 3600.0)
       ->type_name("SECONDS");
-  c->add_flag("--once", arguments->once, "Print once, and end");
-  c->add_flag("--json", arguments->json_out, "Print JSON alone, once");
+  c->add_flag("--once", arguments->once, "Print once and exit");
+  c->add_flag("--json", arguments->json_out, "Print JSON once and exit");
   add_server_option(*c, arguments->server);
   c->footer(
-      "Ctrl-C ends it. A score of 1 is the median GPU, 1.2 takes 1.2 times as long.\n\n"
+      "Press Ctrl-C to exit. A PM score of 1 is the median GPU; 1.2 takes 1.2 times as long.\n\n"
       "Examples:\n"
       "  goban top\n"
       "  goban top --once\n"
-      "Exit codes: 0 fine, 1 failed or no daemon, 2 wrong usage.");
+      "Exit codes: 0 success, 1 failure or no daemon, 2 usage error.");
   c->callback([arguments, &action] { action = [arguments] { return run_top(*arguments); }; });
 
   auto of_stats = std::make_shared<TopArguments>();
-  Command* stats = app.add_subcommand("stats", "Count jobs, GPUs and decisions");
-  stats->add_flag("--json", of_stats->json_out, "Print JSON alone");
+  Command* stats = app.add_subcommand("stats", "Print the numbers of jobs, GPUs and decisions");
+  stats->add_flag("--json", of_stats->json_out, "Print JSON only");
   add_server_option(*stats, of_stats->server);
   stats->footer(
       "Example:\n"
       "  goban stats\n"
-      "Exit codes: 0 fine, 1 failed or no daemon, 2 wrong usage.");
+      "Exit codes: 0 success, 1 failure or no daemon, 2 usage error.");
   stats->callback([of_stats, &action] { action = [of_stats] { return run_stats(*of_stats); }; });
 }
 

@@ -34,9 +34,9 @@ std::string gpu_counts(const json& gpus) {
 std::string job_counts(const json& jobs) {
   const double running =
       number_of(jobs, "running") + number_of(jobs, "starting") + number_of(jobs, "stopping");
-  return fmt::format("{:.0f} jobs run, {:.0f} wait, {:.0f} depend on others, {:.0f} held", running,
-                     number_of(jobs, "waiting"), number_of(jobs, "depends"),
-                     number_of(jobs, "held"));
+  return fmt::format(
+      "jobs: {:.0f} running, {:.0f} waiting, {:.0f} with pending dependencies, {:.0f} held",
+      running, number_of(jobs, "waiting"), number_of(jobs, "depends"), number_of(jobs, "held"));
 }
 
 std::string bar(double percent) {
@@ -77,7 +77,7 @@ std::string gpu_table(const json& cluster) {
                    {"UTILISATION", false, 20},
                    {"MEMORY", true, 12},
                    {"POWER", true, 10},
-                   {"HEAT", true, 8},
+                   {"TEMP", true, 8},
                    {"SCORE A", true, 10},
                    {"JOBS", false, 30}});
   for (const json& rack : list_of(cluster, "racks")) {
@@ -109,19 +109,20 @@ std::string top_text(const json& cluster, const json& jobs, const json& stats, d
 }
 
 std::string stats_text(const json& stats) {
-  std::string text =
-      fmt::format("{}\n{}\n{:.0f} GPUs are waited for\n", gpu_counts(part_of(stats, "gpus")),
-                  job_counts(part_of(stats, "jobs")), number_of(stats, "waiting_gpus"));
+  std::string text = fmt::format(
+      "{}\n{}\n{:.0f} GPUs requested by waiting jobs\n", gpu_counts(part_of(stats, "gpus")),
+      job_counts(part_of(stats, "jobs")), number_of(stats, "waiting_gpus"));
   text += fmt::format("{:.0f} inputs, {:.0f} decisions since the daemon started\n",
                       number_of(stats, "inputs"), number_of(stats, "decisions"));
   if (const json& decide = part_of(stats, "decide_s"); decide.is_object()) {
-    text += fmt::format("a decision takes {:.3g} ms (p50), {:.3g} ms (p99), {:.3g} ms (longest)\n",
+    text += fmt::format("a decision takes {:.3g} ms (p50), {:.3g} ms (p99), {:.3g} ms (maximum)\n",
                         number_of(decide, "p50") * 1e3, number_of(decide, "p99") * 1e3,
                         number_of(decide, "max") * 1e3);
   }
   if (number_of(stats, "journal_failures") > 0) {
-    text += fmt::format("the journal failed {:.0f} times{}\n", number_of(stats, "journal_failures"),
-                        flag_of(stats, "journal_is_stuck") ? " and cannot be written now" : "");
+    text += fmt::format(
+        "{:.0f} journal writes failed{}\n", number_of(stats, "journal_failures"),
+        flag_of(stats, "journal_is_stuck") ? "; the journal cannot be written now" : "");
   }
   return text;
 }

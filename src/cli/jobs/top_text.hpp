@@ -1,4 +1,4 @@
-// The screen of goban top, and the page of goban stats.
+// The output of goban top and goban stats.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,7 +6,7 @@
 
 namespace goban::cli {
 
-/// `cluster`, `jobs` and `stats` as the API gives them; at most `lines_max` lines (0: all).
+/// `cluster`, `jobs` and `stats`: responses of the API. At most `lines_max` lines (0: all).
 [[nodiscard]] std::string top_text(const nlohmann::json& cluster, const nlohmann::json& jobs,
                                    const nlohmann::json& stats, double now_s, size_t lines_max);
 [[nodiscard]] std::string stats_text(const nlohmann::json& stats);

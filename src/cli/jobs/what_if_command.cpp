@@ -1,4 +1,4 @@
-// goban whatif: the last days of a running daemon, replayed under other policies.
+// goban whatif: replays the recent jobs of a running daemon under other policies.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -18,7 +18,7 @@ struct WhatIfArguments {
   bool json_out = false;
 };
 
-/// A figure as text; "-" where it is not known.
+/// A value as text; "-" if it is unknown.
 std::string cell(const json& row, const char* name, bool is_time) {
   const double value = number_of(row, name, -1);
   if (value < 0) return "-";
@@ -51,14 +51,14 @@ std::string table_of(const json& answer) {
   const double left_out = number_of(answer, "left_out");
   return fmt::format("{:.0f} jobs of the last {:g} days{}\n\n{}", number_of(answer, "jobs"),
                      number_of(answer, "days"),
-                     left_out > 0 ? fmt::format(", {:.0f} records left out", left_out) : "",
+                     left_out > 0 ? fmt::format(", {:.0f} records excluded", left_out) : "",
                      table.text());
 }
 
 int run(const WhatIfArguments& arguments) {
   auto client = connect(arguments.server);
   if (!client) return report_error(client.error());
-  constexpr double kTimeout_s = 60;  // the daemon gives up before
+  constexpr double kTimeout_s = 60;  // longer than the limit of the daemon
   client->set_timeout(kTimeout_s);
   const auto answer = post_json(*client, "/v1/whatif",
                                 {{"policies", arguments.policies}, {"days", arguments.days}});
@@ -71,23 +71,23 @@ int run(const WhatIfArguments& arguments) {
 
 void add_what_if(Command& app, Action& action) {
   auto arguments = std::make_shared<WhatIfArguments>();
-  Command* c = app.add_subcommand("whatif", "Replay the daemon's last days under other policies");
-  c->add_option("-p,--policy", arguments->policies, "Policies, as in goban policies")
+  Command* c = app.add_subcommand("whatif", "Replay the daemon's recent jobs under other policies");
+  c->add_option("-p,--policy", arguments->policies, "Policies to compare (see goban policies)")
       ->delimiter(',')
       ->required()
       ->type_name("POLICY,...");
-  c->add_option("--days", arguments->days, "Jobs submitted in so many days")
+  c->add_option("--days", arguments->days, "Length of the replayed period, in days")
       ->range(0.001, 366.0)
       ->capture_default_str();
-  c->add_flag("--json", arguments->json_out, "Print JSON alone");
+  c->add_flag("--json", arguments->json_out, "Print JSON only");
   add_server_option(*c, arguments->server);
   c->footer(
       "Examples:\n"
       "  goban whatif --policy fifo+packed,las+pal\n"
       "  goban whatif --policy goban --days 30 --json\n"
-      "For operators and viewers. Jobs count with the time they ran, as if every GPU were the\n"
-      "median one; goban simulate on the store has more settings.\n"
-      "Exit codes: 0 fine, 1 failed, too slow or no daemon, 2 wrong usage, 3 refused.");
+      "Requires the role operator or viewer. Jobs keep the durations that they had; every GPU is\n"
+      "simulated as the median GPU. goban simulate on the history store has more options.\n"
+      "Exit codes: 0 success, 1 failure, timeout or no daemon, 2 usage error, 3 request rejected.");
   c->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }
 

@@ -13,11 +13,11 @@ namespace {
 std::atomic<bool> interrupt_flag = false;
 std::atomic<time_t> interrupted_at_s = 0;
 
-/// Stands for "--" while CLI11 parses; nobody types it.
+/// Replaces "--" while CLI11 parses; not expected on a command line.
 char double_dash[] = "\x01--";
 
-/// timeout(1) and some batch systems signal the process and then its group, so one wish to stop
-/// arrives twice within microseconds: only a later signal means "at once".
+/// timeout(1) and some batch systems signal the process and then its group, so one request to stop
+/// arrives twice within microseconds: only a later signal exits immediately.
 void on_interrupt(int) {
   constexpr time_t kSameWish_s = 1;
   timespec now{};
@@ -61,7 +61,7 @@ void catch_hangups() {
 
 int report_error(const base::Error& error) {
   if (interrupt_flag) {
-    std::fputs("goban: interrupted; nothing half-written was left behind\n", stderr);
+    std::fputs("goban: interrupted; no partial output was left behind\n", stderr);
     return kExitInterrupted;
   }
   std::fprintf(stderr, "goban: error: %s\n", error.text().c_str());

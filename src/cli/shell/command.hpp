@@ -1,5 +1,5 @@
-// What the commands of `goban` share. Each parses its arguments, calls a function of a layer below,
-// and prints.
+// What the commands of `goban` share. A command parses its arguments, calls a function of a lower
+// layer, and prints.
 #pragma once
 
 #include <atomic>
@@ -20,24 +20,24 @@ using Action = std::function<int()>;
 /// Prints `goban: error: ...` to stderr; returns the exit code of the error.
 int report_error(const base::Error& error);
 
-/// Set when the user pressed Ctrl-C; long work looks at it and stops.
+/// True after Ctrl-C; long operations check it and stop.
 const std::atomic<bool>& interrupted();
-/// From now on the first Ctrl-C sets interrupted(); another one, over a second later, ends the
-/// program at once.
+/// From now on the first Ctrl-C sets interrupted(); another one, more than a second later, exits
+/// immediately.
 void catch_interrupts();
 
-/// 130: ended by Ctrl-C, as shells say.
+/// The exit code after Ctrl-C, as shells define it: 128 + SIGINT.
 inline constexpr int kExitInterrupted = 130;
 
-/// For commands that end with a command of the user's: CLI11 would take a `--` before it for the
-/// end of our own. Call before parsing, with what main got.
+/// For commands that are followed by a user's command: CLI11 would treat a `--` before it as the
+/// end of our own options. Call before parsing, with the arguments of main.
 void keep_double_dashes(int argc, char** argv);
-/// The user's words, as they were; a `--` in front of them is ours and left out.
+/// The words of the user's command, unchanged; without a leading `--`, which is ours.
 [[nodiscard]] std::vector<std::string> words_behind_options(const Command& command);
 
 /// An entry of a folder's commands.hpp: adds a command, or several that belong together.
 struct CommandEntry {
-  std::string_view name;  ///< of the command, or of the first one
+  std::string_view name;  ///< of the command, or of the first of several
   void (*add)(Command& app, Action& action);
 };
 

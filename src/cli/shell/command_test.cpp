@@ -1,4 +1,4 @@
-// The command contract, on the program itself: what scripts rely on.
+// The contract that scripts rely on, tested on the program itself.
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +10,7 @@ namespace goban::cli {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class CommandTest : public testing::Test {
  protected:
@@ -105,9 +106,9 @@ TEST_F(CommandTest, HtmlShowsEnergyAndWhoWasTogether) {
   const Output run = shell("cd " + dir_ + " && GOBAN simulate --cluster 1x4:V100 --jobs " + jobs +
                            " --policy fifo+packed,fifo-packed --energy v100 --colocation " + pairs +
                            " --deadlines gavel --html report.html 2>err");
-  if (run.code == 1) return;  // built without the page
+  if (run.code == 1) return;  // built without the HTML report
   ASSERT_EQ(run.code, 0) << read(dir_ + "/err");
-  EXPECT_THAT(run.out, HasSubstr("Report for a browser: report.html"));
+  EXPECT_THAT(run.out, HasSubstr("HTML report: report.html"));
   const std::string page = read(dir_ + "/report.html");
   const std::string element = "<script type=\"application/json\" id=\"goban-report\">";
   const size_t begin = page.find(element) + element.size();
@@ -221,6 +222,22 @@ TEST_F(CommandTest, EveryCommandHelpsWithExamples) {
   }
 }
 
+TEST_F(CommandTest, HelpStartsWithTheMainCommandsAndGroupsTheOthers) {
+  const std::string help = shell("GOBAN --help").out;
+  size_t at = 0;
+  for (const char* part :
+       {"Main commands:\n  submit ", "  serve ", "  simulate ", "  analyze ", "\nJobs:\n  run ",
+        "\nSimulation:\n  explain ", "\nHistory:\n  history ", "\nGPUs:\n  profile ",
+        "\nAdministration:\n  nodes ", "Examples:\n  goban submit ", "\n  goban serve ",
+        "\n  goban simulate ", "\n  goban analyze "}) {
+    const size_t found = help.find(part, at);
+    ASSERT_NE(found, std::string::npos) << part << "\n" << help;
+    at = found;
+  }
+  EXPECT_THAT(help, Not(HasSubstr("Subcommands:"))) << "every command has its group";
+  EXPECT_THAT(help, Not(HasSubstr("supervise")));
+}
+
 TEST_F(CommandTest, HistoriesLikeSitesFitTheirClusters) {
   const std::string line = "GOBAN trace generate --like abci-2019 --jobs 3000 --seed 5 --out ";
   const std::string jobs = dir_ + "/abci.csv";
@@ -228,7 +245,7 @@ TEST_F(CommandTest, HistoriesLikeSitesFitTheirClusters) {
   const Output run =
       shell("GOBAN simulate --json --policy fifo+packed --cluster abci --jobs " + jobs + " 2>&1");
   EXPECT_EQ(run.code, 0) << run.out;
-  EXPECT_THAT(run.out, ::testing::Not(HasSubstr("refused")));
+  EXPECT_THAT(run.out, Not(HasSubstr("refused")));
   const std::string all = shell(line + "- --population all --days 20").out;
   EXPECT_THAT(all, HasSubstr(",population\n"));
   EXPECT_THAT(shell("GOBAN trace generate --like philly --jobs 10").out,
@@ -238,11 +255,11 @@ TEST_F(CommandTest, HistoriesLikeSitesFitTheirClusters) {
 TEST_F(CommandTest, OptionsOfOtherKindsOfHistoryAreRefused) {
   const Output load = shell("GOBAN trace generate --like philly --load 0.5 2>&1");
   EXPECT_EQ(load.code, 2);
-  EXPECT_THAT(load.out, HasSubstr("--load means nothing with --like philly"));
-  EXPECT_THAT(load.out, HasSubstr("it belongs to --like gavel, poisson"));
+  EXPECT_THAT(load.out, HasSubstr("--load does not apply to --like philly"));
+  EXPECT_THAT(load.out, HasSubstr("it applies to --like gavel, poisson"));
   const Output days = shell("GOBAN trace generate --like poisson --days 3 2>&1");
   EXPECT_EQ(days.code, 2);
-  EXPECT_THAT(days.out, HasSubstr("it belongs to --like abci-2019, philly"));
+  EXPECT_THAT(days.out, HasSubstr("it applies to --like abci-2019, philly"));
   const Output kind = shell("GOBAN trace generate --like helios 2>&1");
   EXPECT_EQ(kind.code, 2);
   EXPECT_THAT(kind.out, HasSubstr("known: abci-2019, gavel, philly, poisson"));
@@ -267,7 +284,7 @@ TEST_F(CommandTest, InterruptedRunsLeaveNoHalfWrittenFiles) {
       shell("GOBAN trace generate --like poisson --jobs 400000 --gpus 64 --load 3 --out " + jobs)
           .code,
       0);
-  // The signal comes when the run has begun to write, and twice, as timeout(1) sends it.
+  // The signal is sent after the run has begun to write, and twice, as timeout(1) sends it.
   const std::string out = dir_ + "/out";
   const Output run =
       shell("GOBAN simulate --cluster sia-64 --jobs " + jobs +
@@ -427,7 +444,7 @@ TEST_F(CommandTest, TraceConvertGivesWhatSimulateTakes) {
       "typed.csv", "job_id,submit_time,duration,num_gpus,user,resource_type\na,0,1,1,u,Full\n");
   const Output none = shell("GOBAN trace convert " + typed + " 2>&1");
   EXPECT_EQ(none.code, 3);
-  EXPECT_THAT(none.out, HasSubstr("no job is left of 1 records"));
+  EXPECT_THAT(none.out, HasSubstr("no valid job among 1 records"));
   const std::string simulate = "GOBAN simulate --cluster 1x2 --policy fifo+packed --json --jobs ";
   auto direct = nlohmann::json::parse(shell(simulate + table + " 2>/dev/null").out)["runs"][0];
   auto again =

@@ -15,7 +15,7 @@ CommandOption option_of(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return out;
   out.value = out.names.empty() ? option.get_name(true) : option.get_type_name();
   if (out.value.empty()) out.value = "TEXT";
-  // Bounds and lists of checks are no name of a value.
+  // Ranges and lists of choices are not part of the placeholder.
   if (const size_t mark = out.value.find_first_of(":{"); mark != std::string::npos && mark > 0) {
     out.value.resize(mark);
   }

@@ -10,7 +10,7 @@ namespace goban::cli {
 
 struct CommandOption {
   std::vector<std::string> names{};  ///< with dashes; empty: a positional argument
-  std::string value{};               ///< what stands for its value; empty: a flag
+  std::string value{};               ///< placeholder of its value; empty: a flag
   std::string group{};
   std::string help{};
 };
@@ -23,10 +23,10 @@ struct CommandNode {
   std::vector<std::string> children{};
 };
 
-/// The program first, then every command before those below it.
+/// The program and all its commands, each before its subcommands.
 [[nodiscard]] std::vector<CommandNode> command_tree(const Command& program);
 
-/// Scripts for `eval` or for the shell's folder of completions.
+/// Completion scripts, for `eval` or for the shell's completion folder.
 [[nodiscard]] std::string bash_completion(const std::vector<CommandNode>& tree);
 [[nodiscard]] std::string zsh_completion(const std::vector<CommandNode>& tree);
 [[nodiscard]] std::string fish_completion(const std::vector<CommandNode>& tree);

@@ -1,4 +1,4 @@
-// Completion scripts: one case for each command, made from the commands' own options.
+// Completion scripts: one case per command, generated from the commands' options.
 #include <algorithm>
 #include <fmt/ranges.h>
 
@@ -7,7 +7,7 @@
 namespace goban::cli {
 namespace {
 
-/// Paths as the scripts build them: " trace generate".
+/// The path of a command as the scripts build it: " trace generate".
 std::string spaced(const CommandNode& node) {
   std::string out;
   for (const std::string& word : node.path) out += " " + word;
@@ -28,11 +28,11 @@ bool takes_jobs(const CommandNode& node) {
          std::find(std::begin(kNames), std::end(kNames), node.path[0]) != std::end(kNames);
 }
 
-/// The line that lists the jobs' names, for any shell.
+/// The command that lists the job numbers, for any shell.
 constexpr const char* kListJobs =
     R"sed(goban queue --json 2>/dev/null | sed -n 's/.*"id": "\([0-9_]*\)".*/\1/p')sed";
 
-/// Within single quotes of a shell.
+/// In single quotes, for a shell.
 std::string shell_quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
@@ -45,7 +45,7 @@ std::string shell_quoted(std::string_view text) {
   return out + "'";
 }
 
-/// For _describe of zsh: a colon ends the word.
+/// For zsh's _describe, where a colon ends the word.
 std::string described(const std::string& word, const std::string& help) {
   std::string escaped;
   for (const char c : word) {

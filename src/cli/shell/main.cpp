@@ -1,6 +1,5 @@
 // goban: the program. Parses the command line and runs one command.
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -24,7 +23,8 @@ namespace {
 using goban::cli::Action;
 using goban::cli::Command;
 
-/// What could not be written is said, unless nobody reads any more: `goban queue | head -1`.
+/// Reports a failed write to standard output, unless the reader closed the pipe, as in
+/// `goban queue | head -1`.
 int output_lost(int problem, int code) {
   if (problem != EPIPE) {
     std::fprintf(stderr, "goban: error: cannot write standard output%s%s\n",
@@ -55,13 +55,38 @@ int run(const Action& action) {
   return 1;
 }
 
-/// In this order they appear in the help; those that are not named here follow.
-constexpr std::array<std::string_view, 31> kHelpOrder = {
-    "simulate", "analyze",   "explain",       "policies", "trace",   "history", "cluster",
-    "profile",  "energy",    "colocation",    "series",   "collect", "serve",   "replay",
-    "backup",   "supervise", "measure-block", "submit",   "queue",   "whatif",  "show",
-    "cancel",   "logs",      "run",           "attach",   "wrap",    "nodes",   "reserve",
-    "top",      "token",     "completion"};
+/// A heading of `goban --help`.
+struct HelpGroup {
+  const char* title;
+  std::vector<std::string_view> commands;
+};
+
+/// The headings and their commands in the order of the help. Commands that are not listed follow
+/// under CLI11's own heading; those for programs are hidden.
+const std::vector<HelpGroup>& help_groups() {
+  static const std::vector<HelpGroup> groups = {
+      {"Main commands", {"submit", "serve", "simulate", "analyze"}},
+      {"Jobs",
+       {"run", "attach", "queue", "top", "stats", "show", "logs", "cancel", "hold", "release",
+        "requeue", "wrap"}},
+      {"Simulation", {"explain", "policies", "trace", "cluster", "whatif"}},
+      {"History", {"history", "series"}},
+      {"GPUs", {"profile", "colocation", "energy", "collect"}},
+      {"Administration",
+       {"nodes", "reserve", "reservations", "token", "backup", "replay", "completion", "man"}}};
+  return groups;
+}
+
+/// The position of a command in the help.
+size_t help_position(std::string_view command) {
+  size_t position = 0;
+  for (const HelpGroup& group : help_groups()) {
+    const auto found = std::ranges::find(group.commands, command);
+    position += static_cast<size_t>(found - group.commands.begin());
+    if (found != group.commands.end()) break;
+  }
+  return position;
+}
 
 void add_commands(Command& app, Action& action) {
   using namespace goban::cli;
@@ -75,25 +100,31 @@ void add_commands(Command& app, Action& action) {
   add(kGpusCommands);
   add(kAdminCommands);
   add(kShellCommands);
-  std::ranges::stable_sort(entries, {}, [](const CommandEntry& entry) {
-    return std::ranges::find(kHelpOrder, entry.name) - kHelpOrder.begin();
-  });
+  std::ranges::stable_sort(entries, {},
+                           [](const CommandEntry& entry) { return help_position(entry.name); });
   for (const CommandEntry& entry : entries) entry.add(app, action);
+  for (const HelpGroup& group : help_groups()) {
+    for (const std::string_view name : group.commands) {
+      if (Command* const command = app.find_subcommand(name)) command->group(group.title);
+    }
+  }
 }
 
 int parse_and_run(int argc, char** argv) {
   Command app(
-      "Goban runs deep-learning training on shared GPU clusters: it replays a site's job\n"
-      "history under several policies and shows which one serves the cluster best.");
+      "Goban schedules deep-learning training jobs on shared GPUs, simulates scheduling policies\n"
+      "on job histories, and analyses accounting records.");
   app.name("goban");
   app.set_version_flag("--version", "goban " GOBAN_VERSION);
   app.require_subcommand(1);
   app.footer(
+      "goban COMMAND --help describes a command.\n\n"
       "Examples:\n"
-      "  goban trace generate --like poisson --jobs 1000 --gpus 64 --out jobs.csv\n"
-      "  goban simulate --cluster sia-64 --jobs jobs.csv --policy fifo+packed,las+pal\n"
-      "  goban policies\n"
-      "Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 bad input, 130 interrupted.");
+      "  goban submit --gpus 4 --time 12h train.sh\n"
+      "  goban serve --virtual-gpus 4\n"
+      "  goban simulate --cluster 32x8 --jobs jobs.csv --policy fifo+packed,las+pal\n"
+      "  goban analyze accounting.gz --format grid-engine --cluster abci --out report\n"
+      "Exit codes: 0 success, 1 failure, 2 usage error, 3 invalid input, 130 interrupted.");
   Action action;
   add_commands(app, action);
   goban::cli::keep_double_dashes(argc, argv);

@@ -8,7 +8,7 @@
 namespace goban::cli {
 namespace {
 
-/// Text that roff prints as it stands.
+/// Escapes text so that roff prints it unchanged.
 std::string roff(std::string_view text) {
   std::string out;
   bool line_start = true;
@@ -79,7 +79,7 @@ std::string options_text(const CommandNode& node) {
   return out;
 }
 
-/// The footer: its examples, and its last line on exit codes as a section of its own.
+/// The footer as sections: notes, examples, exit codes.
 std::string footer_text(const std::string& footer) {
   std::string notes = footer;
   std::string exits;

@@ -18,8 +18,8 @@ base::Result<int64_t> parse_moment_ms(std::string_view option, const std::string
                  base::parse_date_time(text.size() == kDateSize ? text + " 00:00:00" : text)) {
     return date->unix_ns / kMilli_ns;
   }
-  return base::usage_error(fmt::format("{}: '{}' is no time", option, text),
-                           "such as 2019-04-05, 2019-04-05T12:30:00+09:00, or seconds since 1970");
+  return base::usage_error(fmt::format("{}: '{}' is not a valid time", option, text),
+                           "write 2019-04-05, 2019-04-05T12:30:00+09:00, or seconds since 1970");
 }
 
 base::Result<int64_t> parse_moment_ms(std::string_view option, const std::string& text,

@@ -1,4 +1,4 @@
-// Moments on the command line.
+// Times on the command line.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The command line, under the names that commands use.
+// Names of base::command_line that all commands use.
 #pragma once
 
 #include "base/command_line/options.hpp"

@@ -1,5 +1,4 @@
-// Standard output and standard error that cannot be written: a disk that is full, a reader that is
-// gone.
+// Standard output and standard error that cannot be written: a full disk, a closed pipe.
 #include <csignal>
 #include <gmock/gmock.h>
 #include <string>
@@ -14,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A pipe without a reader. Its number stands in shell lines.
+/// A pipe without a reader; shell lines use its file descriptor number.
 class DeadPipe {
  public:
   DeadPipe() {

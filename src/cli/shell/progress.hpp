@@ -11,11 +11,11 @@
 
 namespace goban::cli {
 
-/// Draws each phase twice a second from a thread of its own, once two seconds have passed, and
-/// clears the line at the end of the phase. Draws nothing if stderr is not a terminal.
+/// Draws each phase twice a second from its own thread, after two seconds, and clears the line at
+/// the end of the phase. Draws nothing if stderr is not a terminal.
 class ProgressBar final : public base::Progress {
  public:
-  /// For work with phases of its own; Ctrl-C cancels it.
+  /// For work that begins its phases itself; Ctrl-C cancels it.
   ProgressBar();
   /// A phase that lasts as long as the bar.
   ProgressBar(const std::string& phase, int64_t total);

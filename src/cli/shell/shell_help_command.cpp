@@ -1,4 +1,4 @@
-// goban completion and goban man: what shells and man pages need, from the commands themselves.
+// goban completion and goban man: generated from the commands themselves.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -25,9 +25,9 @@ int print_page(const Command& program, const std::vector<std::string>& words) {
     return 0;
   }
   return report_error({.code = base::ErrorCode::Usage,
-                       .message = fmt::format("there is no command {}", fmt::join(words, " ")),
+                       .message = fmt::format("unknown command {}", fmt::join(words, " ")),
                        .place = {},
-                       .remedy = "goban --help lists them"});
+                       .remedy = "goban --help lists the commands"});
 }
 
 int write_pages(const Command& program, const std::string& folder) {
@@ -39,7 +39,7 @@ int write_pages(const Command& program, const std::string& folder) {
     file->buffer() = man_page(tree, node, program.version());
     if (const auto written = file->commit(); !written) return report_error(written.error());
   }
-  fmt::print(stderr, "{} pages in {}\n", tree.size(), folder);
+  fmt::print(stderr, "wrote {} pages to {}\n", tree.size(), folder);
   return 0;
 }
 
@@ -47,8 +47,8 @@ int write_pages(const Command& program, const std::string& folder) {
 
 void add_shell_help(Command& app, Action& action) {
   auto shell = std::make_shared<std::string>();
-  Command* completion = app.add_subcommand("completion", "Print a shell's completion of goban");
-  completion->add_option("SHELL", *shell, "bash, zsh or fish")
+  Command* completion = app.add_subcommand("completion", "Print a shell completion script");
+  completion->add_option("SHELL", *shell, "Shell: bash, zsh or fish")
       ->required()
       ->one_of({"bash", "zsh", "fish"});
   completion->footer(
@@ -56,21 +56,23 @@ void add_shell_help(Command& app, Action& action) {
       "  eval \"$(goban completion bash)\"\n"
       "  goban completion zsh > ~/.zfunc/_goban\n"
       "  goban completion fish > ~/.config/fish/completions/goban.fish\n"
-      "Exit codes: 0 fine, 2 wrong usage.");
+      "Exit codes: 0 success, 2 usage error.");
   completion->callback(
       [shell, &app, &action] { action = [shell, &app] { return print_completion(app, *shell); }; });
 
   auto words = std::make_shared<std::vector<std::string>>();
   auto folder = std::make_shared<std::string>();
-  Command* man = app.add_subcommand("man", "Print a command's man page, or write all of them");
-  man->add_option("COMMAND", *words, "Such as submit, or trace generate (default: goban itself)");
-  man->add_option("--out", *folder, "Write the pages of all commands into this folder")
+  Command* man =
+      app.add_subcommand("man", "Print the man page of a command, or write all man pages");
+  man->add_option("COMMAND", *words,
+                  "Command, such as submit or trace generate (default: goban itself)");
+  man->add_option("--out", *folder, "Write the man pages of all commands to this folder")
       ->type_name("DIR");
   man->footer(
       "Examples:\n"
       "  goban man submit | man -l -\n"
       "  goban man --out ~/.local/share/man/man1\n"
-      "Exit codes: 0 fine, 1 cannot write, 2 wrong usage.");
+      "Exit codes: 0 success, 1 cannot write, 2 usage error.");
   man->callback([words, folder, &app, &action] {
     action = [words, folder, &app] {
       return folder->empty() ? print_page(app, *words) : write_pages(app, *folder);

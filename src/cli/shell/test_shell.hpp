@@ -1,4 +1,4 @@
-// Runs the program itself in tests: shell lines, and a folder of their own.
+// For tests that run the program itself: shell lines and temporary folders.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ struct Output {
   std::string out;
 };
 
-/// Runs a shell line in which GOBAN stands for the program.
+/// Runs a shell line in which GOBAN is replaced by the path of the program.
 inline Output shell(std::string line) {
   for (size_t at = line.find("GOBAN"); at != std::string::npos; at = line.find("GOBAN", at)) {
     line.replace(at, 5, GOBAN_BINARY_DIR "/bin/goban");
@@ -33,7 +33,7 @@ inline Output shell(std::string line) {
   return output;
 }
 
-/// An empty folder, gone when the test is over.
+/// An empty temporary folder, removed by the destructor.
 class TestFolder {
  public:
   explicit TestFolder(const std::string& name)

@@ -10,7 +10,7 @@
 namespace goban::cli {
 namespace {
 
-/// Characters, not bytes, of UTF-8.
+/// The number of characters, not bytes, of UTF-8 text.
 size_t length_of(const std::string& text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder with sitecustomize.py: of this installation, or that of GOBAN_PYTHON.
+/// The folder with sitecustomize.py: GOBAN_PYTHON, or that of this installation.
 std::string python_folder() {
   if (const char* chosen = std::getenv("GOBAN_PYTHON"); chosen != nullptr && *chosen != '\0') {
     return chosen;
@@ -25,19 +25,19 @@ std::string python_folder() {
 
 int wrap(const std::vector<std::string>& words) {
   if (words.empty() || words.front().starts_with('-')) {
-    return report_error({base::ErrorCode::Usage,
-                         words.empty() ? "no command is given"
-                                       : fmt::format("there is no option {}", words.front()),
-                         {},
-                         "goban wrap COMMAND [ARGUMENTS...]"});
+    return report_error(
+        {base::ErrorCode::Usage,
+         words.empty() ? "no command is given" : fmt::format("unknown option {}", words.front()),
+         {},
+         "goban wrap COMMAND [ARGUMENTS...]"});
   }
   const std::string folder = python_folder();
   std::error_code none;
   if (!fs::exists(folder + "/goban_wrap", none)) {
     return report_error({base::ErrorCode::Failed,
-                         fmt::format("the Python package is not at {}", folder),
+                         fmt::format("cannot find the Python package goban_wrap in {}", folder),
                          {},
-                         "install it beside the program, or name its folder with GOBAN_PYTHON"});
+                         "install it with the program, or set GOBAN_PYTHON to its folder"});
   }
   const char* const before = std::getenv("PYTHONPATH");
   const bool has_more = before != nullptr && *before != '\0';
@@ -57,17 +57,16 @@ int wrap(const std::vector<std::string>& words) {
 }  // namespace
 
 void add_wrap(Command& app, Action& action) {
-  Command* c = app.add_subcommand("wrap", "Run a PyTorch command that reports its training");
+  Command* c = app.add_subcommand("wrap", "Run a PyTorch command and report its training progress");
   c->prefix_command();
   c->footer(
-      "For use in jobs. The training script stays as it is: steps, epochs, samples/s, the time of\n"
-      "each rank and checkpoints (torch.save) go to the scheduler, and a stop lets it end behind "
-      "a\n"
-      "checkpoint. Outside of a job the command just runs.\n\n"
+      "For use in jobs. The training script needs no change: steps, epochs, samples/s, the times\n"
+      "of each rank and checkpoints (torch.save) are reported to the scheduler, and a job that is\n"
+      "stopped ends after its next checkpoint. Outside a job the command runs unchanged.\n\n"
       "Examples:\n"
       "  goban run --gpus 2 -- goban wrap torchrun --nproc-per-node 2 train.py\n"
       "  goban submit --gpus 1 --wrap 'goban wrap python3 train.py'\n"
-      "Exit codes: those of the command, 1 it cannot be run, 2 wrong usage.");
+      "Exit codes: that of the command, 1 the command cannot be run, 2 usage error.");
   c->callback(
       [c, &action] { action = [words = words_behind_options(*c)] { return wrap(words); }; });
 }

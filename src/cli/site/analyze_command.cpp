@@ -52,8 +52,10 @@ int analyze(const AnalyzeArguments& arguments) {
   catch_interrupts();
   const auto language = site::analysis::parse_language(arguments.language);
   if (!language) {
-    return report_error(
-        {base::ErrorCode::Usage, "no such language: " + arguments.language, {}, "give en or ja"});
+    return report_error({base::ErrorCode::Usage,
+                         "unknown language '" + arguments.language + "'",
+                         {},
+                         "known languages: en, ja"});
   }
   const Labels labels(*language);
   ProgressBar progress;
@@ -81,33 +83,40 @@ int analyze(const AnalyzeArguments& arguments) {
 
 void add_analyze(Command& app, Action& action) {
   auto arguments = std::make_shared<AnalyzeArguments>();
-  Command* c = app.add_subcommand("analyze", "Report on a site from its job history");
+  Command* c =
+      app.add_subcommand("analyze", "Analyse a site's accounting records and write a report");
   site::ReportOptions& report = arguments->report;
-  c->add_option("FILE", report.files, "Accounting files, plain or gzip; - reads stdin");
-  c->add_option("--jobs", arguments->jobs, "The same");
-  c->add_option("--store", report.stores, "History stores (goban history), as URL or file");
+  c->add_option("FILE", report.files, "Accounting files, plain or gzip; - for standard input");
+  c->add_option("--jobs", arguments->jobs, "Further accounting files, like FILE");
+  c->add_option("--store", report.stores,
+                "History stores (see goban history): SQLite files or URLs");
   add_reading_options(*c, report.reading);
-  c->add_option("--cluster", report.cluster, "The site: TOML file, preset, NxM");
-  c->add_option("--rules", report.rules, "Which jobs count and how: TOML file");
+  c->add_option("--cluster", report.cluster, "Cluster of the site: TOML file, preset or NxM");
+  c->add_option("--rules", report.rules,
+                "Rules that determine which jobs are analysed, and how (TOML file)");
   c->add_option("--gpu", report.gpu,
-                "GPU series: stores (goban series import), OpenMetrics or nvidia-smi files, "
-                "Prometheus addresses");
-  c->add_option("--why", arguments->why, "Say why this job is analysed or left out, and stop");
-  c->add_option("--org", report.account, "Only the records of this account");
-  Option* sizing = c->add_flag("--sizing", arguments->sizing,
-                               "Simulate the size of a cluster of its own (mostly with --org)");
-  c->add_option("--wait-target", arguments->wait_target, "Wait that its jobs may have at most")
+                "GPU series: series stores (see goban series), OpenMetrics or nvidia-smi files, "
+                "Prometheus URLs");
+  c->add_option("--why", arguments->why, "Explain why this job is included or excluded, and exit");
+  c->add_option("--org", report.account, "Include only the records of this account");
+  Option* sizing = c->add_flag(
+      "--sizing", arguments->sizing,
+      "Estimate by simulation the size of a dedicated cluster for these jobs, usually with --org");
+  c->add_option("--wait-target", arguments->wait_target,
+                "Maximum wait time of a job, such as 30m or 2h")
       ->capture_default_str()
       ->needs(sizing);
-  c->add_option("--wait-share", arguments->wait_share, "Share of the jobs that has to meet it")
+  c->add_option("--wait-share", arguments->wait_share,
+                "Share of the jobs that must meet --wait-target")
       ->range(0.0, 1.0)
       ->capture_default_str()
       ->needs(sizing);
-  c->add_option("--lang", arguments->language, "Language of the report: en, ja")
+  c->add_option("--lang", arguments->language, "Language of the report: en or ja")
       ->capture_default_str();
-  c->add_option("--out", report.out, "Folder for report.html, report.json, tables/ and figures/");
+  c->add_option("--out", report.out,
+                "Output folder for report.html, report.json, tables/ and figures/");
   c->add_option("--rejects", report.rejects,
-                "Where rejected records go, with reasons; OUT/rejects.csv if left out");
+                "File for rejected records, with reasons (default: OUT/rejects.csv)");
   c->add_flag("--json", arguments->json, "Print report.json instead of the summary");
   c->footer(
       "Examples:\n"
@@ -118,7 +127,7 @@ void add_analyze(Command& app, Action& action) {
       "  goban analyze jobs.csv --cluster 32x8 --gpu series --rules rules.toml --lang ja\n"
       "  goban analyze jobs.csv --why 1234_5\n"
       "  goban analyze jobs.csv --org physics --sizing --wait-target 2h\n"
-      "What every table and figure means, and the rules: docs/analyze.md.");
+      "docs/analyze.md explains the tables, the figures and the rules.");
   c->callback([arguments, &action] {
     std::vector<std::string>& files = arguments->report.files;
     files.insert(files.end(), arguments->jobs.begin(), arguments->jobs.end());

@@ -1,5 +1,5 @@
-// goban analyze on the program itself: generated years whose truth is known, public logs whose
-// figures another program computed, and input that is none.
+// goban analyze, run as a program: generated years with known truth, public logs whose figures were
+// computed by another program, and invalid input.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <map>
@@ -176,7 +176,7 @@ TEST_F(AnalyzeTest, JapaneseLabelsHaveTheSameKeysAndNumbers) {
 }
 
 TEST_F(AnalyzeTest, AnOrganisationSeesItsOwnDataAndTheSizeItNeeds) {
-  // Four jobs of one hour on a whole node of two GPUs, all at once; another account's job beside.
+  // Four simultaneous jobs of one hour on a whole node of two GPUs, and a job of another account.
   std::string jobs = "job_id,submit_time,duration,num_gpus,user,account\n";
   for (int i = 0; i < 4; ++i) jobs += std::to_string(i) + ",0,3600,2,u,a\n";
   jobs += "x,0,3600,2,v,b\n";
@@ -242,7 +242,7 @@ TEST_F(AnalyzeTest, GeneratedSeriesGiveTheirTruth) {
   EXPECT_EQ(rule[6], 0) << "every GPU was sampled";
 }
 
-/// Each command that a report prints to replay a question, without the program's name.
+/// The replay commands that a report prints, without the name of the program.
 std::vector<std::string> replays(const json& report) {
   std::vector<std::string> commands;
   for (const auto& item : report["tables"]) {

@@ -1,4 +1,4 @@
-// report.html of goban analyze: the same bytes twice, and nothing in it that a browser would fetch.
+// report.html of goban analyze: reproducible, and without resources that a browser would fetch.
 #include <gmock/gmock.h>
 #include <string>
 
@@ -21,7 +21,7 @@ class AnalyzeHtmlTest : public testing::Test {
   void SetUp() override {
     if (!site::page::html_available()) GTEST_SKIP() << "built without GOBAN_WEB";
   }
-  /// The page of a small history in which a user's name attacks it.
+  /// The report of a small history with a malicious user name.
   std::string page(const std::string& options = {}) {
     const std::string jobs =
         folder_.write("jobs.csv",
@@ -51,7 +51,7 @@ TEST_F(AnalyzeHtmlTest, NothingIsFetchedAndNoNameBecomesAnElement) {
   const std::string document = html.substr(data, html.find("</script>", data) - data);
   EXPECT_THAT(document, HasSubstr(R"(\u003cimg src=https://example.org/x)"));
   EXPECT_THAT(html, Not(HasSubstr("<img src=https")));
-  // Outside of the document the only addresses are names of XML.
+  // Outside the document the only URLs are XML namespaces.
   std::string rest = html;
   rest.erase(data, document.size());
   for (size_t at = rest.find("://"); at != std::string::npos; at = rest.find("://", at + 1)) {

@@ -1,4 +1,4 @@
-// goban cluster: presets, and what a cluster file says.
+// goban cluster: presets, and checking, printing and importing cluster descriptions.
 #include <fmt/format.h>
 
 #include "base/output_file.hpp"
@@ -15,7 +15,8 @@ int list_presets() {
   for (const core::model::PresetInfo& preset : core::model::preset_names()) {
     fmt::print("{:12} {}\n", preset.name, preset.description);
   }
-  fmt::print("{:12} {}\n", "NxM", "N nodes of M GPUs, no racks; 8x8:V100+8x8:P100 says which GPUs");
+  fmt::print("{:12} {}\n", "NxM",
+             "N nodes with M GPUs each, no racks; 8x8:V100+8x8:P100 gives GPU models");
   return 0;
 }
 
@@ -72,24 +73,24 @@ int import_cluster(const ImportArguments& arguments) {
 
 void add_import(Command& cluster, Action& action) {
   auto arguments = std::make_shared<ImportArguments>();
-  Command* c = cluster.add_subcommand("import", "Make a cluster file from Slurm or Kubernetes");
-  c->add_option("FROM", arguments->sources.from, "slurm or kubernetes")
+  Command* c = cluster.add_subcommand("import", "Import a cluster file from Slurm or Kubernetes");
+  c->add_option("FROM", arguments->sources.from, "Source: slurm or kubernetes")
       ->required()
       ->one_of({"slurm", "kubernetes"});
-  c->add_option(
-       "FILE", arguments->sources.files,
-       "Output of scontrol show node [--json], sinfo --json, or kubectl get nodes -o json; "
-       "- reads stdin")
+  c->add_option("FILE", arguments->sources.files,
+                "Output of scontrol show node [--json], sinfo --json, or kubectl get nodes -o "
+                "json; - for standard input")
       ->required();
   c->add_option("--topology", arguments->sources.topologies,
-                "Output of scontrol show topology, or topology.conf: gives racks and zones");
+                "Output of scontrol show topology, or topology.conf; defines racks and zones");
   c->add_option("--name", arguments->sources.options.name, "Name of the cluster")
       ->capture_default_str();
   c->add_flag("--only-usable", arguments->sources.options.only_usable,
-              "Leave out nodes that are down, drained or cordoned");
+              "Exclude nodes that are down, drained or cordoned");
   c->add_flag("--socket-islands", arguments->sources.options.socket_islands,
-              "The GPUs of each socket, Gres=...(S:0-1), are an island");
-  c->add_option("--out", arguments->out, "Where to write the TOML file")->capture_default_str();
+              "Treat the GPUs of each socket, Gres=...(S:0-1), as an island");
+  c->add_option("--out", arguments->out, "Output file (TOML); - for standard output")
+      ->capture_default_str();
   c->footer(
       "Examples:\n"
       "  scontrol show node | goban cluster import slurm - --out mine.toml\n"
@@ -102,22 +103,23 @@ void add_import(Command& cluster, Action& action) {
 }  // namespace
 
 void add_cluster(Command& app, Action& action) {
-  Command* command = app.add_subcommand("cluster", "List, check and write cluster descriptions");
+  Command* command = app.add_subcommand("cluster", "List, check and import cluster descriptions");
   command->require_subcommand(1);
   command->footer(
       "Examples:\n  goban cluster list\n  goban cluster show abci\n"
-      "  goban cluster toml abci > mine.toml   # a start for your own\n"
-      "  goban cluster show mine.toml          # checks it\n"
+      "  goban cluster toml abci > mine.toml   # a template for your own\n"
+      "  goban cluster show mine.toml          # checks the file\n"
       "  scontrol show node | goban cluster import slurm - > mine.toml");
   add_import(*command, action);
-  Command* list = command->add_subcommand("list", "List the presets");
+  Command* list = command->add_subcommand("list", "List the cluster presets");
   list->callback([&action] { action = list_presets; });
   auto spec = std::make_shared<std::string>();
-  Command* show_command = command->add_subcommand("show", "Check a cluster and summarise it");
-  show_command->add_option("CLUSTER", *spec, "A TOML file, a preset, or NxM")->required();
+  Command* show_command =
+      command->add_subcommand("show", "Check and summarise a cluster description");
+  show_command->add_option("CLUSTER", *spec, "TOML file, preset or NxM")->required();
   show_command->callback([spec, &action] { action = [spec] { return show(*spec); }; });
-  Command* toml = command->add_subcommand("toml", "Print a cluster as a TOML file");
-  toml->add_option("CLUSTER", *spec, "A TOML file, a preset, or NxM")->required();
+  Command* toml = command->add_subcommand("toml", "Print a cluster description as TOML");
+  toml->add_option("CLUSTER", *spec, "TOML file, preset or NxM")->required();
   toml->callback([spec, &action] { action = [spec] { return print_toml(*spec); }; });
 }
 

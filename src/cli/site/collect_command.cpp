@@ -1,4 +1,4 @@
-// goban collect: GPU metrics off the nodes, as a text file or over HTTP.
+// goban collect: GPU metrics of a node, as a text file or over HTTP.
 #include <fmt/format.h>
 #include <memory>
 
@@ -43,10 +43,11 @@ Command* add_collector(Command* command, const char* name, const char* what,
                        CollectArguments& arguments) {
   Command* c = command->add_subcommand(name, what);
   c->add_option("--nvidia-smi", arguments.sampling.program,
-                "Ask this program, not NVIDIA's library (default: nvidia-smi, without the library)")
+                "Run this program instead of using NVIDIA's library (default: the library; "
+                "nvidia-smi without it)")
       ->type_name("PROGRAM");
   c->add_option("--timeout", arguments.sampling.timeout_s,
-                "Seconds until a driver that hangs makes the sampling fail")
+                "Seconds after which a sampling fails because the driver does not respond")
       ->range(0.1, 600.0)
       ->capture_default_str();
   return c;
@@ -55,36 +56,43 @@ Command* add_collector(Command* command, const char* name, const char* what,
 }  // namespace
 
 void add_collect(Command& app, Action& action) {
-  Command* command = app.add_subcommand("collect", "Measure this node's GPUs for Prometheus");
+  Command* command = app.add_subcommand("collect", "Export GPU metrics of this node to Prometheus");
   command->require_subcommand(1);
+  command->footer(
+      "Examples:\n  goban collect textfile --dir /var/lib/node_exporter\n  goban collect exporter");
   auto text = std::make_shared<CollectArguments>();
-  Command* file = add_collector(command, "textfile",
-                                "Write goban_gpu.prom for node_exporter's text files", *text);
-  file->add_option("--dir", text->folder, "node_exporter's --collector.textfile.directory")
+  Command* file = add_collector(
+      command, "textfile", "Write goban_gpu.prom for node_exporter's textfile collector", *text);
+  file->add_option("--dir", text->folder,
+                   "Folder given to node_exporter with --collector.textfile.directory")
       ->required();
-  file->add_option("--interval", text->sampling.interval_s, "Seconds between samplings; 0: once")
+  file->add_option("--interval", text->sampling.interval_s,
+                   "Seconds between samples; 0: sample once and exit")
       ->range(0.0, 3600.0)
       ->capture_default_str();
   file->footer(
       "Examples:\n"
       "  * * * * * root goban collect textfile --dir /var/lib/node_exporter   (in cron.d)\n"
       "  goban collect textfile --dir /var/lib/node_exporter --interval 15\n"
-      "When the driver fails or hangs, the file says so and has no values: docs/collect.md.");
+      "When the driver fails or hangs, the file reports it and contains no values\n"
+      "(docs/collect.md).");
   file->callback([text, &action] { action = [text] { return collect_textfile(*text); }; });
 
   auto http = std::make_shared<CollectArguments>();
   http->sampling.interval_s = 15;
   Command* server = add_collector(command, "exporter", "Serve /metrics over HTTP", *http);
-  server->add_option("--listen", http->listen, "ADDRESS:PORT; :9417 listens on all addresses")
+  server
+      ->add_option("--listen", http->listen,
+                   "Listen address, ADDRESS:PORT; :9417 listens on all addresses")
       ->capture_default_str();
-  server->add_option("--interval", http->sampling.interval_s, "Seconds between samplings")
+  server->add_option("--interval", http->sampling.interval_s, "Seconds between samples")
       ->range(0.2, 3600.0)
       ->capture_default_str();
   server->footer(
       "Examples:\n"
       "  goban collect exporter\n"
       "  goban collect exporter --listen :9417 --interval 30\n"
-      "There is no authentication: listen where only Prometheus can reach it.");
+      "The exporter has no authentication: listen on an address that only Prometheus can reach.");
   server->callback([http, &action] { action = [http] { return collect_exporter(*http); }; });
 }
 

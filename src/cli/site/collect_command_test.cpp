@@ -1,4 +1,4 @@
-// goban collect, on the program itself.
+// goban collect, run as a program.
 #include <filesystem>
 #include <gmock/gmock.h>
 

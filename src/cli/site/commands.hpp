@@ -1,5 +1,5 @@
-// Commands for what happened on a site.
-// A new command is a file of its own, a declaration and an entry here.
+// Commands for the records, metrics and clusters of a site.
+// A new command has its own file, and a declaration and an entry here.
 #pragma once
 
 #include <array>

@@ -23,8 +23,8 @@ void print_import(const site::store::ImportedFile& imported) {
   const site::store::ImportSummary& summary = imported.summary;
   const std::string name = base::input_name(imported.file);
   if (summary.was_imported) {
-    fmt::print("{}: the same bytes were imported before (format {}); --again reads them anew\n",
-               name, summary.read.format);
+    fmt::print("{}: this content was imported before (format {}); --again imports it again\n", name,
+               summary.read.format);
     return;
   }
   study::history::ReadResult notes;
@@ -33,10 +33,10 @@ void print_import(const site::store::ImportedFile& imported) {
   const bool is_jobs = summary.read.format != site::store::kSeenFormat;
   fmt::print("{}: format {}, {} records, {} rejected; {} {} written", name, summary.read.format,
              summary.read.records, summary.read.rejected, summary.written,
-             is_jobs ? "jobs" : "sightings");
-  if (summary.unfinished > 0) fmt::print(", {} of them not ended", summary.unfinished);
+             is_jobs ? "jobs" : "software records");
+  if (summary.unfinished > 0) fmt::print(", {} of them unfinished", summary.unfinished);
   if (summary.outdated > 0) {
-    fmt::print("; {} not ended here, but the store knows their end", summary.outdated);
+    fmt::print("; {} unfinished here, but finished in the store", summary.outdated);
   }
   fmt::print("\n");
 }
@@ -49,32 +49,32 @@ int import(const site::store::ImportRequest& request) {
 
 void add_import(Command& history, Action& action) {
   auto arguments = std::make_shared<site::store::ImportRequest>();
-  Command* c = history.add_subcommand("import", "Read accounting files into a store");
-  auto* const files =
-      c->add_option("FILE", arguments->files, "Files of any known format; - reads stdin");
+  Command* c = history.add_subcommand("import", "Import accounting files into a store");
+  auto* const files = c->add_option("FILE", arguments->files,
+                                    "Accounting files, plain or gzip; - for standard input");
   c->add_option("--software", arguments->software,
-                "CSV of hooks: modules, containers, GPU processes and GPU lists of jobs");
+                "CSV from job hooks: modules, containers, GPU processes and GPU lists");
   c->add_option("--store", arguments->store, kStoreHelp)->required();
   add_reading_options(*c, arguments->reading);
-  c->add_option("--rejects", arguments->rejects,
-                "Where rejected records go, with reasons (several files: .1, .2, ... behind)");
-  c->add_flag("--again", arguments->again, "Read files that were imported before all the same");
+  c->add_option(
+      "--rejects", arguments->rejects,
+      "File for rejected records, with reasons; with several inputs, .1, .2, ... is appended");
+  c->add_flag("--again", arguments->again, "Import files again that were imported before");
   c->add_flag("--keep-job-names", arguments->reading.site.keep_job_names,
-              "Store job names, which are users' own data");
+              "Store job names (private data of users)");
   c->add_flag("--keep-command-lines", arguments->reading.site.keep_command_lines,
-              "Store command lines, likewise");
+              "Store command lines (private data of users)");
   c->add_option("--fiscal-month", arguments->fiscal_month,
-                "Month in which the fiscal years of a new store begin (default 4, April)")
+                "First month of the fiscal year, for a new store (default 4: April)")
       ->range(1, 12);
   c->footer(
       "Examples:\n"
-      "  TZ=UTC sacct -a -X -D -P --noconvert -S now-2days -o ALL | goban history import - "
-      "--store jobs.db\n"
+      "  TZ=UTC sacct -a -X -D -P --noconvert -S now-2days -o ALL | goban history import - --store "
+      "jobs.db\n"
       "  goban history import accounting accounting.0.gz --store postgresql:///goban\n"
       "  goban history import --software modules.csv --store jobs.db\n"
-      "A record that comes again replaces itself, so overlapping dumps are fine, and an import "
-      "that\n"
-      "was cut short is simply repeated. Details: docs/history.md.");
+      "Importing a record again replaces it, so dumps may overlap, and an interrupted import\n"
+      "can be repeated. Details: docs/history.md.");
   c->callback([arguments, files, &action] {
     if (arguments->files.empty() && arguments->software.empty()) {
       refuse_missing(files->name());
@@ -99,11 +99,11 @@ base::Result<std::optional<base::TimeNs>> parse_day(const std::string& text, con
   if (text.empty()) return std::nullopt;
   const auto moment = base::parse_date_time(text.size() == 10 ? text + " 00:00:00" : text);
   if (moment) return moment->unix_ns;
-  return base::usage_error(fmt::format("{} {}: this is no date", option, text),
+  return base::usage_error(fmt::format("{}: '{}' is not a valid date", option, text),
                            "write 2019-04-01 or 2019-04-01T12:00:00Z");
 }
 
-/// Lets `write` write to standard output ("-") or to a file, which appears whole or not at all.
+/// Calls `write` with standard output ("-") or a file, which appears complete or not at all.
 template <typename Write>
 auto write_output(const std::string& path, const Write& write)
     -> decltype(write(site::store::TextSink())) {
@@ -142,39 +142,49 @@ int export_jobs(const ExportArguments& arguments) {
   if (!summary) return report_error(summary.error());
   fmt::print(stderr, "goban: note: {} jobs written", summary->written);
   if (summary->left_out > 0) {
-    fmt::print(stderr, "; {} left out, as SWF needs a run time and a size", summary->left_out);
+    fmt::print(stderr, "; {} excluded: SWF requires a run time and a size", summary->left_out);
   }
-  fmt::print(stderr, "{}\n", arguments.names.plain ? ", WITH THEIR USERS' NAMES" : "");
+  fmt::print(stderr, "{}\n", arguments.names.plain ? ", WITH THE REAL NAMES OF USERS" : "");
   return 0;
 }
 
 void add_export(Command& history, Action& action) {
   auto arguments = std::make_shared<ExportArguments>();
-  Command* c = history.add_subcommand("export", "Write a store's jobs, with pseudonyms for names");
+  Command* c =
+      history.add_subcommand("export", "Export a store's jobs, with pseudonyms instead of names");
   c->add_option("--store", arguments->store, kStoreHelp)->required();
-  c->add_option("--out", arguments->out, "Where to write; - is stdout")->capture_default_str();
-  c->add_option("--as", arguments->format, "csv (nothing is lost) or swf (with GPU columns)")
+  c->add_option("--out", arguments->out, "Output file; - for standard output")
+      ->capture_default_str();
+  c->add_option("--as", arguments->format,
+                "Output format: csv (complete) or swf (with GPU columns)")
       ->one_of({"csv", "swf"})
       ->capture_default_str();
-  c->add_option("--from", arguments->from, "Submitted at or after (UTC): 2019-04-01");
-  c->add_option("--to", arguments->to, "Submitted before (UTC)");
-  c->add_option("--user", arguments->user, "Of this user only, by the name in the store");
+  c->add_option("--from", arguments->from,
+                "Include jobs submitted at or after this time (UTC), such as 2019-04-01");
+  c->add_option("--to", arguments->to, "Include jobs submitted before this time (UTC)");
+  c->add_option("--user", arguments->user,
+                "Include only jobs of this user, by the name in the store");
   c->add_option("--salt", arguments->names.salt_file, kSaltHelp);
   c->add_flag("--plain", arguments->names.plain, kPlainHelp);
   c->footer(
       "Examples:\n"
       "  goban history export --store jobs.db --from 2019-04-01 --to 2020-04-01 --out year.csv\n"
       "  goban history export --store jobs.db --as swf | gzip > year.swf.gz\n"
-      "Both read back with every command that takes a history.");
+      "Every command that reads a job history accepts both formats.");
   c->callback([arguments, &action] { action = [arguments] { return export_jobs(*arguments); }; });
 }
 
 }  // namespace
 
 void add_history(Command& app, Action& action) {
-  Command* history = app.add_subcommand(
-      "history", "Keep accounting records in a store: SQLite, MariaDB or PostgreSQL");
+  Command* history =
+      app.add_subcommand("history", "Store accounting records in SQLite, MariaDB or PostgreSQL");
   history->require_subcommand(1);
+  history->footer(
+      "Examples:\n"
+      "  goban history import accounting.gz --format grid-engine --store jobs.db\n"
+      "  goban history status --store jobs.db\n"
+      "  goban analyze --store jobs.db --out report");
   add_import(*history, action);
   add_export(*history, action);
   add_history_keeping(*history, action);

@@ -1,4 +1,4 @@
-// goban history through the program.
+// goban history, run as a program.
 #include <fstream>
 #include <gmock/gmock.h>
 
@@ -21,10 +21,10 @@ struct HistoryCommand : testing::Test {
 TEST_F(HistoryCommand, ForgetAsksFirst) {
   std::ofstream(folder.path() + "/jobs")
       << "JobID|User|Account|Submit|Start|End|State|AllocTRES|NodeList\n"
-         "1|ann|acc|2020-03-30T10:00:00|2020-03-30T10:01:00|2020-03-30T11:00:00|COMPLETED|"
-         "cpu=8,gres/gpu=2,mem=1G,node=1|g1\n"
-         "2|ben|acc|2020-03-30T10:00:00|2020-03-30T10:01:00|2020-03-30T11:00:00|COMPLETED|"
-         "cpu=8,gres/gpu=2,mem=1G,node=1|g1\n";
+         "1|ann|acc|2020-03-30T10:00:00|2020-03-30T10:01:00|2020-03-30T11:00:00|COMPLETED|cpu=8,"
+         "gres/gpu=2,mem=1G,node=1|g1\n"
+         "2|ben|acc|2020-03-30T10:00:00|2020-03-30T10:01:00|2020-03-30T11:00:00|COMPLETED|cpu=8,"
+         "gres/gpu=2,mem=1G,node=1|g1\n";
   ASSERT_EQ(goban("history import jobs --store s.db").code, 0);
   const Output asked = goban("history forget ann --store s.db");
   EXPECT_EQ(asked.code, 2);
@@ -33,11 +33,11 @@ TEST_F(HistoryCommand, ForgetAsksFirst) {
   EXPECT_THAT(goban("history export --plain --store s.db").out, HasSubstr("ann"));
   const Output done = goban("history forget ann --store s.db --yes");
   EXPECT_EQ(done.code, 0);
-  EXPECT_THAT(done.out, HasSubstr("1 jobs and 0 daily sums are forgotten-"));
+  EXPECT_THAT(done.out, HasSubstr("1 jobs and 0 daily sums now belong to forgotten-"));
   const Output left = goban("history export --plain --store s.db");
   EXPECT_THAT(left.out, Not(HasSubstr(",ann,")));
   EXPECT_THAT(left.out, HasSubstr(",ben,"));
-  EXPECT_THAT(goban("history forget ann --store s.db").out, HasSubstr("no job of ann"));
+  EXPECT_THAT(goban("history forget ann --store s.db").out, HasSubstr("no jobs of ann"));
 }
 
 TEST_F(HistoryCommand, WhatADaemonAppendsIsNoImport) {
@@ -56,7 +56,8 @@ TEST_F(HistoryCommand, WhatADaemonAppendsIsNoImport) {
     ASSERT_TRUE(written) << written.error().text();
   }
   const Output status = goban("history status --store s.db");
-  EXPECT_THAT(status.out, HasSubstr("1 jobs, 0 of them not ended; 0 imports, 0 of them cut short"));
+  EXPECT_THAT(status.out,
+              HasSubstr("1 jobs, 0 of them unfinished; 0 imports, 0 of them interrupted"));
 }
 
 TEST_F(HistoryCommand, ForgetAlsoEmptiesTheStateFolder) {
@@ -66,8 +67,8 @@ TEST_F(HistoryCommand, ForgetAlsoEmptiesTheStateFolder) {
       0);
   std::ofstream(folder.path() + "/jobs")
       << "JobID|User|Account|Submit|Start|End|State|AllocTRES|NodeList\n"
-         "1|ann|acc|2020-03-30T10:00:00|2020-03-30T10:01:00|2020-03-30T11:00:00|COMPLETED|"
-         "cpu=8,gres/gpu=2,mem=1G,node=1|g1\n";
+         "1|ann|acc|2020-03-30T10:00:00|2020-03-30T10:01:00|2020-03-30T11:00:00|COMPLETED|cpu=8,"
+         "gres/gpu=2,mem=1G,node=1|g1\n";
   ASSERT_EQ(goban("history import jobs --store s.db").code, 0);
   for (const char* name : {"51234-aa", "51235-bb"}) {
     std::ofstream(folder.path() + "/state/profiles/" + name + ".json") << "{}";
@@ -79,7 +80,7 @@ TEST_F(HistoryCommand, ForgetAlsoEmptiesTheStateFolder) {
   EXPECT_THAT(unknown.out, HasSubstr("--uid"));
   const Output done = goban(forget + " --state state --uid 51234");
   EXPECT_EQ(done.code, 0) << done.out;
-  EXPECT_THAT(done.out, HasSubstr("1 job profiles are removed"));
+  EXPECT_THAT(done.out, HasSubstr("removed 1 job profiles"));
   const std::string left = shell("ls " + folder.path() + "/state/profiles").out;
   EXPECT_EQ(left, "51235-bb.json\n");
 }

@@ -1,4 +1,4 @@
-// goban history status, prune, forget and sums: what a store holds, and how it stays small.
+// goban history status, prune, forget and sums: contents and retention of a store.
 #include <cstdio>
 #include <fmt/format.h>
 #include <iostream>
@@ -35,9 +35,9 @@ int check(site::store::JobStore& jobs, bool has_sightings) {
   const auto found = site::store::check_store(jobs);
   if (!found) return report_error(found.error());
   if (has_sightings) {
-    fmt::print("{} of them are of jobs that the store does not have\n", found->lone_sightings);
+    fmt::print("{} of them belong to jobs that are not in the store\n", found->lone_sightings);
   }
-  fmt::print("{} times two jobs held one GPU that was not shared\n", found->gpu_overlaps);
+  fmt::print("{} times two jobs held the same GPU without sharing it\n", found->gpu_overlaps);
   for (const std::string& each : found->first_overlaps) fmt::print("  {}\n", each);
   return 0;
 }
@@ -48,20 +48,21 @@ int status(const StatusArguments& arguments) {
   const auto status = site::store::store_status(*jobs);
   if (!status) return report_error(status.error());
   print_years(*status);
-  fmt::print("{} jobs, {} of them not ended; {} imports, {} of them cut short\n", status->jobs,
+  fmt::print("{} jobs, {} of them unfinished; {} imports, {} of them interrupted\n", status->jobs,
              status->not_ended, status->imports, status->imports_cut);
   if (status->sightings > 0) {
-    fmt::print("{} sightings of software and GPUs\n", status->sightings);
+    fmt::print("{} records of software and GPUs used\n", status->sightings);
   }
   return arguments.check ? check(*jobs, status->sightings > 0) : 0;
 }
 
 void add_status(Command& history, Action& action) {
   auto arguments = std::make_shared<StatusArguments>();
-  Command* c = history.add_subcommand("status", "Say what a store holds");
+  Command* c = history.add_subcommand("status", "Print what a store contains");
   c->add_option("--store", arguments->store, kStoreHelp)->required();
-  c->add_flag("--check", arguments->check,
-              "Also read all jobs: GPUs held twice, software seen of jobs that are not there");
+  c->add_flag(
+      "--check", arguments->check,
+      "Also check all jobs: GPUs held twice, software records of jobs that are not in the store");
   c->footer("Example:\n  goban history status --store jobs.db");
   c->callback([arguments, &action] { action = [arguments] { return status(*arguments); }; });
 }
@@ -79,7 +80,7 @@ int prune(const PruneArguments& arguments) {
     const auto dropped = jobs->drop_before(arguments.before);
     if (!dropped) return report_error(dropped.error());
     for (const int year : *dropped) fmt::print("fiscal year {} removed\n", year);
-    if (dropped->empty()) fmt::print("no fiscal year before {} was there\n", arguments.before);
+    if (dropped->empty()) fmt::print("no fiscal year before {} to remove\n", arguments.before);
   }
   if (arguments.reduce_before > 0) {
     const auto reduced = jobs->reduce_before(arguments.reduce_before);
@@ -97,13 +98,15 @@ void add_prune(Command& history, Action& action) {
   Command* c = history.add_subcommand("prune", "Remove or reduce old fiscal years of a store");
   c->add_option("--store", arguments->store, kStoreHelp)->required();
   auto* const before =
-      c->add_option("--before", arguments->before, "Remove all that is kept of the years before")
+      c->add_option("--before", arguments->before,
+                    "Remove everything stored about the fiscal years before this one")
           ->range(1970, 2200);
   c->add_option("--reduce-before", arguments->reduce_before,
-                "Replace the jobs of the years before by sums of days (goban history sums)")
+                "Replace the jobs of the fiscal years before this one by daily sums (see goban "
+                "history sums)")
       ->range(1970, 2200);
   c->footer(
-      "Example (jobs are kept for three years, sums for ten):\n"
+      "Example (keep jobs for three years, sums for ten):\n"
       "  goban history prune --store jobs.db --reduce-before 2023 --before 2016");
   c->callback([arguments, before, &action] {
     if (arguments->before == 0 && arguments->reduce_before == 0) {
@@ -121,7 +124,7 @@ struct ForgetArguments {
   bool yes = false;
 };
 
-/// Asks at the terminal; false without one.
+/// Asks for confirmation at the terminal; false without a terminal.
 bool confirm(const std::string& question) {
   if (::isatty(STDIN_FILENO) == 0) return false;
   fmt::print("{} [y/N] ", question);
@@ -130,13 +133,13 @@ bool confirm(const std::string& question) {
   return std::getline(std::cin, answer) && (answer == "y" || answer == "yes");
 }
 
-/// Number of the user whose files go; none: no state folder is named.
+/// Numeric id of the user whose files are removed; none if no state folder is given.
 base::Result<std::optional<uint32_t>> uid_of(const ForgetArguments& arguments) {
   if (arguments.state.empty()) return std::nullopt;
   if (arguments.uid) return arguments.uid;
   const auto owner = serve::api::find_user(arguments.user);
   if (owner) return std::optional(owner->uid);
-  return base::usage_error(owner.error().message, "give the number that the user had: --uid");
+  return base::usage_error(owner.error().message, "give the numeric user id with --uid");
 }
 
 int forget(const ForgetArguments& arguments) {
@@ -148,47 +151,51 @@ int forget(const ForgetArguments& arguments) {
   if (!found) return report_error(found.error());
   const bool has_records = found->jobs + found->days > 0;
   if (!has_records && !*uid) {
-    fmt::print("the store has no job of {}\n", arguments.user);
+    fmt::print("the store has no jobs of {}\n", arguments.user);
     return 0;
   }
   const std::string what =
       fmt::format("{} jobs and {} daily sums of {}{}", found->jobs, found->days, arguments.user,
                   *uid ? ", and job profiles" : "");
-  if (!arguments.yes && !confirm("forget whose they are: " + what + "?")) {
-    return report_error(base::usage_error("not confirmed; nothing is changed: " + what,
-                                          "answer y at a terminal, or give --yes")
+  if (!arguments.yes && !confirm("remove the user's identity from " + what + "?")) {
+    return report_error(base::usage_error("not confirmed; nothing was changed: " + what,
+                                          "answer y at the prompt, or give --yes")
                             .value());
   }
   if (*uid) {
     const auto files = serve::daemon::forget_in_state(arguments.state, **uid);
     if (!files) return report_error(files.error());
-    fmt::print("{} job profiles are removed, {} entries on GPUs are nobody's now\n",
-               files->profiles, files->voices);
+    fmt::print("removed {} job profiles, anonymised {} speed reports of GPUs\n", files->profiles,
+               files->voices);
   }
   if (!has_records) return 0;
   const auto done = jobs->forget(arguments.user);
   if (!done) return report_error(done.error());
-  fmt::print("{} jobs and {} daily sums are {}'s now\n", done->jobs, done->days, done->name_now);
+  fmt::print("{} jobs and {} daily sums now belong to {}\n", done->jobs, done->days,
+             done->name_now);
   return 0;
 }
 
 void add_forget(Command& history, Action& action) {
   auto arguments = std::make_shared<ForgetArguments>();
-  Command* c = history.add_subcommand("forget", "Forget whose a user's jobs are; sums stay");
-  c->add_option("user", arguments->user, "The user's name")->required();
+  Command* c =
+      history.add_subcommand("forget", "Remove a user's identity from a store; aggregates remain");
+  c->add_option("user", arguments->user, "Name of the user")->required();
   c->add_option("--store", arguments->store, kStoreHelp)->required();
   auto* const state = c->add_option(
       "--state", arguments->state,
-      "State folder of a daemon that does not run now: profiles of the user's jobs go, too");
-  c->add_option("--uid", arguments->uid, "The user's number there, if the machine knows it no more")
+      "State folder of a stopped daemon; the user's job profiles are removed from it");
+  c->add_option("--uid", arguments->uid,
+                "Numeric user id, if the account no longer exists on this machine")
       ->needs(state);
-  c->add_flag("--yes", arguments->yes, "Do not ask");
+  c->add_flag("--yes", arguments->yes, "Do not ask for confirmation");
   c->footer(
       "Examples:\n"
       "  goban history forget ann --store jobs.db\n"
       "  goban history forget ann --store jobs.db --state ~/.local/state/goban --yes\n"
-      "The name becomes a random one; names and command lines of the jobs, groups, reservations\n"
-      "and software go. Sources that are imported again bring the names back: clean them first.");
+      "The user's name is replaced by a random one. Names and command lines of the jobs, groups,\n"
+      "reservations and software are removed. Importing the sources again restores the names:\n"
+      "remove them there first.");
   c->callback([arguments, &action] { action = [arguments] { return forget(*arguments); }; });
 }
 

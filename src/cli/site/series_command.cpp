@@ -6,8 +6,12 @@ namespace goban::cli {
 
 void add_series(Command& app, Action& action) {
   Command* command =
-      app.add_subcommand("series", "Keep series of GPU and node metrics, look at them");
+      app.add_subcommand("series", "Store and inspect time series of GPU and node metrics");
   command->require_subcommand(1);
+  command->footer(
+      "Examples:\n"
+      "  promtool tsdb dump data/ | goban series import - --store gpus\n"
+      "  goban series info gpus");
   add_series_import(*command, action);
   add_series_info(*command, action);
   add_series_show(*command, action);

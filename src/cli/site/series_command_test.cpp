@@ -1,4 +1,4 @@
-// goban series, on the program itself.
+// goban series, run as a program.
 #include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ TEST_F(SeriesCommand, ImportShowInfoAndRepeat) {
 
   const Output again = import(csv + " --node-from-file --zone Asia/Tokyo");
   EXPECT_THAT(again.out, HasSubstr("written  0 to"));
-  EXPECT_THAT(again.out, HasSubstr("6 were there already"));
+  EXPECT_THAT(again.out, HasSubstr("6 already stored"));
 
   const Output shown = shell("GOBAN series show " + store + " 2>&1");
   EXPECT_EQ(shown.out,
@@ -142,11 +142,12 @@ TEST_F(SeriesCommand, PruneMakesOldMonthsHourlyThenRemovesThem) {
   ASSERT_EQ(import(folder.write("gpus.txt", text + "# EOF\n")).code, 0);
   Output out = shell("GOBAN series prune " + store + " --hourly-before 2019-05 2>&1");
   EXPECT_EQ(out.code, 0);
-  EXPECT_THAT(out.out, HasSubstr("gpu_utilization: 1 months made hourly, 0 removed"));
+  EXPECT_THAT(out.out,
+              HasSubstr("gpu_utilization: 1 months downsampled to hourly means, 0 removed"));
   EXPECT_THAT(shell("GOBAN series show " + store + " 2>&1").out,
               HasSubstr("1554078600,40\ng1,0,,1554082200,40\n"));
   out = shell("GOBAN series prune " + store + " --before 2019-05 2>&1");
-  EXPECT_THAT(out.out, HasSubstr("0 months made hourly, 1 removed"));
+  EXPECT_THAT(out.out, HasSubstr("0 months downsampled to hourly means, 1 removed"));
   EXPECT_EQ(shell("GOBAN series prune " + store + " --before 2019-5 2>&1").code, 2);
   EXPECT_EQ(shell("GOBAN series prune " + store + " 2>&1").code, 2);
 }

@@ -1,4 +1,4 @@
-// goban series import: metrics of GPUs and nodes into a store.
+// goban series import: imports metrics of GPUs and nodes into a store.
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
@@ -139,7 +139,7 @@ base::Result<SeriesImportRequest> request_of(const ImportArguments& arguments) {
 }
 
 void print_server(const site::telemetry::PrometheusReport& server) {
-  fmt::print("server   Prometheus {}: {} queries, {} retries, {} parts halved\n", server.version,
+  fmt::print("server   Prometheus {}: {} queries, {} retries, {} queries split\n", server.version,
              server.queries, server.retries, server.halved);
   for (const std::string& warning : server.warnings) {
     fmt::print(stderr, "goban: warning: Prometheus: {}\n", base::printable(warning));
@@ -154,7 +154,7 @@ void print_rejects(const SeriesImportReport& report, bool are_kept) {
     fmt::print(stderr, "  {}\n", base::printable(example));
   }
   if (report.input.rejected_lines() > 0 && !are_kept) {
-    fmt::print(stderr, "  (--rejects FILE keeps them all)\n");
+    fmt::print(stderr, "  (--rejects FILE saves all of them)\n");
   }
 }
 
@@ -163,42 +163,44 @@ void print_report(const ImportArguments& arguments, const SeriesImportReport& re
   const site::series::WriteCounts& out = report.written;
   fmt::print("read     {} lines, {} samples ({} not available, {} stale)\n", in.lines, in.samples,
              in.not_available, in.stale);
-  fmt::print("written  {} to {}; {} were there already, {} shared a slot with another\n",
-             out.written, arguments.store, out.already_there, out.same_slot);
-  if (in.other_metrics > 0) fmt::print("other    {} lines of metrics not kept\n", in.other_metrics);
+  fmt::print("written  {} to {}; {} already stored, {} in the same step as another\n", out.written,
+             arguments.store, out.already_there, out.same_slot);
+  if (in.other_metrics > 0)
+    fmt::print("other    {} lines of metrics that are not stored\n", in.other_metrics);
   if (report.server) print_server(*report.server);
   if (in.outside > 0) fmt::print("outside  {} samples before --from or after --to\n", in.outside);
   if (in.no_number > 0) {
-    fmt::print("missing  {} values that are no number; they count as not sampled\n", in.no_number);
+    fmt::print("missing  {} values that are not numbers; they count as not sampled\n",
+               in.no_number);
   }
   if (out.out_of_range > 0) {
-    fmt::print(stderr, "goban: warning: {} values out of range were left out, first {}\n",
+    fmt::print(stderr, "goban: warning: {} values out of range were discarded, first {}\n",
                out.out_of_range, out.first_out_of_range);
   }
   if (out.cut_bytes > 0 || out.damaged_bytes > 0) {
     fmt::print(stderr,
-               "goban: warning: {} bytes of an interrupted write were cut away, {} damaged bytes "
-               "left alone\n",
+               "goban: warning: {} bytes of an interrupted write were removed, {} damaged bytes "
+               "were kept\n",
                out.cut_bytes, out.damaged_bytes);
   }
   print_rejects(report, !arguments.rejects.empty());
 }
 
-/// Parts that the server did not give.
+/// Reports the queries that the server did not answer; returns the exit code.
 int report_gaps(const std::vector<site::telemetry::Gap>& gaps) {
   constexpr size_t kShown = 5;
   constexpr int64_t kMilli_ns = 1'000'000;
   for (size_t i = 0; i < std::min(kShown, gaps.size()); ++i) {
     const site::telemetry::Gap& gap = gaps[i];
-    fmt::print(stderr, "goban: warning: no {} of {} nodes from {} on, {} to {} UTC: {}\n",
+    fmt::print(stderr, "goban: warning: no {} for {} nodes starting with {}, {} to {} UTC: {}\n",
                gap.metric, gap.nodes, base::printable(gap.first_node),
                base::date_time_text(gap.from_ms * kMilli_ns),
                base::date_time_text(gap.to_ms * kMilli_ns), base::printable(gap.reason));
   }
   return report_error(
       base::failed(
-          fmt::format("{} parts could not be read; they are missing, not zero", gaps.size()),
-          "repeat the import: it fills what is missing")
+          fmt::format("{} queries failed; their samples are missing, not zero", gaps.size()),
+          "repeat the import to add the missing samples")
           .value());
 }
 
@@ -211,7 +213,8 @@ int import(const ImportArguments& arguments) {
   if (!report) return report_error(report.error());
   if (report->was_cancelled) {
     fmt::print(stderr,
-               "goban: interrupted; {} samples were written, repeat the import for the rest\n",
+               "goban: interrupted; {} samples were written; repeat the import to add the "
+               "remaining ones\n",
                report->written.written);
     return kExitInterrupted;
   }
@@ -225,24 +228,25 @@ int import(const ImportArguments& arguments) {
 
 void add_server(Command* c, ImportArguments& arguments) {
   const char* const group = "Prometheus";
-  c->add_option("--prometheus", arguments.server, "Read this server, such as http://prom:9090")
+  c->add_option("--prometheus", arguments.server,
+                "Import from this Prometheus server, such as http://prom:9090")
       ->group(group);
   c->add_option("--match", arguments.matchers,
                 "Label matchers, such as job=\"gpu\",rack=~\"r[12]\"")
       ->group(group);
-  c->add_option("--nodes-per-query", arguments.nodes_per_query, "Nodes in one query")
+  c->add_option("--nodes-per-query", arguments.nodes_per_query, "Number of nodes per query")
       ->range(1, 100'000)
       ->capture_default_str()
       ->group(group);
-  c->add_option("--hours-per-query", arguments.block_h, "Hours in one query")
+  c->add_option("--hours-per-query", arguments.block_h, "Number of hours per query")
       ->range(0.2, 24.0 * 31)
       ->capture_default_str()
       ->group(group);
-  c->add_option("--timeout", arguments.http.timeout_s, "Seconds to wait for one answer")
+  c->add_option("--timeout", arguments.http.timeout_s, "Seconds to wait for a response")
       ->range(0.1, 3600.0)
       ->capture_default_str()
       ->group(group);
-  c->add_option("--retries", arguments.http.retries, "After a failure that may pass")
+  c->add_option("--retries", arguments.http.retries, "Number of retries after a temporary failure")
       ->range(0, 100)
       ->capture_default_str()
       ->group(group);
@@ -253,42 +257,46 @@ void add_reading(Command* c, ImportArguments& arguments) {
       ->one_of(names_of(formats()))
       ->capture_default_str();
   c->add_option("--metrics", arguments.metrics,
-                "Only these, such as gpu_utilization,gpu_power; goban series info lists them all")
+                "Import only these metrics, such as gpu_utilization,gpu_power (goban series info "
+                "lists them)")
       ->delimiter(',');
   c->add_option("--adapters", arguments.adapter_files,
-                "TOML files that say what other exporters' metrics mean (docs/series.md)")
+                "TOML files that map the metrics of other exporters (docs/series.md)")
       ->one_word();
-  Option* node = c->add_option("--node", arguments.node, "Node of lines that name none");
+  Option* node = c->add_option("--node", arguments.node, "Node of lines that contain none");
   c->add_flag("--node-from-file", arguments.node_from_file,
-              "Node of lines that name none: the file's name up to its first dot")
+              "Node of lines that contain none: the file name up to its first dot")
       ->excludes(node);
   c->add_flag("--short-node-names", arguments.short_node_names,
-              "Cut nodes' names at their first dot");
+              "Shorten node names at their first dot");
   c->add_option("--zone", arguments.zone,
-                "Zone of nvidia-smi's timestamps, such as Asia/Tokyo or +09:00 (UTC)");
-  c->add_option("--time", arguments.time, "Time of lines without one");
+                "Time zone of nvidia-smi's timestamps (default UTC), such as Asia/Tokyo or +09:00");
+  c->add_option("--time", arguments.time, "Time of lines that contain none");
   c->add_option("--columns", arguments.columns,
-                "Columns of nvidia-smi's output made with noheader: index,utilization.gpu,...");
-  c->add_option("--from", arguments.from, "Only samples from this time on");
-  c->add_option("--to", arguments.to, "Only samples before this time");
+                "Columns of nvidia-smi output without a header line: index,utilization.gpu,...");
+  c->add_option("--from", arguments.from, "Import only samples at or after this time");
+  c->add_option("--to", arguments.to, "Import only samples before this time");
 }
 
 }  // namespace
 
 void add_series_import(Command& series, Action& action) {
   auto arguments = std::make_shared<ImportArguments>();
-  Command* c = series.add_subcommand("import", "Add metrics to a store; repeating changes nothing");
+  Command* c = series.add_subcommand(
+      "import", "Import metrics into a store; repeating an import changes nothing");
   c->add_option("files", arguments->files,
                 "OpenMetrics or Prometheus text with timestamps, promtool tsdb dump, nvidia-smi "
                 "--query-gpu=... --format=csv; plain or gzip, - for standard input");
-  c->add_option("--store", arguments->store, "Folder of the store; made if absent")->required();
+  c->add_option("--store", arguments->store,
+                "Folder of the series store; created if it does not exist")
+      ->required();
   add_reading(c, *arguments);
   add_server(c, *arguments);
   c->add_option("--step", arguments->step_s, "Seconds between samples")
       ->range(1, 3600)
       ->capture_default_str();
-  c->add_option("--rejects", arguments->rejects, "Write rejected lines to this CSV, with reasons");
-  c->add_flag("--no-sync", arguments->no_sync, "Do not wait until the disk has the data");
+  c->add_option("--rejects", arguments->rejects, "File for rejected lines (CSV), with reasons");
+  c->add_flag("--no-sync", arguments->no_sync, "Do not wait until the data is on disk");
   c->footer(
       "Examples:\n"
       "  promtool tsdb dump data/ | goban series import - --store gpus\n"
@@ -296,8 +304,9 @@ void add_series_import(Command& series, Action& action) {
       "  goban series import dump.om --metrics gpu_utilization --adapters site.toml --store gpus\n"
       "  goban series import --prometheus http://prom:9090 --match 'job=\"gpu\"' --from 2026-04-01 "
       "--to 2026-05-01 --store gpus\n"
-      "What is no number is never zero: [N/A], stale and missing samples are kept apart.\n"
-      "Ctrl-C keeps what was read so far; a repeated import skips it. docs/series.md has more.");
+      "Values that are not available, stale or missing are stored as such, never as zero.\n"
+      "Ctrl-C keeps the samples read so far; a repeated import skips them. Details: "
+      "docs/series.md.");
   c->callback([arguments, &action] { action = [arguments] { return import(*arguments); }; });
 }
 

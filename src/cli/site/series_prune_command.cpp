@@ -1,4 +1,4 @@
-// goban series prune: a store's old months become hourly, then go.
+// goban series prune: downsamples old months of a store to hourly means, or removes them.
 #include <fmt/format.h>
 
 #include "base/date_time.hpp"
@@ -15,7 +15,7 @@ struct PruneArguments {
   std::string before;
 };
 
-/// First millisecond of a month `2024-01`; the least number if the text is empty.
+/// First millisecond of a month such as `2024-01`; INT64_MIN if the text is empty.
 base::Result<int64_t> month_ms(std::string_view option, const std::string& text) {
   if (text.empty()) return INT64_MIN;
   constexpr size_t kMonthLetters = 7;
@@ -23,7 +23,7 @@ base::Result<int64_t> month_ms(std::string_view option, const std::string& text)
       text.size() == kMonthLetters ? base::parse_date_time(text + "-01 00:00:00") : std::nullopt;
   if (parsed) return parsed->unix_ns / 1'000'000;
   return base::failure(
-      base::usage_error(fmt::format("{}: \"{}\" is no month", option, text), "write 2024-01")
+      base::usage_error(fmt::format("{}: '{}' is not a valid month", option, text), "write 2024-01")
           .value());
 }
 
@@ -52,11 +52,11 @@ int prune(const PruneArguments& arguments) {
                                           {.drop_before_ms = *before, .hourly_before_ms = *hourly});
     if (!done) return report_error(done.error());
     if (done->months_dropped + done->months_reduced == 0) continue;
-    fmt::print("{}: {} months made hourly, {} removed; {} bytes are {} now\n",
+    fmt::print("{}: {} months downsampled to hourly means, {} removed; {} bytes before, {} now\n",
                site::series::info(metric).name, done->months_reduced, done->months_dropped,
                done->bytes_before, done->bytes_after);
     if (done->damaged_blocks > 0) {
-      fmt::print(stderr, "goban: warning: {}: {} damaged blocks, their samples are missing now\n",
+      fmt::print(stderr, "goban: warning: {}: {} damaged blocks; their samples are now missing\n",
                  site::series::info(metric).name, done->damaged_blocks);
     }
   }
@@ -67,17 +67,20 @@ int prune(const PruneArguments& arguments) {
 
 void add_series_prune(Command& series, Action& action) {
   auto arguments = std::make_shared<PruneArguments>();
-  Command* c = series.add_subcommand("prune", "Make old months of a store hourly, or remove them");
-  c->add_option("store", arguments->store, "Folder of the store")->required();
-  auto* const hourly = c->add_option("--hourly-before", arguments->hourly_before,
-                                     "Keep means of hours of the months before this one");
-  c->add_option("--before", arguments->before, "Remove the months before this one");
-  c->add_option("--metric", arguments->metrics, "Only these metrics; all of them if left out");
+  Command* c =
+      series.add_subcommand("prune", "Downsample old months to hourly means, or remove them");
+  c->add_option("store", arguments->store, "Folder of the series store")->required();
+  auto* const hourly =
+      c->add_option("--hourly-before", arguments->hourly_before,
+                    "Downsample the months before this one to hourly means, such as 2022-04");
+  c->add_option("--before", arguments->before,
+                "Remove the months before this one, such as 2014-04");
+  c->add_option("--metric", arguments->metrics, "Prune only these metrics (default: all)");
   c->footer(
-      "Examples (minutes are kept for two years, hours for ten):\n"
+      "Examples (keep minutes for two years, hours for ten):\n"
       "  goban series prune gpus --hourly-before 2022-04 --before 2014-04\n"
       "  goban series prune gpus --metric node_temperature --before 2023-01\n"
-      "Months are those of UTC. What is gone cannot be brought back.");
+      "Months are in UTC. Removed samples cannot be restored.");
   c->callback([arguments, hourly, &action] {
     if (arguments->hourly_before.empty() && arguments->before.empty()) {
       refuse_missing(hourly->name() + " or --before");

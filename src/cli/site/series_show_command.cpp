@@ -1,4 +1,4 @@
-// goban series info and show: what a store holds, and its samples as CSV.
+// goban series info and show: the contents of a store, and its samples as CSV.
 #include <cstdio>
 #include <fmt/format.h>
 #include <memory>
@@ -78,11 +78,11 @@ int info(const std::string& store, bool json) {
   bool damaged = false;
   for (const Holding& h : holdings) {
     for (const site::series::StoreDamage& damage : h.damage) {
-      fmt::print(stderr, "goban: warning: {}: {} bytes of a write cut off, {} damaged bytes\n",
+      fmt::print(stderr, "goban: warning: {}: {} bytes of an interrupted write, {} damaged bytes\n",
                  damage.file, damage.torn_bytes, damage.damaged_bytes);
     }
     if (h.damaged_blocks > 0) {
-      fmt::print(stderr, "goban: warning: {}: {} damaged blocks, their samples count as missing\n",
+      fmt::print(stderr, "goban: warning: {}: {} damaged blocks; their samples count as missing\n",
                  h.metric->name, h.damaged_blocks);
       damaged = true;
     }
@@ -112,8 +112,8 @@ int show(const ShowArguments& arguments) {
       [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
   if (!damaged) return report_error(damaged.error());
   for (const site::series::DamagedDevice& each : *damaged) {
-    fmt::print(stderr, "goban: warning: {} {}: {} damaged blocks left out\n", each.node,
-               each.device, each.blocks);
+    fmt::print(stderr, "goban: warning: {} {}: {} damaged blocks skipped\n", each.node, each.device,
+               each.blocks);
   }
   return interrupted() ? kExitInterrupted : 0;
 }
@@ -124,27 +124,28 @@ void add_series_info(Command& series, Action& action) {
   auto store = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
   Command* c = series.add_subcommand(
-      "info", "What a store holds, and whether it is intact; without one: the metrics known");
-  c->add_option("store", *store, "Folder of the store");
-  c->add_flag("--json", *json, "As JSON");
+      "info",
+      "Print what a store contains and whether it is intact; without a store, list the metrics");
+  c->add_option("store", *store, "Folder of the series store");
+  c->add_flag("--json", *json, "Print JSON only");
   c->footer("Examples:\n  goban series info gpus\n  goban series info");
   c->callback([=, &action] { action = [=] { return info(*store, *json); }; });
 }
 
 void add_series_show(Command& series, Action& action) {
   auto arguments = std::make_shared<ShowArguments>();
-  Command* c = series.add_subcommand("show", "Samples of a store as CSV");
-  c->add_option("store", arguments->store, "Folder of the store")->required();
-  c->add_option("--metric", arguments->metric, "Which metric")->capture_default_str();
-  c->add_option("--node", arguments->node, "Only this node");
-  c->add_option("--device", arguments->device, "Only this GPU: its index or UUID");
-  c->add_option("--from", arguments->from, "From this time on");
-  c->add_option("--to", arguments->to, "Before this time");
+  Command* c = series.add_subcommand("show", "Print samples of a store as CSV");
+  c->add_option("store", arguments->store, "Folder of the series store")->required();
+  c->add_option("--metric", arguments->metric, "Metric to print")->capture_default_str();
+  c->add_option("--node", arguments->node, "Print only this node");
+  c->add_option("--device", arguments->device, "Print only this GPU, by index or UUID");
+  c->add_option("--from", arguments->from, "Print samples at or after this time");
+  c->add_option("--to", arguments->to, "Print samples before this time");
   c->footer(
       "Examples:\n"
       "  goban series show gpus --node g0001 --device 0 --from 2019-04-05 --to 2019-04-06\n"
       "  goban series show gpus --metric gpu_power\n"
-      "Times are seconds since 1970, exact to half a step; missing samples have no row.");
+      "Times are in seconds since 1970, exact to half a step. Missing samples have no row.");
   c->callback([arguments, &action] { action = [arguments] { return show(*arguments); }; });
 }
 

@@ -1,5 +1,5 @@
 // goban cluster import against a real slurmctld (Debian's, with nodes that do not exist): started
-// and stopped by the test, which is skipped where it is not installed.
+// and stopped by the test, which is skipped if slurmctld is not installed.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ TEST(SlurmImport, RealOutputOfASlurmController) {
   folder.write("topology.conf",
                "SwitchName=s0 Nodes=g[001-002]\nSwitchName=s1 Nodes=g[003-004]\n"
                "SwitchName=s2 Nodes=h[1-2]\nSwitchName=top Switches=s[0-2]\n");
-  // One shell owns the controller and ends it, whatever happens.
+  // One shell owns the controller and stops it in any case.
   const Output run = shell(
       "cd " + folder.path() +
       " && export SLURM_CONF=$PWD/slurm.conf; timeout 120 slurmctld -D -c >out.log 2>&1 & pid=$!; "

@@ -1,4 +1,4 @@
-// Back-tests through the program: a history that it simulated itself has no error.
+// Back-tests, run as a program: a simulated history is reproduced without error.
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -15,7 +15,7 @@ class BacktestCommandTest : public testing::Test {
       : folder_(std::string("backtest_") +
                 testing::UnitTest::GetInstance()->current_test_info()->name()) {}
 
-  /// Simulates, feeds what happened back, and returns the back-test of `policy`.
+  /// Simulates, back-tests the simulated history, and returns the back-test of `policy`.
   nlohmann::json replay(const std::string& policy, const std::string& options) const {
     const std::string out = folder_.path() + "/out";
     const Output first =
@@ -65,7 +65,7 @@ TEST_F(BacktestCommandTest, AHistorySimulatedByOurselvesHasNoError) {
 }
 
 TEST_F(BacktestCommandTest, LimitsPenaltiesTypesAndFailuresDoNotDisturbIt) {
-  // Walltime limits that strike, resource types, priorities, names with commas, a node that fails.
+  // Exceeded walltime limits, resource types, priorities, names with commas, a node failure.
   const std::string cluster =
       folder_.write("cluster.toml",
                     "[[nodes]]\ncount = 4\ngpus = 4\ncores = 16\nnodes_per_rack = 2\n"

@@ -1,5 +1,5 @@
 // goban explain: why a job waits or waited, and why it got its GPUs. A simulated run is replayed
-// with an observer, a live job's daemon is asked: everything said comes from the core that decided.
+// with an observer; for a live job the daemon is queried. Both reports come from the deciding core.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -22,7 +22,7 @@ struct ExplainArguments {
   bool json = false;
 };
 
-/// The daemon says it of a job in its book.
+/// The explanation of a job of the daemon.
 Result<std::string> explain_live(const ExplainArguments& arguments) {
   auto client = connect(arguments.server);
   if (!client) {
@@ -34,7 +34,7 @@ Result<std::string> explain_live(const ExplainArguments& arguments) {
     base::Error error = answer.error();
     if (client->last_status() == 0) {
       error.remedy += error.remedy.empty() ? "" : "; ";
-      error.remedy += "of a simulated run: --run DIR/<policy>";
+      error.remedy += "for a simulated run, give --run DIR/<policy>";
     }
     return base::failure(std::move(error));
   }
@@ -43,7 +43,7 @@ Result<std::string> explain_live(const ExplainArguments& arguments) {
                                  text_of(*answer, "text"));
   const nlohmann::json& waiting = part_of(*answer, "waiting");
   if (waiting.is_object()) {
-    text += fmt::format("{:.0f} jobs are before it; {:.0f} GPUs are free\n",
+    text += fmt::format("{:.0f} jobs are ahead of it; {:.0f} GPUs are free\n",
                         number_of(waiting, "before"), number_of(waiting, "free_gpus"));
   }
   return text;
@@ -67,20 +67,19 @@ Result<std::string> explain(const ExplainArguments& arguments) {
 
 void add_explain(Command& app, Action& action) {
   auto arguments = std::make_shared<ExplainArguments>();
-  Command* c = app.add_subcommand("explain", "Say why a job waited and why it got its GPUs");
+  Command* c = app.add_subcommand("explain", "Explain why a job waited and why it got its GPUs");
   c->add_option(
       "--run", arguments->run,
-      "Folder DIR/<policy> that goban simulate --out DIR wrote (without: the daemon's job)");
-  c->add_option("--job", arguments->job, "The job, as the history names it, or its number")
-      ->required();
+      "Folder DIR/<policy> written by goban simulate --out DIR (default: a job of the daemon)");
+  c->add_option("--job", arguments->job, "Job: its id in the history, or its number")->required();
   add_server_option(*c, arguments->server);
-  c->add_flag("--json", arguments->json, "Print JSON alone");
+  c->add_flag("--json", arguments->json, "Print JSON only");
   c->footer(
       "Examples:\n"
       "  goban explain --job 17\n"
       "  goban simulate --cluster 4x4 --jobs jobs.csv --policy las+pal --out results\n"
       "  goban explain --run results/las+pal --job 17\n"
-      "Exit codes: 0 fine, 1 failed or no daemon, 2 no such job, 3 bad input.");
+      "Exit codes: 0 success, 1 failure or no daemon, 2 unknown job, 3 invalid input.");
   c->callback([arguments, &action] {
     action = [arguments] {
       const auto text = arguments->run.empty() ? explain_live(*arguments) : explain(*arguments);

@@ -1,4 +1,4 @@
-// Explanations through the program: a replay says what the run itself did.
+// Explanations, run as a program: a replay reports what happened in the run itself.
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -62,7 +62,7 @@ TEST_F(ExplainCommandTest, AgreesWithWhatTheRunWrote) {
         int chosen = 0;
         for (const auto& entry : launch["entries"]) {
           chosen += entry["chosen"] ? 1 : 0;
-          // Whatever is tried before the chosen one could not serve.
+          // Entries tried before the chosen one did not fit.
           if (chosen == 0) {
             EXPECT_LT(entry["free_gpus"], number("num_gpus"));
           }

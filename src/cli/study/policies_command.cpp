@@ -14,7 +14,7 @@ using core::policy::Composition;
 using core::policy::Part;
 using core::policy::PartKind;
 
-/// The parts by kind; those of sharing, power and migration only where they do something.
+/// The parts by kind; sharing, power and migration only if they are not the default.
 std::string parts_of(const Composition& c) {
   std::string parts;
   for (const Part* part : c.parts) {
@@ -47,9 +47,9 @@ int print_json() {
 
 int print_text() {
   fmt::print(
-      "A policy is a preset, or parts joined by '+', at most one of a kind. What is left\n"
-      "out: fifo, prefix, packed, exclusive, on; las and srtf are sticky, others are\n"
-      "non-preemptive. Example: easy-backfill+pal, las+pal, srtf+skip+spread.\n\nPresets\n");
+      "A policy is a preset, or parts joined by '+', at most one of each kind. Defaults: fifo,\n"
+      "prefix, packed, exclusive, on; las and srtf are sticky, other orders are non-preemptive.\n"
+      "Examples: easy-backfill+pal, las+pal, srtf+skip+spread.\n\nPresets\n");
   for (const core::policy::Preset& preset : core::policy::presets()) {
     const core::policy::RunSettings& settings = preset.settings;
     fmt::print("  {:26} {}\n  {:26} = {}, L {}, restart {} s{}\n", preset.name, preset.description,
@@ -71,7 +71,8 @@ int print_text() {
 void add_policies(Command& app, Action& action) {
   Command* command = app.add_subcommand("policies", "List and describe the scheduling policies");
   auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "Print JSON");
+  command->add_flag("--json", *json, "Print JSON only");
+  command->footer("Examples:\n  goban policies\n  goban policies --json");
   command->callback(
       [json, &action] { action = [json] { return *json ? print_json() : print_text(); }; });
 }

@@ -27,7 +27,7 @@ void print_results(const study::Study& study, const study::results::Comparison& 
     fmt::print("\n{}", study::results::backtest_text(*comparison.backtest));
   }
   if (!options.out.empty()) fmt::print("Per-job results: {}/<policy>/jobs.csv\n", options.out);
-  if (!options.html.empty()) fmt::print("Report for a browser: {}\n", options.html);
+  if (!options.html.empty()) fmt::print("HTML report: {}\n", options.html);
 }
 
 int simulate(const SimulateArguments& arguments) {

@@ -11,14 +11,14 @@
 
 namespace goban::cli {
 
-/// Declares all options on `command`; parsing fills `options` and `json`, which outlive it.
+/// Adds all options to `command`; parsing fills `options` and `json`, which must outlive it.
 void add_simulate_options(Command& command, study::StudyOptions& options, bool& json);
 
-/// The arguments of a parsed `goban simulate` that decide what happens in a run.
+/// The arguments of a parsed `goban simulate` that determine what happens in a run.
 [[nodiscard]] std::vector<std::string> deciding_arguments(const Command& command);
 
-/// The options of a recorded run, for its policy alone. `folder`: of the run. Errors: BadData if an
-/// argument is not known any more.
+/// The options of a recorded run, for its policy only. `folder`: of the run. Errors: BadData if an
+/// argument is no longer known.
 [[nodiscard]] base::Result<study::StudyOptions> restore_options(const study::RunRecord& record,
                                                                 const std::string& folder);
 

@@ -1,4 +1,4 @@
-// goban trace: synthetic job histories.
+// goban trace generate: synthetic job histories.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
@@ -28,7 +28,7 @@ struct GenerateArguments {
   std::string series_folder;
   int32_t nodes = 1088;
   study::history::PoissonOptions poisson;
-  /// Options given that only some kinds have, and those kinds.
+  /// Options that apply to some kinds only, and those kinds.
   std::vector<std::pair<const Option*, std::vector<std::string>>> special;
 };
 
@@ -95,13 +95,13 @@ const std::map<std::string, Generator, std::less<>>& generators() {
   return known;
 }
 
-/// Usage if an option was given that the kind does not look at.
+/// Errors: Usage if an option was given that does not apply to the kind.
 base::Status check_options(const GenerateArguments& arguments) {
   for (const auto& [option, kinds] : arguments.special) {
     if (option->count() == 0 || std::ranges::find(kinds, arguments.like) != kinds.end()) continue;
     return base::usage_error(
-        fmt::format("{} means nothing with --like {}", option->name(), arguments.like),
-        fmt::format("it belongs to --like {}", fmt::join(kinds, ", ")));
+        fmt::format("{} does not apply to --like {}", option->name(), arguments.like),
+        fmt::format("it applies to --like {}", fmt::join(kinds, ", ")));
   }
   return {};
 }
@@ -127,12 +127,13 @@ base::Status generate_to(const GenerateArguments& arguments, const Generator& ge
   return file->commit();
 }
 
-/// --with-gpu-series: jobs on nodes, a store, and the truth.
+/// --with-gpu-series: jobs placed on nodes, a series store, and the true utilisation.
 int generate_series(const GenerateArguments& arguments) {
   if (arguments.out != "-") {
     return report_error(
-        base::usage_error("--out means nothing with --with-gpu-series",
-                          fmt::format("the jobs go to {}/jobs.csv", arguments.series_folder))
+        base::usage_error("--out and --with-gpu-series are mutually exclusive",
+                          fmt::format("remove --out; the jobs are written to {}/jobs.csv",
+                                      arguments.series_folder))
             .value());
   }
   ProgressBar bar("generating", 1);
@@ -154,9 +155,9 @@ int generate_series(const GenerateArguments& arguments) {
   }
   fmt::print("{} jobs on {} nodes, {} GPUs of jobs, {} samples in {}\n", made->jobs,
              arguments.nodes, made->job_gpus, made->samples, arguments.series_folder);
-  if (made->waited > 0) fmt::print("{} jobs waited for room\n", made->waited);
+  if (made->waited > 0) fmt::print("{} jobs waited for free nodes\n", made->waited);
   if (made->too_large > 0) {
-    fmt::print(stderr, "goban: warning: {} jobs are larger than {} nodes and were left out\n",
+    fmt::print(stderr, "goban: warning: {} jobs are larger than {} nodes and were excluded\n",
                made->too_large, arguments.nodes);
   }
   return 0;
@@ -180,29 +181,30 @@ int generate(const GenerateArguments& arguments) {
 void add_poisson_options(Command* c, GenerateArguments& arguments) {
   study::history::PoissonOptions& poisson = arguments.poisson;
   std::vector<Option*> added;
-  Option* gpus = c->add_option("--gpus", poisson.cluster_gpus, "GPUs of the cluster it is for")
-                     ->range(int64_t{1}, int64_t{1} << 24)
-                     ->capture_default_str();
-  Option* load =
-      c->add_option("--load", poisson.load, "Offered load: GPU-seconds of work a GPU and second")
+  Option* gpus =
+      c->add_option("--gpus", poisson.cluster_gpus, "Number of GPUs of the target cluster")
+          ->range(int64_t{1}, int64_t{1} << 24)
           ->capture_default_str();
-  Option* cluster =
-      c->add_option("--cluster", arguments.cluster, "Like --gpus: cluster file, preset, NxM")
-          ->excludes(gpus);
+  Option* load =
+      c->add_option("--load", poisson.load, "Offered load: GPU-seconds of work per GPU and second")
+          ->capture_default_str();
+  Option* cluster = c->add_option("--cluster", arguments.cluster,
+                                  "Target cluster, instead of --gpus: TOML file, preset or NxM")
+                        ->excludes(gpus);
   for (Option* option : {gpus, load, cluster}) {
     option->group("Options of gavel and poisson");
     arguments.special.push_back({option, {"gavel", "poisson"}});
   }
-  added.push_back(
-      c->add_option("--horizon", poisson.horizon_s, "Let all jobs arrive within so many seconds")
-          ->excludes(load));
+  added.push_back(c->add_option("--horizon", poisson.horizon_s,
+                                "Period in which all jobs are submitted, in seconds")
+                      ->excludes(load));
   added.push_back(
       c->add_option("--mean-duration", poisson.duration_mean_s, "Mean duration in seconds")
           ->capture_default_str());
   added.push_back(
       c->add_option("--users", poisson.num_users, "Number of users")->capture_default_str());
   added.push_back(c->add_flag("--walltimes", poisson.walltimes,
-                              "Give jobs walltime limits, as users guess them"));
+                              "Give jobs walltime limits as users estimate them"));
   for (Option* option : added) {
     option->group("Options of poisson");
     arguments.special.push_back({option, {"poisson"}});
@@ -210,27 +212,26 @@ void add_poisson_options(Command* c, GenerateArguments& arguments) {
 }
 
 void add_site_options(Command* c, GenerateArguments& arguments) {
-  Option* days = c->add_option("--days", arguments.days, "Write the first days only")
+  Option* days = c->add_option("--days", arguments.days, "Write only the first N days")
                      ->range(1, 366)
                      ->group("Options of abci-2019 and philly");
   arguments.special.push_back({days, {"abci-2019", "philly"}});
   Option* population =
       c->add_option("--population", arguments.population,
-                    "dl: the deep-learning jobs; all: the others too, most of them assumed")
+                    "dl: deep-learning jobs only; all: all jobs, most of the others assumed")
           ->one_of({"dl", "all"})
           ->capture_default_str()
           ->group("Options of abci-2019");
-  Option* series =
-      c->add_option("--with-gpu-series", arguments.series_folder,
-                    "Put the jobs on nodes and write the utilisation of every GPU to this folder: "
-                    "jobs.csv, series/, truth.csv")
-          ->group("Options of abci-2019");
-  Option* nodes =
-      c->add_option("--nodes", arguments.nodes, "Nodes with four GPUs, for --with-gpu-series")
-          ->range(1, 100'000)
-          ->capture_default_str()
-          ->needs(series)
-          ->group("Options of abci-2019");
+  Option* series = c->add_option("--with-gpu-series", arguments.series_folder,
+                                 "Place the jobs on nodes and write the utilisation of every GPU "
+                                 "to this folder: jobs.csv, series/, truth.csv")
+                       ->group("Options of abci-2019");
+  Option* nodes = c->add_option("--nodes", arguments.nodes,
+                                "Number of nodes with four GPUs, for --with-gpu-series")
+                      ->range(1, 100'000)
+                      ->capture_default_str()
+                      ->needs(series)
+                      ->group("Options of abci-2019");
   for (Option* option : {population, series, nodes}) {
     arguments.special.push_back({option, {"abci-2019"}});
   }
@@ -238,19 +239,20 @@ void add_site_options(Command* c, GenerateArguments& arguments) {
 
 void add_generate(Command* command, Action& action) {
   auto arguments = std::make_shared<GenerateArguments>();
-  Command* c = command->add_subcommand("generate", "Make a synthetic history from a seed");
-  c->add_option("--like", arguments->like,
-                "Kind of history: abci-2019 (a year of that supercomputer), gavel (training jobs "
-                "with deadlines), philly (75 days of "
-                "Microsoft's cluster), poisson (independent jobs)")
+  Command* c = command->add_subcommand("generate", "Generate a synthetic history from a seed");
+  c->add_option(
+       "--like", arguments->like,
+       "Kind of history: abci-2019 (a year of that supercomputer), gavel (training jobs with "
+       "deadlines), philly (75 days of Microsoft's cluster), poisson (independent jobs)")
       ->required();
   c->add_option("--jobs", arguments->num_jobs,
-                "How many jobs in the whole period; as a rule 497730 for abci-2019 (2501437 with "
-                "--population all), 1000 for gavel, 151816 for philly, 10000 for poisson")
+                "Number of jobs in the whole period (default: 497730 for abci-2019 (2501437 with "
+                "--population all), 1000 for gavel, 151816 for philly, 10000 for poisson)")
       ->range(int64_t{1}, int64_t{100'000'000});
-  c->add_option("--seed", arguments->seed, "Seed; the same seed gives the same bytes")
+  c->add_option("--seed", arguments->seed, "Random seed; the same seed gives identical output")
       ->capture_default_str();
-  c->add_option("--out", arguments->out, "Where to write the CSV")->capture_default_str();
+  c->add_option("--out", arguments->out, "Output file (CSV); - for standard output")
+      ->capture_default_str();
   add_poisson_options(c, *arguments);
   add_site_options(c, *arguments);
   c->footer(
@@ -261,16 +263,21 @@ void add_generate(Command* command, Action& action) {
       "  goban trace generate --like abci-2019 --days 30 --with-gpu-series month\n"
       "  goban trace generate --like gavel --jobs 3000 --cluster 64x8 --load 0.6 --out jobs.csv\n"
       "  goban trace generate --like philly --jobs 20000 | goban simulate --jobs - --cluster 64x8\n"
-      "Limits of abci-2019 are those of the cluster preset abci. docs/traces.md says what the\n"
-      "kinds are calibrated on and what is assumed.");
+      "Walltime limits of abci-2019 are those of the cluster preset abci. docs/traces.md lists\n"
+      "what each kind is calibrated on and what is assumed.");
   c->callback([arguments, &action] { action = [arguments] { return generate(*arguments); }; });
 }
 
 }  // namespace
 
 void add_trace(Command& app, Action& action) {
-  Command* command = app.add_subcommand("trace", "Look at job histories, convert them, make them");
+  Command* command = app.add_subcommand("trace", "Inspect, convert or generate job histories");
   command->require_subcommand(1);
+  command->footer(
+      "Examples:\n"
+      "  goban trace inspect jobs.csv\n"
+      "  goban trace convert log.swf.gz --procs-per-gpu 4 --out jobs.csv\n"
+      "  goban trace generate --like poisson --jobs 1000 --gpus 64 --out jobs.csv");
   add_trace_inspect(*command, action);
   add_trace_convert(*command, action);
   add_generate(command, action);

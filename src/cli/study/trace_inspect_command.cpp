@@ -1,5 +1,4 @@
-// goban trace inspect: what a history holds, in figures. goban trace convert: the same history as
-// generic CSV.
+// goban trace inspect: summarises a job history. goban trace convert: converts it to generic CSV.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -68,7 +67,7 @@ base::Result<Loaded> load(const TraceArguments& arguments) {
   return loaded;
 }
 
-/// Share of the cluster's GPUs that the jobs would keep busy.
+/// Share of the cluster's GPUs that the jobs would keep busy on average.
 std::optional<double> offered_load(const Summary& summary, const Loaded& loaded) {
   if (!loaded.cluster || !summary.offered_gpus) return std::nullopt;
   return *summary.offered_gpus / static_cast<double>(loaded.cluster->num_gpus());
@@ -150,7 +149,7 @@ std::string percent(double part, double whole) {
 
 void print_consumers(const char* label, const Consumers& consumers, double gpu_hours) {
   if (consumers.count == 0) {
-    fmt::print("{:<12} not known\n", label);
+    fmt::print("{:<12} unknown\n", label);
     return;
   }
   fmt::print("{:<12} {}", label, consumers.count);
@@ -278,9 +277,9 @@ int convert(const TraceArguments& arguments) {
   if (read.history.jobs.empty() && read.rejected > 0) {
     return report_error(
         base::Error{.code = base::ErrorCode::BadData,
-                    .message = fmt::format("no job is left of {} records", read.records),
+                    .message = fmt::format("no valid job among {} records", read.records),
                     .place = {arguments.file, 0, 0, ""},
-                    .remedy = "the first reason: " + read.first_rejections.front().reason});
+                    .remedy = "first reason: " + read.first_rejections.front().reason});
   }
   const core::model::Cluster* cluster = loaded->cluster ? &*loaded->cluster : nullptr;
   if (arguments.out == "-") {
@@ -302,12 +301,13 @@ int convert(const TraceArguments& arguments) {
 Command* add_reading_command(Command& trace, const std::string& name, const std::string& what,
                              TraceArguments& arguments) {
   Command* c = trace.add_subcommand(name, what);
-  c->add_option("FILE", arguments.file, "Job history, plain or gzip, or a store; - reads stdin")
+  c->add_option("FILE", arguments.file,
+                "Job history, plain or gzip, or a history store; - for standard input")
       ->required();
   add_reading_options(*c, arguments.reading);
   c->add_option("--cluster", arguments.cluster,
-                "Refuse what this cluster cannot hold: TOML file, preset, NxM");
-  c->add_option("--rejects", arguments.rejects, "Where rejected records go, with reasons");
+                "Reject jobs that do not fit on this cluster: TOML file, preset or NxM");
+  c->add_option("--rejects", arguments.rejects, "File for rejected records, with reasons");
   return c;
 }
 
@@ -315,26 +315,26 @@ Command* add_reading_command(Command& trace, const std::string& name, const std:
 
 void add_trace_inspect(Command& trace, Action& action) {
   auto arguments = std::make_shared<TraceArguments>();
-  Command* c = add_reading_command(trace, "inspect", "Say what a history holds", *arguments);
-  c->add_flag("--json", arguments->json, "Print JSON alone");
+  Command* c = add_reading_command(trace, "inspect", "Summarise a job history", *arguments);
+  c->add_flag("--json", arguments->json, "Print JSON only");
   c->footer(
       "Examples:\n"
       "  goban trace inspect jobs.csv --cluster 32x8\n"
       "  zcat log.swf.gz | goban trace inspect - --procs-per-gpu 4 --json\n"
-      "Formats: docs/traces.md. Figures of durations, waits and limits are of jobs with GPUs.");
+      "Formats: docs/traces.md. Durations, waits and limits are those of jobs with GPUs.");
   c->callback([arguments, &action] { action = [arguments] { return inspect(*arguments); }; });
 }
 
 void add_trace_convert(Command& trace, Action& action) {
   auto arguments = std::make_shared<TraceArguments>();
-  Command* c = add_reading_command(trace, "convert", "Write any readable history as generic CSV",
-                                   *arguments);
-  c->add_option("--out", arguments->out, "Where to write the CSV; - is stdout")
+  Command* c =
+      add_reading_command(trace, "convert", "Convert a job history to generic CSV", *arguments);
+  c->add_option("--out", arguments->out, "Output file (CSV); - for standard output")
       ->capture_default_str();
   c->footer(
       "Example:\n"
       "  goban trace convert log.swf.gz --procs-per-gpu 4 --out jobs.csv\n"
-      "Jobs come out in submit order, CPU-only ones with num_gpus 0. Resource types need "
+      "Jobs are written in submit order; CPU-only jobs have num_gpus 0. Resource types require\n"
       "--cluster.");
   c->callback([arguments, &action] { action = [arguments] { return convert(*arguments); }; });
 }
