@@ -4,8 +4,8 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
+#include "base/files.hpp"
 #include "base/http/http_client.hpp"
 #include "base/number.hpp"
 #include "cli/jobs/daemon_absence.hpp"
@@ -21,17 +21,6 @@ namespace {
 
 constexpr int kNotFound = 404;
 constexpr int64_t kPageBytes = int64_t{1} << 20;
-
-Status write_all(int out, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(out, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0)
-      return base::failed(fmt::format("cannot write the output: {}", std::strerror(errno)));
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return {};
-}
 
 std::string path_of(const std::string& job, const LogChoice& choice) {
   return fmt::format("/v1/jobs/{}/log?stream={}", base::http::url_part(job),
@@ -53,10 +42,12 @@ struct Output {
   int64_t offset = 0;  ///< of the next byte, in the job's file
   Status problem{};    ///< of writing
 
-  /// Whether to go on: not after a problem.
+  /// Writes the bytes; returns whether to continue: not after a problem.
   bool take(std::string_view bytes) {
     if (!problem) return false;
-    problem = write_all(file, bytes);
+    if (!base::write_all(file, bytes)) {
+      problem = base::failed(fmt::format("cannot write the output: {}", std::strerror(errno)));
+    }
     offset += static_cast<int64_t>(bytes.size());
     return problem.has_value() && !interrupted();
   }

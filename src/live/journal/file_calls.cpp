@@ -5,7 +5,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
-#include <utility>
+
+#include "base/files.hpp"
 
 namespace goban::live::journal {
 namespace {
@@ -45,15 +46,6 @@ FileCalls& system_files() {
   return calls;
 }
 
-OpenFile::OpenFile(OpenFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-OpenFile::~OpenFile() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 bool write_all(FileCalls& calls, int fd, std::string_view bytes, int64_t at) {
   while (!bytes.empty()) {
     const ssize_t written = calls.write(fd, bytes, at);
@@ -70,17 +62,17 @@ bool write_all(FileCalls& calls, int fd, std::string_view bytes, int64_t at) {
 }
 
 base::Status sync_folder(FileCalls& calls, const std::string& folder) {
-  const OpenFile file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!file.is_open() || calls.sync(file.fd()) != 0) return file_failure("write", folder);
+  const base::Descriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!file || calls.sync(file.get()) != 0) return file_failure("write", folder);
   return {};
 }
 
 base::Status write_safely(FileCalls& calls, const std::string& path, std::string_view bytes) {
   const std::string temporary = path + ".part";
-  const OpenFile file(
+  const base::Descriptor file(
       ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file.is_open()) return file_failure("write", path);
-  if (write_all(calls, file.fd(), bytes, 0) && calls.sync(file.fd()) == 0 &&
+  if (!file) return file_failure("write", path);
+  if (write_all(calls, file.get(), bytes, 0) && calls.sync(file.get()) == 0 &&
       calls.rename(temporary, path) == 0) {
     return {};
   }
@@ -90,14 +82,14 @@ base::Status write_safely(FileCalls& calls, const std::string& path, std::string
 }
 
 base::Result<std::string> read_whole(const std::string& path) {
-  const OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return file_failure("read", path);
+  const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return file_failure("read", path);
   std::string text;
   constexpr size_t kChunk = size_t{1} << 20;
   for (;;) {
     const size_t before = text.size();
     text.resize(before + kChunk);
-    const ssize_t got = ::read(file.fd(), text.data() + before, kChunk);
+    const ssize_t got = ::read(file.get(), text.data() + before, kChunk);
     text.resize(before + static_cast<size_t>(got > 0 ? got : 0));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return file_failure("read", path);

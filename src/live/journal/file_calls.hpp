@@ -22,21 +22,6 @@ class FileCalls {
 /// The system's calls.
 [[nodiscard]] FileCalls& system_files();
 
-/// An open file or folder; closed on destruction.
-class OpenFile {
- public:
-  OpenFile() = default;
-  explicit OpenFile(int fd) : fd_(fd) {}
-  OpenFile(OpenFile&& other) noexcept;
-  OpenFile& operator=(OpenFile&& other) noexcept;
-  ~OpenFile();
-  [[nodiscard]] int fd() const { return fd_; }
-  [[nodiscard]] bool is_open() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
-
 /// Writes all bytes at offset `at`. False and errno if not all could be written.
 [[nodiscard]] bool write_all(FileCalls& calls, int fd, std::string_view bytes, int64_t at);
 /// Makes the names in a folder durable. Errors: Failed.

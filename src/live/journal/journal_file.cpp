@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/files.hpp"
 #include "live/journal/journal_folder.hpp"
 #include "live/journal/state_lock.hpp"
 
@@ -42,9 +43,9 @@ class JournalFile final : public RecordLog {
   /// Opens the generation's file to continue after its last record.
   base::Status open(uint64_t last_commit) {
     const std::string path = journal_path(folder_, generation_);
-    OpenFile file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+    base::Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
     struct stat facts{};
-    if (!file.is_open() || ::fstat(file.fd(), &facts) != 0) return file_failure("open", path);
+    if (!file || ::fstat(file.get(), &facts) != 0) return file_failure("open", path);
     file_ = std::move(file);
     good_bytes_ = facts.st_size;
     last_commit_ = last_commit;
@@ -66,7 +67,7 @@ class JournalFile final : public RecordLog {
       append_line(lines, {.commit = last_commit_ + 1, .index = index++}, record);
     }
     const std::string path = journal_path(folder_, generation_);
-    if (!write_all(*calls_, file_.fd(), lines, good_bytes_) || calls_->sync(file_.fd()) != 0) {
+    if (!write_all(*calls_, file_.get(), lines, good_bytes_) || calls_->sync(file_.get()) != 0) {
       auto failure = file_failure("write", path);
       has_remains_ = true;
       (void)clean_up();  // if this fails: again before the next commit
@@ -156,7 +157,7 @@ class JournalFile final : public RecordLog {
   /// Removes the remains of failed writes: no commit may be confirmed before, as they would be read
   /// as valid.
   base::Status clean_up() {
-    if (has_remains_ && calls_->truncate(file_.fd(), good_bytes_) != 0) {
+    if (has_remains_ && calls_->truncate(file_.get(), good_bytes_) != 0) {
       return file_failure("truncate an unfinished write in", journal_path(folder_, generation_));
     }
     has_remains_ = false;
@@ -189,7 +190,7 @@ class JournalFile final : public RecordLog {
   FileCalls* calls_;
   uint64_t epoch_;
   Generation generation_;
-  OpenFile file_;
+  base::Descriptor file_;
   std::vector<std::string> waiting_;
   int64_t good_bytes_ = 0;    ///< of the file: all confirmed lines
   int64_t record_bytes_ = 0;  ///< of these, since the last snapshot

@@ -25,7 +25,7 @@ struct Generation {
   friend auto operator<=>(const Generation&, const Generation&) = default;
 };
 
-/// What decisions were made with, by name: policy, seed, digests of files (serve/daemon/made_with.hpp).
+/// Configuration that decisions depend on, by name: policy, seed, digests of files.
 using InputFacts = std::map<std::string, std::string>;
 
 /// The records of a journal from index `from` on were made with these facts.

@@ -37,15 +37,15 @@ uint64_t inode_of(int fd) {
   return ::fstat(fd, &facts) == 0 ? facts.st_ino : 0;
 }
 
-base::Result<OpenFile> open_lock(const std::string& path) {
-  OpenFile file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file.is_open()) return file_failure("open", path);
+base::Result<base::Descriptor> open_lock(const std::string& path) {
+  base::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file) return file_failure("open", path);
   return file;
 }
 
 /// The file at `path`, locked. Retries, as a child process that a killed daemon had just forked
 /// holds the lock until its exec, and as a standby may replace the file.
-base::Result<OpenFile> lock_patiently(const std::string& path) {
+base::Result<base::Descriptor> lock_patiently(const std::string& path) {
   constexpr int kTries = 200;
   for (int i = 0; i < kTries; ++i) {
     auto file = open_lock(path);
@@ -76,7 +76,7 @@ void write_holder(int fd) {
 
 /// The open file, and the thread that updates its modification time.
 struct StateLock::Held {
-  explicit Held(OpenFile locked) : file(std::move(locked)), thread([this] { beat(); }) {}
+  explicit Held(base::Descriptor locked) : file(std::move(locked)), thread([this] { beat(); }) {}
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
   ~Held() {
@@ -90,18 +90,18 @@ struct StateLock::Held {
   void beat() {
     std::unique_lock lock(mutex);
     while (!wake.wait_for(lock, kBeatEvery, [this] { return ends; })) {
-      (void)::futimens(file.fd(), nullptr);
+      (void)::futimens(file.get(), nullptr);
     }
   }
 
-  OpenFile file;
+  base::Descriptor file;
   std::mutex mutex;
   std::condition_variable wake;
   bool ends = false;
   std::thread thread;  ///< declared last: it uses the members above
 };
 
-StateLock::StateLock(OpenFile file) : held_(std::make_unique<Held>(std::move(file))) {}
+StateLock::StateLock(base::Descriptor file) : held_(std::make_unique<Held>(std::move(file))) {}
 StateLock::StateLock(StateLock&& other) noexcept = default;
 StateLock& StateLock::operator=(StateLock&& other) noexcept = default;
 StateLock::~StateLock() = default;
@@ -121,9 +121,9 @@ base::Result<StateLock> StateLock::take(const std::string& folder) {
 
 base::Result<StateLock> StateLock::take_from_silent(const std::string& folder, uint64_t inode) {
   // Serialises concurrent takeovers; one of them succeeds.
-  const OpenFile turn(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!turn.is_open()) return file_failure("open", folder);
-  if (::flock(turn.fd(), LOCK_EX) != 0) return file_failure("lock", folder);
+  const base::Descriptor turn(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!turn) return file_failure("open", folder);
+  if (::flock(turn.get(), LOCK_EX) != 0) return file_failure("lock", folder);
   const std::string path = lock_path(folder);
   if (inode_of(path) != inode) {
     return base::failed(fmt::format("another daemon has taken over {}", folder));
@@ -162,9 +162,9 @@ bool is_shut_out(const std::string& state, uint64_t epoch) {
 
 base::Result<uint64_t> raise_epoch(FileCalls& calls, const std::string& folder, uint64_t least) {
   // Concurrent takeovers get successive epochs.
-  const OpenFile turn(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!turn.is_open()) return file_failure("open", folder);
-  if (::flock(turn.fd(), LOCK_EX) != 0 && errno != EBADF && errno != ENOLCK &&
+  const base::Descriptor turn(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!turn) return file_failure("open", folder);
+  if (::flock(turn.get(), LOCK_EX) != 0 && errno != EBADF && errno != ENOLCK &&
       errno != EOPNOTSUPP) {
     return file_failure("lock", folder);
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/files.hpp"
 #include "live/journal/file_calls.hpp"
 
 namespace goban::live::journal {
@@ -28,7 +29,7 @@ class StateLock {
 
  private:
   struct Held;
-  explicit StateLock(OpenFile file);
+  explicit StateLock(base::Descriptor file);
   std::unique_ptr<Held> held_;
 };
 

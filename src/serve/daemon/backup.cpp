@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "base/files.hpp"
 #include "live/journal/file_calls.hpp"
 #include "live/journal/journal_file.hpp"
 #include "site/store/sqlite_copy.hpp"
@@ -143,9 +144,9 @@ Result<BackupSummary> back_up(const ServeConfig& config, const std::string& to) 
   if (auto made = make_private(target); !made) return base::failure(made.error());
   // While the folder is locked, the daemon removes no payload (live/engine/local/run_folder.hpp),
   // so all unfinished jobs of the journal have theirs.
-  const live::journal::OpenFile payloads(
+  const base::Descriptor payloads(
       ::open((state / "payloads").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!payloads.is_open() || ::flock(payloads.fd(), LOCK_EX) != 0) {
+  if (!payloads || ::flock(payloads.get(), LOCK_EX) != 0) {
     return live::journal::file_failure("lock", (state / "payloads").string());
   }
   BackupSummary summary;
@@ -163,9 +164,8 @@ Result<BackupSummary> back_up(const ServeConfig& config, const std::string& to) 
   if (auto copied = copy_store(config, target, summary); !copied) {
     return base::failure(copied.error());
   }
-  const live::journal::OpenFile folder(::open(target.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.is_open() || ::syncfs(folder.fd()) != 0)
-    return live::journal::file_failure("write", to);
+  const base::Descriptor folder(::open(target.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder || ::syncfs(folder.get()) != 0) return live::journal::file_failure("write", to);
   return summary;
 }
 

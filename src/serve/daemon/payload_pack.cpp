@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/http/worker_pool.hpp"
 #include "live/journal/file_calls.hpp"
 #include "live/journal/journal_text.hpp"
@@ -21,7 +22,6 @@ namespace goban::serve::daemon {
 namespace fs = std::filesystem;
 using base::Result;
 using base::Status;
-using live::journal::OpenFile;
 
 namespace {
 
@@ -101,7 +101,7 @@ struct PayloadPack::Work {
   bool ends = false;
   uint64_t number = 0;
   std::string path;
-  OpenFile file;                   ///< created with the first record
+  base::Descriptor file;           ///< created with the first record
   std::vector<std::string> names;  ///< in packs that are not settled
   int64_t good_bytes = 0;
   uint64_t commits = 0;
@@ -110,11 +110,12 @@ struct PayloadPack::Work {
 
 Status PayloadPack::Work::begin_file() {
   path = fmt::format("{}/{}{}{}", folder, kPrefix, ++number, kEnd);
-  OpenFile fresh(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  base::Descriptor fresh(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   live::journal::FileCalls& calls = live::journal::system_files();
   const std::string header = header_line();
-  if (!fresh.is_open() || !live::journal::write_all(calls, fresh.fd(), header, 0) ||
-      calls.sync(fresh.fd()) != 0) {
+  if (!fresh || !live::journal::write_all(calls, fresh.get(), header, 0) ||
+      calls.sync(fresh.get()) != 0) {
     return live::journal::file_failure("write", path);
   }
   if (auto safe = live::journal::sync_folder(calls, folder); !safe) return safe;
@@ -125,7 +126,7 @@ Status PayloadPack::Work::begin_file() {
 }
 
 Status PayloadPack::Work::write(const Batch& batch) {
-  if (!file.is_open()) {
+  if (!file) {
     if (auto begun = begin_file(); !begun) return begun;
   }
   std::string lines;
@@ -134,11 +135,11 @@ Status PayloadPack::Work::write(const Batch& batch) {
     live::journal::append_line(lines, {.commit = commits + 1, .index = index++}, record);
   }
   live::journal::FileCalls& calls = live::journal::system_files();
-  if (!live::journal::write_all(calls, file.fd(), lines, good_bytes) ||
-      calls.sync(file.fd()) != 0) {
+  if (!live::journal::write_all(calls, file.get(), lines, good_bytes) ||
+      calls.sync(file.get()) != 0) {
     auto failure = live::journal::file_failure("write", path);
     // Later records would follow a partial write: start a new file for them.
-    if (calls.truncate(file.fd(), good_bytes) != 0) file = OpenFile();
+    if (calls.truncate(file.get(), good_bytes) != 0) file = base::Descriptor();
     return failure;
   }
   good_bytes += static_cast<int64_t>(lines.size());
@@ -160,18 +161,17 @@ void PayloadPack::Work::lead(std::unique_lock<std::mutex>& lock) {
 }
 
 Status PayloadPack::Work::sync_files(const std::vector<std::string>& some) const {
-  const OpenFile all(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!all.is_open()) return live::journal::file_failure("open", folder);
+  const base::Descriptor all(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!all) return live::journal::file_failure("open", folder);
   const bool one_by_one = some.size() <= kFilesOneByOne;
   for (const std::string& name : some) {
     if (!one_by_one) break;
     for (const std::string& path_below : {name + "/" + kPayloadFile, name}) {
-      const OpenFile each(::openat(all.fd(), path_below.c_str(), O_RDONLY | O_CLOEXEC));
-      if (each.is_open() && ::fsync(each.fd()) != 0)
-        return live::journal::file_failure("write", path_below);
+      const base::Descriptor each(::openat(all.get(), path_below.c_str(), O_RDONLY | O_CLOEXEC));
+      if (each && ::fsync(each.get()) != 0) return live::journal::file_failure("write", path_below);
     }
   }
-  const int synced = one_by_one ? ::fsync(all.fd()) : ::syncfs(all.fd());
+  const int synced = one_by_one ? ::fsync(all.get()) : ::syncfs(all.get());
   if (synced != 0) return live::journal::file_failure("write", folder);
   return {};
 }
@@ -183,7 +183,7 @@ Status PayloadPack::Work::settle() {
   {
     std::unique_lock lock(mutex);
     news.wait(lock, [this] { return !writing; });
-    file = OpenFile();  // later payloads go into a new pack
+    file = base::Descriptor();  // later payloads go into a new pack
     packs = packs_in(folder);
     some = names;
   }
@@ -200,7 +200,7 @@ void PayloadPack::Work::run() {
   std::unique_lock lock(mutex);
   const std::chrono::nanoseconds pause(settle_every_ns);
   while (!news.wait_for(lock, pause, [this] { return ends; })) {
-    if (!file.is_open()) continue;
+    if (!file) continue;
     lock.unlock();
     (void)settle();  // after a failure it is tried again in the next period
     lock.lock();

@@ -1,16 +1,13 @@
 #include "site/series/prune.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
-#include <unistd.h>
 #include <vector>
 
+#include "base/files.hpp"
 #include "site/series/month_file.hpp"
 #include "site/series/store_reader.hpp"
 #include "site/series/store_writer.hpp"
@@ -153,15 +150,6 @@ base::Status io_problem(const std::string& what, const std::string& path,
                       "check free space and permissions");
 }
 
-/// A file's name survives a power failure only if its folder is synced, too.
-base::Status sync_folder(const fs::path& folder) {
-  const int file = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool good = file >= 0 && ::fsync(file) == 0;
-  const std::error_code error(errno, std::generic_category());
-  if (file >= 0) ::close(file);
-  return good ? base::Status() : io_problem("write", folder.string(), error);
-}
-
 base::Status reduce_month(const std::string& path, Metric metric, PruneCounts& counts) {
   const auto month = StoreReader::open_file(path, metric);
   if (!month) return base::failure(month.error());
@@ -176,7 +164,7 @@ base::Status reduce_month(const std::string& path, Metric metric, PruneCounts& c
   fs::rename(fresh, path, error);
   if (error) return io_problem("replace", path, error);
   ++counts.months_reduced;
-  return sync_folder(fs::path(path).parent_path());
+  return base::sync_folder(fs::path(path).parent_path());  // or the new name may be lost
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct NameOptions {
                                                                       const NameOptions& options);
 
 enum class ExportFormat : uint8_t {
-  Records,  ///< CSV that records_csv.cpp reads: nothing is lost
+  Records,  ///< CSV of record_csv.hpp: lossless
   Swf,      ///< Standard Workload Format, with GPU columns
 };
 
