@@ -84,8 +84,8 @@ class Engine {
   virtual ~Engine() = default;
   /// Launches the run. A report follows: Started, Refused or Ended.
   virtual void launch(const LaunchOrder& order) = 0;
-  /// Stops the run as its StopWish specifies: signal, SIGTERM, SIGKILL. Ended follows. A run that
-  /// is unknown to the engine is reported Lost and never starts afterwards.
+  /// Stops the run as its StopRequest specifies: signal, SIGTERM, SIGKILL. Ended follows. A run
+  /// that is unknown to the engine is reported Lost and never starts afterwards.
   virtual void stop(RunId run, StopReason reason) = 0;
   /// Takes up a run that was launched according to the job table. Reports its state: Started, Ended
   /// or Lost. A run that is unknown to the engine is Lost and never starts afterwards.

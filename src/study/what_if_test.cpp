@@ -43,7 +43,7 @@ struct WhatIfTest : testing::Test {
     record.submit_ns = kNow - static_cast<base::TimeNs>(days_ago * static_cast<double>(kDay));
     record.start_ns = record.submit_ns + base::from_seconds(wait_s);
     record.end_ns = record.start_ns + 100 * base::kSecond;
-    record.state = site::records::JobState::Completed;
+    record.state = site::records::RecordedState::Completed;
     record.num_gpus = 2;
     record.model = model;
     auto store = site::store::JobStore::open(site.store, true);

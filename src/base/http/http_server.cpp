@@ -36,11 +36,12 @@ Response overload() {
 }  // namespace
 
 struct HttpServer::Work {
-  Work(TlsIdentity tls_identity, HttpLimits http_limits, Handler handle, WaitForNews wait_for_news)
+  Work(TlsIdentity tls_identity, HttpLimits http_limits, Handler handle,
+       WaitForUpdates wait_for_updates)
       : tls(std::move(tls_identity)),
         limits(http_limits),
         handler(std::move(handle)),
-        wait(std::move(wait_for_news)) {}
+        wait(std::move(wait_for_updates)) {}
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
   ~Work();
@@ -58,7 +59,7 @@ struct HttpServer::Work {
   TlsIdentity tls;
   HttpLimits limits;
   Handler handler;
-  WaitForNews wait;
+  WaitForUpdates wait;
   std::vector<ListenSocket> sockets;
   std::vector<MHD_Daemon*> daemons;  ///< one per socket
   std::vector<MHD_Daemon*> retired;  ///< no longer listening; their connections may continue
@@ -69,7 +70,7 @@ struct HttpServer::Work {
   std::map<uint32_t, uint32_t> connections_of;  ///< by uid, on Unix sockets
 
   std::mutex streams_mutex;
-  std::condition_variable streams_news;
+  std::condition_variable streams_updates;
   std::vector<std::shared_ptr<LiveStream>> streams;
   std::thread feeder;
   std::atomic<bool> stopping = false;
@@ -391,7 +392,7 @@ bool HttpServer::Work::add_stream(const std::shared_ptr<LiveStream>& stream) {
   const std::scoped_lock lock(streams_mutex);
   if (stopping || streams.size() >= limits.streams_max) return false;
   streams.push_back(stream);
-  streams_news.notify_all();
+  streams_updates.notify_all();
   return true;
 }
 
@@ -400,7 +401,7 @@ void HttpServer::Work::feed_streams() {
   for (;;) {
     {
       std::unique_lock lock(streams_mutex);
-      streams_news.wait(lock, [this] { return stopping || !streams.empty(); });
+      streams_updates.wait(lock, [this] { return stopping || !streams.empty(); });
       if (stopping) return;
       all = streams;
     }
@@ -425,7 +426,7 @@ HttpServer::Work::~Work() {
     stopping = true;
     all.swap(streams);
   }
-  streams_news.notify_all();
+  streams_updates.notify_all();
   if (feeder.joinable()) feeder.join();
   for (const auto& stream : all) stream->end();
   if (workers) workers->stop();
@@ -440,9 +441,9 @@ HttpServer::~HttpServer() = default;
 base::Result<std::unique_ptr<HttpServer>> HttpServer::start(std::vector<ListenSocket> sockets,
                                                             TlsIdentity tls, HttpLimits limits,
                                                             Handler handler,
-                                                            WaitForNews wait_for_news) {
-  auto work =
-      std::make_unique<Work>(std::move(tls), limits, std::move(handler), std::move(wait_for_news));
+                                                            WaitForUpdates wait_for_updates) {
+  auto work = std::make_unique<Work>(std::move(tls), limits, std::move(handler),
+                                     std::move(wait_for_updates));
   work->sockets = std::move(sockets);
   work->workers.emplace(limits.workers, limits.waiting_max);
   work->feeder = quiet_thread([raw = work.get()] { raw->feed_streams(); });

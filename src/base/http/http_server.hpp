@@ -50,13 +50,13 @@ class HttpServer {
   using Handler = std::function<Response(const Request&)>;
   /// Waits for a change, for less than a second; then the streams are filled. Called by one thread,
   /// and only while there are streams.
-  using WaitForNews = std::function<void()>;
+  using WaitForUpdates = std::function<void()>;
 
   /// Serves on all `sockets` and takes their ownership. Errors: Failed if a thread or TLS cannot
   /// start.
   [[nodiscard]] static base::Result<std::unique_ptr<HttpServer>> start(
       std::vector<ListenSocket> sockets, TlsIdentity tls, HttpLimits limits, Handler handler,
-      WaitForNews wait_for_news);
+      WaitForUpdates wait_for_updates);
   /// Answers the requests in progress, ends all streams and closes all connections.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;

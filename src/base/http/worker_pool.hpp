@@ -42,7 +42,7 @@ class WorkerPool {
       const std::scoped_lock lock(mutex_);
       stopping_ = true;
     }
-    news_.notify_all();
+    changed_.notify_all();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
   }
@@ -53,7 +53,7 @@ class WorkerPool {
       if (stopping_ || waiting_.size() >= waiting_max_) return false;
       waiting_.push_back(std::move(task));
     }
-    news_.notify_one();
+    changed_.notify_one();
     return true;
   }
 
@@ -61,7 +61,7 @@ class WorkerPool {
   void run() {
     std::unique_lock lock(mutex_);
     for (;;) {
-      news_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+      changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
       if (waiting_.empty()) return;
       const std::function<void()> task = std::move(waiting_.front());
       waiting_.pop_front();
@@ -71,7 +71,7 @@ class WorkerPool {
     }
   }
   std::mutex mutex_;
-  std::condition_variable news_;
+  std::condition_variable changed_;
   std::deque<std::function<void()>> waiting_;
   std::vector<std::thread> threads_;
   size_t waiting_max_;

@@ -140,7 +140,7 @@ struct ReplayOptions {
 };
 
 nlohmann::ordered_json replay_json(const serve::daemon::Replay& done) {
-  const live::loop::Turns::Fold& fold = done.fold;
+  const live::loop::CommitCycle::Fold& fold = done.fold;
   return {{"journal", done.journal},        {"records", fold.records},
           {"reproduced", fold.reproduced},  {"other", fold.other},
           {"uncompared", fold.uncompared},  {"first_other_record", fold.first_other},
@@ -148,7 +148,7 @@ nlohmann::ordered_json replay_json(const serve::daemon::Replay& done) {
 }
 
 std::string replay_text(const serve::daemon::Replay& done) {
-  const live::loop::Turns::Fold& fold = done.fold;
+  const live::loop::CommitCycle::Fold& fold = done.fold;
   std::string out = fmt::format(
       "{} records, {} decisions reproduced, {} different{}\n", fold.records, fold.reproduced,
       fold.other,

@@ -14,9 +14,9 @@ std::chrono::seconds patience() {
   constexpr int64_t kUsual_s = 60;
   constexpr int64_t kMost_s = 86'400;
   const char* const said = std::getenv("GOBAN_PATIENCE_S");
-  const auto wished_s = base::parse_int(said == nullptr ? "" : said);
-  return std::chrono::seconds(wished_s && *wished_s >= 0 && *wished_s <= kMost_s ? *wished_s
-                                                                                 : kUsual_s);
+  const auto requested_s = base::parse_int(said == nullptr ? "" : said);
+  return std::chrono::seconds(
+      requested_s && *requested_s >= 0 && *requested_s <= kMost_s ? *requested_s : kUsual_s);
 }
 
 }  // namespace

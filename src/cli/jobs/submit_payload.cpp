@@ -55,14 +55,15 @@ void warn_of_variables(const std::vector<std::string>& names) {
              text);
 }
 
-json environment_json(const live::job::EnvironmentWish& wish) {
+json environment_json(const live::job::EnvironmentRequest& request) {
   json out = json::object();
   std::vector<std::string> left_out;
   for (const auto& [name, value] : environment()) {
     // The token belongs to the submitter and is not passed to the job.
     if (name == "GOBAN_TOKEN") continue;
-    const bool named = std::find(wish.names.begin(), wish.names.end(), name) != wish.names.end();
-    if (!wish.all && !named && !is_basic(name)) continue;
+    const bool named =
+        std::find(request.names.begin(), request.names.end(), name) != request.names.end();
+    if (!request.all && !named && !is_basic(name)) continue;
     if (is_utf8(name) && is_utf8(value)) {
       out[name] = value;
     } else {
@@ -70,7 +71,7 @@ json environment_json(const live::job::EnvironmentWish& wish) {
     }
   }
   warn_of_variables(left_out);
-  for (const auto& [name, value] : wish.values) out[name] = value;
+  for (const auto& [name, value] : request.values) out[name] = value;
   return out;
 }
 
@@ -91,9 +92,10 @@ void warn(const std::vector<live::job::UnreadDirective>& unread, const std::stri
   }
 }
 
-Result<live::job::JobWish> apply_choices(live::job::JobWish wish, const SubmitChoices& choices) {
+Result<live::job::SubmitRequest> apply_choices(live::job::SubmitRequest request,
+                                               const SubmitChoices& choices) {
   for (const auto& [name, value] : choices.options) {
-    auto status = live::job::find_submit_option(name)->set(wish, value);
+    auto status = live::job::find_submit_option(name)->set(request, value);
     if (!status) {
       base::Error error = std::move(status.error());
       error.code = base::ErrorCode::Usage;
@@ -101,8 +103,8 @@ Result<live::job::JobWish> apply_choices(live::job::JobWish wish, const SubmitCh
       return base::failure(std::move(error));
     }
   }
-  for (const std::string& note : wish.notes) fmt::print(stderr, "goban: warning: {}\n", note);
-  return wish;
+  for (const std::string& note : request.notes) fmt::print(stderr, "goban: warning: {}\n", note);
+  return request;
 }
 
 std::string absolute_folder(const std::string& folder) {
@@ -162,9 +164,9 @@ Result<json> submission_json(const SubmitPayload& payload, const SubmitChoices& 
   auto directives = live::job::read_directives(payload.script, payload.script_name);
   if (!directives) return base::failure(std::move(directives.error()));
   warn(directives->unread, payload.script_name);
-  auto wish = apply_choices(std::move(directives->wish), choices);
-  if (!wish) return base::failure(std::move(wish.error()));
-  auto submission = live::job::finish(std::move(*wish));
+  auto request = apply_choices(std::move(directives->request), choices);
+  if (!request) return base::failure(std::move(request.error()));
+  auto submission = live::job::finish(std::move(*request));
   if (!submission) return base::failure(std::move(submission.error()));
   live::job::JobSpec& spec = submission->spec;
   if (spec.name.empty()) spec.name = payload.job_name;

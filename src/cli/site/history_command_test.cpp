@@ -47,7 +47,7 @@ TEST_F(HistoryCommand, WhatADaemonAppendsIsNoImport) {
   record.user = "ann";
   record.submit_ns = record.start_ns = 1'700'000'000 * base::kSecond;
   record.end_ns = record.start_ns + base::kSecond;
-  record.state = site::records::JobState::Completed;
+  record.state = site::records::RecordedState::Completed;
   record.num_gpus = 1;
   {
     auto store = site::store::JobStore::open(folder.path() + "/s.db", true);

@@ -56,18 +56,18 @@ struct Recorded {
 };
 
 /// Whether a job may have neighbours on its GPUs, as declared.
-enum class SharingWish : uint8_t { Unsaid, No, Yes };
+enum class SharingRequest : uint8_t { Unsaid, No, Yes };
 
 /// Service targets and resource use of a training job, from its submission or a job profile.
 struct TrainingFacts {
-  TimeNs deadline_ns = -1;                    ///< relative to the submission; -1 = no deadline
-  int64_t gpu_mem_bytes = 0;                  ///< peak per GPU; 0 = unknown
-  float gpu_util_pct = -1;                    ///< per GPU, without neighbours; negative = unknown
-  int32_t epochs = 0;                         ///< in total; 0 = unknown
-  int32_t batch_size = 0;                     ///< 0 = unknown
-  float max_slowdown = 0;                     ///< maximum JCT / duration alone; 0 = none
-  TimeNs max_wait_ns = -1;                    ///< maximum time without resources; -1 = none
-  SharingWish sharing = SharingWish::Unsaid;  ///< Unsaid: as set for its partition
+  TimeNs deadline_ns = -1;    ///< relative to the submission; -1 = no deadline
+  int64_t gpu_mem_bytes = 0;  ///< peak per GPU; 0 = unknown
+  float gpu_util_pct = -1;    ///< per GPU, without neighbours; negative = unknown
+  int32_t epochs = 0;         ///< in total; 0 = unknown
+  int32_t batch_size = 0;     ///< 0 = unknown
+  float max_slowdown = 0;     ///< maximum JCT / duration alone; 0 = none
+  TimeNs max_wait_ns = -1;    ///< maximum time without resources; -1 = none
+  SharingRequest sharing = SharingRequest::Unsaid;  ///< Unsaid: as set for its partition
   friend bool operator==(const TrainingFacts&, const TrainingFacts&) = default;
 };
 

@@ -53,7 +53,7 @@ struct SiteRules {
   std::vector<UserRule> users;
   std::vector<double> partition_priority;  ///< by PartitionId, from 0 to 1
   /// By PartitionId: for jobs that do not declare whether they share their GPUs.
-  std::vector<SharingWish> partition_sharing;
+  std::vector<SharingRequest> partition_sharing;
   std::vector<double> qos_priority;  ///< by QosId, from 0 to 1
   PriorityWeights weights;
   /// Half-life of usage; 0 = usage does not decay.
@@ -61,9 +61,9 @@ struct SiteRules {
   /// Priorities are recomputed at multiples of this interval.
   base::TimeNs recalculate_ns = base::from_seconds(300);
 
-  [[nodiscard]] SharingWish sharing_of(PartitionId partition) const {
+  [[nodiscard]] SharingRequest sharing_of(PartitionId partition) const {
     return partition.index() < partition_sharing.size() ? partition_sharing[partition.index()]
-                                                        : SharingWish::Unsaid;
+                                                        : SharingRequest::Unsaid;
   }
 };
 

@@ -106,12 +106,12 @@ class RulesReader {
     }
   }
 
-  static SharingWish read_wish(TableReader& table) {
+  static SharingRequest read_request(TableReader& table) {
     const std::string share = table.text("share");
     if (share != "yes" && share != "no") {
       table.refuse("share", fmt::format("is \"{}\"", share), "use \"yes\" or \"no\"");
     }
-    return share == "yes" ? SharingWish::Yes : SharingWish::No;
+    return share == "yes" ? SharingRequest::Yes : SharingRequest::No;
   }
 
   /// Priorities by name, divided by the largest; for partitions also the sharing rule.
@@ -124,7 +124,7 @@ class RulesReader {
       if (!shares) table.require("priority", "give a number >= 0; the largest is scaled to 1");
       const std::string name = table.text("name");
       const double priority = table.number("priority", 0, kWeightMax, 0);
-      const SharingWish wish = shares ? read_wish(table) : SharingWish::Unsaid;
+      const SharingRequest request = shares ? read_request(table) : SharingRequest::Unsaid;
       table.finish();
       if (!seen.insert(name).second) {
         table.refuse("name", fmt::format("{} {} is given twice", key, name), "keep one of them");
@@ -132,9 +132,9 @@ class RulesReader {
       const size_t id = names.intern(name);
       out.resize(std::max(out.size(), id + 1));
       out[id] = priority;
-      if (wish != SharingWish::Unsaid) {
+      if (request != SharingRequest::Unsaid) {
         rules_.partition_sharing.resize(std::max(rules_.partition_sharing.size(), id + 1));
-        rules_.partition_sharing[id] = wish;
+        rules_.partition_sharing[id] = request;
       }
       largest = std::max(largest, priority);
     }

@@ -69,10 +69,10 @@ TEST(SiteRulesFile, RulesGetTheIdsOfTheHistory) {
   const auto sharing = [&](std::string_view partition) {
     return rules->sharing_of(PartitionId(history.partitions.find(partition)));
   };
-  EXPECT_EQ(sharing("shared"), SharingWish::Yes);
-  EXPECT_EQ(sharing("whole"), SharingWish::No);
-  EXPECT_EQ(sharing("silent"), SharingWish::Unsaid);
-  EXPECT_EQ(rules->sharing_of(PartitionId(99U)), SharingWish::Unsaid) << "no rule";
+  EXPECT_EQ(sharing("shared"), SharingRequest::Yes);
+  EXPECT_EQ(sharing("whole"), SharingRequest::No);
+  EXPECT_EQ(sharing("silent"), SharingRequest::Unsaid);
+  EXPECT_EQ(rules->sharing_of(PartitionId(99U)), SharingRequest::Unsaid) << "no rule";
   EXPECT_EQ(rules->partition_priority[history.partitions.find("whole")], 0.5);
   EXPECT_EQ(rules->qos_priority[history.qos.find("urgent")], 1);
 }

@@ -28,7 +28,7 @@ struct TenantTraits {
   AppId app;              ///< invalid: unknown
   float util_pct = -1;    ///< per GPU, without neighbours; negative = unknown
   int64_t mem_bytes = 0;  ///< peak per GPU; 0 = unknown
-  SharingWish sharing = SharingWish::Unsaid;
+  SharingRequest sharing = SharingRequest::Unsaid;
   auto operator<=>(const TenantTraits&) const = default;
 };
 

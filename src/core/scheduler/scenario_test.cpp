@@ -225,7 +225,7 @@ void add_job(Scenario& s, std::istringstream& words) {
     } else if (key == "mem") {
       facts.gpu_mem_bytes = static_cast<int64_t>(std::stod(value) * (int64_t{1} << 30));
     } else if (key == "share") {
-      facts.sharing = value == "yes" ? model::SharingWish::Yes : model::SharingWish::No;
+      facts.sharing = value == "yes" ? model::SharingRequest::Yes : model::SharingRequest::No;
     } else if (key == "partition") {
       job.request.partition = model::PartitionId(s.history.partitions.intern(value));
     } else if (key == "epochs") {

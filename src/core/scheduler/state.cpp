@@ -52,7 +52,7 @@ void State::submit(const model::Event& submitted) {
   JobState& job = jobs_[slot];
   job = {.request = *submitted.request, .job = submitted.job, .arrival = arrivals_++};
   if (submitted.training != nullptr) job.training = *submitted.training;
-  if (job.training.sharing == model::SharingWish::Unsaid) {
+  if (job.training.sharing == model::SharingRequest::Unsaid) {
     job.training.sharing = policies_->rules->sharing_of(job.request.partition);
   }
   register_job(slot);

@@ -219,7 +219,7 @@ template <typename T>
 concept OptionalLike = requires(T value) { value.has_value(); };
 
 constexpr auto last_of(core::model::JobPhase) { return core::model::JobPhase::Running; }
-constexpr auto last_of(core::model::SharingWish) { return core::model::SharingWish::Yes; }
+constexpr auto last_of(core::model::SharingRequest) { return core::model::SharingRequest::Yes; }
 constexpr auto last_of(NodePower::NodeState) { return NodePower::NodeState::Waking; }
 
 json written(double value) {

@@ -67,8 +67,8 @@ class OptionLine {
     while (at_ < words_.size()) {
       const Status status = dialect_ == nullptr ? read_own() : read_foreign();
       if (!status) return status;
-      for (std::string& note : out_->wish.notes) unread(option_, std::move(note));
-      out_->wish.notes.clear();
+      for (std::string& note : out_->request.notes) unread(option_, std::move(note));
+      out_->request.notes.clear();
     }
     return {};
   }
@@ -90,7 +90,7 @@ class OptionLine {
   }
 
   Status apply(Setter set, std::string_view value) {
-    auto status = set(out_->wish, value);
+    auto status = set(out_->request, value);
     if (!status) return base::failure(with_option(std::move(status.error()), option_));
     return status;
   }
@@ -217,10 +217,10 @@ Found directive_in(std::string_view line) {
 }
 
 /// Conventions follow the first directive of another system.
-void take_conventions(const Dialect* dialect, JobWish& wish) {
-  if (dialect == nullptr || !wish.dialect.empty()) return;
-  wish.dialect = dialect->name;
-  wish.separate_errors = dialect != &slurm_dialect();
+void take_conventions(const Dialect* dialect, SubmitRequest& request) {
+  if (dialect == nullptr || !request.dialect.empty()) return;
+  request.dialect = dialect->name;
+  request.separate_errors = dialect != &slurm_dialect();
 }
 
 }  // namespace
@@ -241,7 +241,7 @@ Result<Directives> read_directives(std::string_view script, const std::string& n
     }
     const Found found = directive_in(line);
     if (found.directive && head) {
-      take_conventions(found.dialect, out.wish);
+      take_conventions(found.dialect, out.request);
       OptionLine options(found.dialect, number, out);
       if (auto status = options.read(found.text); !status) {
         status.error().place.file = name;

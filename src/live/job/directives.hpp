@@ -18,7 +18,7 @@ struct UnreadDirective {
 };
 
 struct Directives {
-  JobWish wish{};
+  SubmitRequest request{};
   std::vector<UnreadDirective> unread{};  ///< by line
 };
 

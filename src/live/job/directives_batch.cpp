@@ -29,93 +29,93 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
 }
 
 /// -v NAME,NAME=value: in addition to those of -V.
-Status add_variables(JobWish& wish, std::string_view value) {
-  JobWish read;
+Status add_variables(SubmitRequest& request, std::string_view value) {
+  SubmitRequest read;
   if (const auto status = apply_export(read, value); !status) return status;
   for (std::string& name : read.environment.names)
-    wish.environment.names.push_back(std::move(name));
-  for (auto& each : read.environment.values) wish.environment.values.push_back(std::move(each));
+    request.environment.names.push_back(std::move(name));
+  for (auto& each : read.environment.values) request.environment.values.push_back(std::move(each));
   return {};
 }
 
-Status export_all(JobWish& wish, std::string_view) {
-  wish.environment.all = true;
+Status export_all(SubmitRequest& request, std::string_view) {
+  request.environment.all = true;
   return {};
 }
 
-Status add_sge_resource(JobWish& wish, std::string_view item) {
+Status add_sge_resource(SubmitRequest& request, std::string_view item) {
   const auto [name, value] = pair_of(item);
   if (is_one_of(name, {"h_rt", "s_rt"})) {
-    return set_time<&JobSpec::walltime_limit_ns, parse_batch_time>(wish, value);
+    return set_time<&JobSpec::walltime_limit_ns, parse_batch_time>(request, value);
   }
   if (is_one_of(name, {"gpu", "gpus", "ngpus", "num_gpus"})) {
-    return set_gpus<&JobWish::gpus_per_node>(wish, value);
+    return set_gpus<&SubmitRequest::gpus_per_node>(request, value);
   }
   if (is_one_of(name, {"h_vmem", "mem_free", "mem_req", "s_vmem", "mem"})) {
-    return set_memory_per<&JobWish::mem_per_core_bytes, 1>(wish, value);
+    return set_memory_per<&SubmitRequest::mem_per_core_bytes, 1>(request, value);
   }
   if (name == "exclusive" || name == "excl") {
-    return set_sharing<core::model::SharingWish::No>(wish, {});
+    return set_sharing<core::model::SharingRequest::No>(request, {});
   }
-  if (name.starts_with("rt_")) return set_resource_type(wish, name, value);
-  wish.notes.push_back(fmt::format("unknown resource '{}'", name));
+  if (name.starts_with("rt_")) return set_resource_type(request, name, value);
+  request.notes.push_back(fmt::format("unknown resource '{}'", name));
   return {};
 }
 
-Status add_sge_resources(JobWish& wish, std::string_view value) {
+Status add_sge_resources(SubmitRequest& request, std::string_view value) {
   for (const std::string_view item : split_list(value)) {
-    if (const auto status = add_sge_resource(wish, item); !status) return status;
+    if (const auto status = add_sge_resource(request, item); !status) return status;
   }
   return {};
 }
 
 /// "smp 8": the name of the parallel environment is ignored.
-Status set_slots(JobWish& wish, std::string_view value) {
+Status set_slots(SubmitRequest& request, std::string_view value) {
   const size_t space = std::min(value.find(' '), value.size());
   std::string_view count = value.substr(std::min(space + 1, value.size()));
   if (const size_t dash = count.find('-'); dash != std::string_view::npos) {
-    wish.notes.push_back(fmt::format("of {} slots the minimum is used", count));
+    request.notes.push_back(fmt::format("of {} slots the minimum is used", count));
     count = count.substr(0, dash);
   }
-  return set_count<&JobWish::slots>(wish, count);
+  return set_count<&SubmitRequest::slots>(request, count);
 }
 
-Status join_output(JobWish& wish, std::string_view value) {
-  wish.separate_errors = !is_one_of(value, {"y", "yes", "oe", "eo"});
-  if (!wish.separate_errors) wish.spec.stderr_path.clear();
+Status join_output(SubmitRequest& request, std::string_view value) {
+  request.separate_errors = !is_one_of(value, {"y", "yes", "oe", "eo"});
+  if (!request.separate_errors) request.spec.stderr_path.clear();
   return {};
 }
 
-Status hold_for_jobs(JobWish& wish, std::string_view value) {
+Status hold_for_jobs(SubmitRequest& request, std::string_view value) {
   for (const std::string_view job : split_list(value)) {
     const auto one = parse_dependencies(job);
     if (!one || job.find(':') != std::string_view::npos) {
       return base::bad_data({}, fmt::format("'{}' is not a valid job number", job),
                             "write job numbers, as printed by goban submit");
     }
-    wish.spec.dependencies.push_back(one->front());
+    request.spec.dependencies.push_back(one->front());
   }
   return {};
 }
 
-Status set_task_limit(JobWish& wish, std::string_view value) {
+Status set_task_limit(SubmitRequest& request, std::string_view value) {
   const auto limit = parse_count(value, 1);
   if (!limit) return base::failure(limit.error());
-  wish.spec.array_limit = *limit;
+  request.spec.array_limit = *limit;
   return {};
 }
 
-Status notify(JobWish& wish, std::string_view) { return apply_signal(wish, "USR2@60"); }
+Status notify(SubmitRequest& request, std::string_view) { return apply_signal(request, "USR2@60"); }
 
 /// A limit that was set separately (-tc) is kept.
-Status set_sge_array(JobWish& wish, std::string_view value) {
-  const int32_t limit = wish.spec.array_limit;
-  const auto status = set_array(wish, value);
-  if (wish.spec.array_limit == 0) wish.spec.array_limit = limit;
+Status set_sge_array(SubmitRequest& request, std::string_view value) {
+  const int32_t limit = request.spec.array_limit;
+  const auto status = set_array(request, value);
+  if (request.spec.array_limit == 0) request.spec.array_limit = limit;
   return status;
 }
 
-Status keep_folder(JobWish&, std::string_view) { return {}; }
+Status keep_folder(SubmitRequest&, std::string_view) { return {}; }
 
 constexpr auto kGridEngine = std::to_array<DirectiveOption>({
     {"N", 1, set_text<&JobSpec::name>, {}},
@@ -154,72 +154,73 @@ constexpr auto kGridEngine = std::to_array<DirectiveOption>({
 });
 
 /// "2:ncpus=8:ngpus=4:mem=64gb:mpiprocs=4" of select, or Torque's nodes ("ppn", "gpus").
-Status set_chunks(JobWish& wish, std::string_view value) {
+Status set_chunks(SubmitRequest& request, std::string_view value) {
   if (value.find('+') != std::string_view::npos) {
     return base::bad_data({}, fmt::format("'{}' requests different kinds of nodes", value),
                           "submit the parts as separate jobs");
   }
   const auto parts = split_list(value, ':');
   const bool counted = !parts.empty() && base::parse_int(parts[0]).has_value();
-  if (const auto nodes = set_nodes(wish, counted ? parts[0] : "1"); !nodes) return nodes;
+  if (const auto nodes = set_nodes(request, counted ? parts[0] : "1"); !nodes) return nodes;
   for (size_t i = counted ? 1 : 0; i < parts.size(); ++i) {
     const auto [name, count] = pair_of(parts[i]);
     Status status;
     if (is_one_of(name, {"ngpus", "gpus"})) {
-      status = set_gpus<&JobWish::gpus_per_node>(wish, count);
+      status = set_gpus<&SubmitRequest::gpus_per_node>(request, count);
     } else if (is_one_of(name, {"ncpus", "ppn"})) {
       const auto cores = parse_count(count, 1);
       if (!cores) return base::failure(cores.error());
-      wish.spec.cores = *cores;
+      request.spec.cores = *cores;
     } else if (name == "mem") {
-      status = set_memory<1>(wish, count);
+      status = set_memory<1>(request, count);
     } else if (!is_one_of(name, {"mpiprocs", "ompthreads"})) {
-      wish.notes.push_back(fmt::format("unknown node resource '{}'", parts[i]));
+      request.notes.push_back(fmt::format("unknown node resource '{}'", parts[i]));
     }
     if (!status) return status;
   }
   return {};
 }
 
-Status add_pbs_resource(JobWish& wish, std::string_view item) {
+Status add_pbs_resource(SubmitRequest& request, std::string_view item) {
   const auto [name, value] = pair_of(item);
   if (name == "walltime") {
-    return set_time<&JobSpec::walltime_limit_ns, parse_batch_time>(wish, value);
+    return set_time<&JobSpec::walltime_limit_ns, parse_batch_time>(request, value);
   }
-  if (is_one_of(name, {"select", "nodes"})) return set_chunks(wish, value);
-  if (is_one_of(name, {"ngpus", "gpus"})) return set_gpus<&JobWish::gpus_per_node>(wish, value);
+  if (is_one_of(name, {"select", "nodes"})) return set_chunks(request, value);
+  if (is_one_of(name, {"ngpus", "gpus"}))
+    return set_gpus<&SubmitRequest::gpus_per_node>(request, value);
   if (name == "ncpus") {
     const auto cores = parse_count(value, 1);
     if (!cores) return base::failure(cores.error());
-    wish.spec.cores = *cores;
+    request.spec.cores = *cores;
     return {};
   }
-  if (name == "mem") return set_memory<1>(wish, value);
-  wish.notes.push_back(fmt::format("unknown resource '{}'", name));
+  if (name == "mem") return set_memory<1>(request, value);
+  request.notes.push_back(fmt::format("unknown resource '{}'", name));
   return {};
 }
 
-Status add_pbs_resources(JobWish& wish, std::string_view value) {
+Status add_pbs_resources(SubmitRequest& request, std::string_view value) {
   for (const std::string_view item : split_list(value)) {
-    if (const auto status = add_pbs_resource(wish, item); !status) return status;
+    if (const auto status = add_pbs_resource(request, item); !status) return status;
   }
   return {};
 }
 
 /// In ABCI 3.0, resource types are queue names.
-Status set_pbs_queue(JobWish& wish, std::string_view value) {
-  if (!value.starts_with("rt_")) return set_text<&JobSpec::partition>(wish, value);
-  const int32_t nodes = wish.nodes;
-  const auto status = set_resource_type(wish, value, {});
-  wish.nodes = nodes;
+Status set_pbs_queue(SubmitRequest& request, std::string_view value) {
+  if (!value.starts_with("rt_")) return set_text<&JobSpec::partition>(request, value);
+  const int32_t nodes = request.nodes;
+  const auto status = set_resource_type(request, value, {});
+  request.nodes = nodes;
   return status;
 }
 
-Status add_pbs_attribute(JobWish& wish, std::string_view item) {
+Status add_pbs_attribute(SubmitRequest& request, std::string_view item) {
   const auto [name, value] = pair_of(item);
-  if (name == "group_list") return set_text<&JobSpec::account>(wish, value);
-  if (name == "depend") return set_dependencies(wish, value);
-  wish.notes.push_back(fmt::format("unknown attribute '{}'", name));
+  if (name == "group_list") return set_text<&JobSpec::account>(request, value);
+  if (name == "depend") return set_dependencies(request, value);
+  request.notes.push_back(fmt::format("unknown attribute '{}'", name));
   return {};
 }
 

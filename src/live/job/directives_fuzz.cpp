@@ -17,8 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     GOBAN_CHECK(each.line >= line && !each.why.empty());
     line = each.line;
   }
-  GOBAN_CHECK(read->wish.notes.empty());
-  const auto made = goban::live::job::finish(std::move(read->wish));
+  GOBAN_CHECK(read->request.notes.empty());
+  const auto made = goban::live::job::finish(std::move(read->request));
   if (!made) {
     GOBAN_CHECK(!made.error().message.empty());
     return 0;

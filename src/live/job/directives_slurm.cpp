@@ -15,11 +15,11 @@ constexpr std::string_view kNoNodeChoice = "nodes are chosen by the policy";
 constexpr std::string_view kNoBinding = "processes are not bound to cores";
 constexpr std::string_view kOfSubmit = "it applies to the submit command, not to the job";
 
-Status set_gres(JobWish& wish, std::string_view value) {
+Status set_gres(SubmitRequest& request, std::string_view value) {
   for (const std::string_view each : split_list(value)) {
     if (each != "gpu" && !each.starts_with("gpu:")) {
-      wish.notes.push_back(fmt::format("unknown resource '{}'", each));
-    } else if (const auto set = set_gpus<&JobWish::gpus_per_node>(wish, each); !set) {
+      request.notes.push_back(fmt::format("unknown resource '{}'", each));
+    } else if (const auto set = set_gpus<&SubmitRequest::gpus_per_node>(request, each); !set) {
       return set;
     }
   }
@@ -27,34 +27,34 @@ Status set_gres(JobWish& wish, std::string_view value) {
 }
 
 /// --gpus=TYPE:N,TYPE:N adds up.
-template <int32_t JobWish::* Field>
-Status set_gpu_list(JobWish& wish, std::string_view value) {
+template <int32_t SubmitRequest::* Field>
+Status set_gpu_list(SubmitRequest& request, std::string_view value) {
   int32_t sum = 0;
   for (const std::string_view each : split_list(value)) {
-    const auto count = parse_gpus(wish, each);
+    const auto count = parse_gpus(request, each);
     if (!count) return base::failure(count.error());
     sum += *count;
     if (sum > 1'000'000) return base::bad_data({}, "too many GPUs", "request fewer");
   }
-  return set_gpus<Field>(wish, fmt::format("{}", sum));
+  return set_gpus<Field>(request, fmt::format("{}", sum));
 }
 
-Status set_partition(JobWish& wish, std::string_view value) {
+Status set_partition(SubmitRequest& request, std::string_view value) {
   const auto parts = split_list(value);
   if (parts.size() > 1) {
-    wish.notes.push_back(fmt::format("of the partitions {} the first is used", value));
+    request.notes.push_back(fmt::format("of the partitions {} the first is used", value));
   }
-  return set_text<&JobSpec::partition>(wish, parts.empty() ? value : parts.front());
+  return set_text<&JobSpec::partition>(request, parts.empty() ? value : parts.front());
 }
 
-Status set_nice(JobWish& wish, std::string_view value) {
+Status set_nice(SubmitRequest& request, std::string_view value) {
   if (value.empty()) value = "100";
-  const auto status = set_priority(wish, value);
-  if (status) wish.spec.priority = -wish.spec.priority;
+  const auto status = set_priority(request, value);
+  if (status) request.spec.priority = -request.spec.priority;
   return status;
 }
 
-Status refuse_hetjob(JobWish&, std::string_view) {
+Status refuse_hetjob(SubmitRequest&, std::string_view) {
   return base::bad_data({}, "heterogeneous jobs are not supported",
                         "submit the parts as separate jobs");
 }
@@ -62,23 +62,23 @@ Status refuse_hetjob(JobWish&, std::string_view) {
 constexpr auto kOptions = std::to_array<DirectiveOption>({
     {"J job-name", 1, set_text<&JobSpec::name>, {}},
     {"N nodes", 1, set_nodes, {}},
-    {"n ntasks", 1, set_count<&JobWish::tasks>, {}},
-    {"ntasks-per-node tasks-per-node", 1, set_count<&JobWish::tasks_per_node>, {}},
-    {"c cpus-per-task", 1, set_count<&JobWish::cores_per_task>, {}},
+    {"n ntasks", 1, set_count<&SubmitRequest::tasks>, {}},
+    {"ntasks-per-node tasks-per-node", 1, set_count<&SubmitRequest::tasks_per_node>, {}},
+    {"c cpus-per-task", 1, set_count<&SubmitRequest::cores_per_task>, {}},
     {"mem", 1, set_memory<kMebibyte>, {}},
-    {"mem-per-cpu", 1, set_memory_per<&JobWish::mem_per_core_bytes, kMebibyte>, {}},
-    {"mem-per-gpu", 1, set_memory_per<&JobWish::mem_per_gpu_bytes, kMebibyte>, {}},
+    {"mem-per-cpu", 1, set_memory_per<&SubmitRequest::mem_per_core_bytes, kMebibyte>, {}},
+    {"mem-per-gpu", 1, set_memory_per<&SubmitRequest::mem_per_gpu_bytes, kMebibyte>, {}},
     {"t time", 1, set_time<&JobSpec::walltime_limit_ns, parse_slurm_time>, {}},
     {"p partition", 1, set_partition, {}},
     {"A account", 1, set_text<&JobSpec::account>, {}},
     {"q qos", 1, set_text<&JobSpec::qos>, {}},
     {"reservation", 1, set_text<&JobSpec::reservation>, {}},
     {"gres", 1, set_gres, {}},
-    {"G gpus", 1, set_gpu_list<&JobWish::gpus>, {}},
-    {"gpus-per-node", 1, set_gpu_list<&JobWish::gpus_per_node>, {}},
-    {"gpus-per-task", 1, set_gpu_list<&JobWish::gpus_per_task>, {}},
-    {"exclusive", kOptional, set_sharing<core::model::SharingWish::No>, {}},
-    {"s oversubscribe share", 0, set_sharing<core::model::SharingWish::Yes>, {}},
+    {"G gpus", 1, set_gpu_list<&SubmitRequest::gpus>, {}},
+    {"gpus-per-node", 1, set_gpu_list<&SubmitRequest::gpus_per_node>, {}},
+    {"gpus-per-task", 1, set_gpu_list<&SubmitRequest::gpus_per_task>, {}},
+    {"exclusive", kOptional, set_sharing<core::model::SharingRequest::No>, {}},
+    {"s oversubscribe share", 0, set_sharing<core::model::SharingRequest::Yes>, {}},
     {"d dependency", 1, set_dependencies, {}},
     {"a array", 1, set_array, {}},
     {"o output", 1, set_output<&JobSpec::stdout_path, slurm_output>, {}},

@@ -24,7 +24,7 @@ Directives read(const std::string& lines) {
 Submission made(const std::string& lines) {
   Directives directives = read(lines);
   EXPECT_THAT(directives.unread, IsEmpty()) << lines;
-  const auto submission = finish(directives.wish);
+  const auto submission = finish(directives.request);
   EXPECT_TRUE(submission.has_value()) << (submission ? "" : submission.error().text());
   return submission ? *submission : Submission{};
 }
@@ -75,8 +75,9 @@ INSTANTIATE_TEST_SUITE_P(
         CASE("#SBATCH -t UNLIMITED", m.spec.walltime_limit_ns == 0),
         CASE("#SBATCH -A lab -q high --reservation=day",
              m.spec.account == "lab" && m.spec.qos == "high" && m.spec.reservation == "day"),
-        CASE("#SBATCH --exclusive", m.spec.training.sharing == core::model::SharingWish::No),
-        CASE("#SBATCH --exclusive=user", m.spec.training.sharing == core::model::SharingWish::No),
+        CASE("#SBATCH --exclusive", m.spec.training.sharing == core::model::SharingRequest::No),
+        CASE("#SBATCH --exclusive=user",
+             m.spec.training.sharing == core::model::SharingRequest::No),
         CASE("#SBATCH -o out-%A_%a.txt", m.spec.stdout_path == "out-%A_%a.txt"),
         CASE("#SBATCH -o %u/%x-%J.out -e err-%j",
              m.spec.stdout_path == "%u/%x-%j.out" && m.spec.stderr_path == "err-%j"),
@@ -181,8 +182,8 @@ TEST(Directives, WhatHasNoEffectIsNamedWithItsLine) {
                   "3 --gres: the GPU model 'a100' is not considered: any GPU is used",
                   "3 --gres: unknown resource 'shard:1'", "4 -M me@example.org: no mail is sent",
                   "4 -soft: unknown option", "6 #SBATCH -N 2: it follows the first command"));
-  EXPECT_EQ(found.wish.spec.name, "x");
-  EXPECT_EQ(finish(found.wish)->spec.num_gpus, 2);
+  EXPECT_EQ(found.request.spec.name, "x");
+  EXPECT_EQ(finish(found.request)->spec.num_gpus, 2);
 }
 
 TEST(Directives, RefusalsNameLineOptionAndRemedy) {
@@ -213,23 +214,23 @@ TEST(Directives, WindowsLineEndsAreRefused) {
   EXPECT_THAT(read.error().text(), HasSubstr("dos2unix"));
 }
 
-TEST(JobWish, ImpossibleSizesAreRefused) {
-  JobWish wish;
-  wish.nodes = 1'000'000;
-  wish.gpus_per_node = 1'000'000;
-  EXPECT_FALSE(finish(wish).has_value());
-  wish.gpus_per_node = 1;
-  wish.mem_per_core_bytes = int64_t{1} << 50;
-  wish.cores_per_task = 1000;
-  EXPECT_FALSE(finish(wish).has_value());
+TEST(SubmitRequest, ImpossibleSizesAreRefused) {
+  SubmitRequest request;
+  request.nodes = 1'000'000;
+  request.gpus_per_node = 1'000'000;
+  EXPECT_FALSE(finish(request).has_value());
+  request.gpus_per_node = 1;
+  request.mem_per_core_bytes = int64_t{1} << 50;
+  request.cores_per_task = 1000;
+  EXPECT_FALSE(finish(request).has_value());
 }
 
-TEST(JobWish, TheCommandLineWins) {
-  JobWish wish = read("#SBATCH --gres=gpu:4 -J script -c 4").wish;
+TEST(SubmitRequest, TheCommandLineWins) {
+  SubmitRequest request = read("#SBATCH --gres=gpu:4 -J script -c 4").request;
   for (const auto& [name, value] : {std::pair{"--gpus", "2"}, std::pair{"-J", "line"}}) {
-    ASSERT_TRUE(find_submit_option(name)->set(wish, value).has_value());
+    ASSERT_TRUE(find_submit_option(name)->set(request, value).has_value());
   }
-  const Submission submission = finish(wish).value();
+  const Submission submission = finish(request).value();
   EXPECT_EQ(submission.spec.num_gpus, 2);
   EXPECT_EQ(submission.spec.name, "line");
   EXPECT_EQ(submission.spec.cores, 4);

@@ -21,23 +21,23 @@ Result<int32_t> count_of(const char* what, int64_t count) {
                            fmt::format("at most {} can be requested", kCountMax));
 }
 
-Status put_gpus(const JobWish& wish, int64_t nodes, int64_t tasks, JobSpec& spec) {
+Status put_gpus(const SubmitRequest& request, int64_t nodes, int64_t tasks, JobSpec& spec) {
   int64_t gpus = spec.num_gpus;
-  if (wish.gpus >= 0) gpus = wish.gpus;
-  if (wish.gpus_per_node >= 0) gpus = wish.gpus_per_node * nodes;
-  if (wish.gpus_per_task >= 0) gpus = wish.gpus_per_task * tasks;
+  if (request.gpus >= 0) gpus = request.gpus;
+  if (request.gpus_per_node >= 0) gpus = request.gpus_per_node * nodes;
+  if (request.gpus_per_task >= 0) gpus = request.gpus_per_task * tasks;
   const auto count = count_of("GPUs", gpus);
   if (!count) return base::failure(count.error());
   spec.num_gpus = *count;
   return {};
 }
 
-Status put_cores(const JobWish& wish, int64_t nodes, int64_t tasks, JobSpec& spec) {
+Status put_cores(const SubmitRequest& request, int64_t nodes, int64_t tasks, JobSpec& spec) {
   int64_t cores = spec.cores;
-  if (wish.slots >= 0) cores = ceil_div(wish.slots, nodes);
-  const bool tasks_said = wish.tasks >= 0 || wish.tasks_per_node >= 0;
-  if (wish.cores_per_task >= 0 || tasks_said) {
-    cores = ceil_div(tasks, nodes) * std::max(wish.cores_per_task, 1);
+  if (request.slots >= 0) cores = ceil_div(request.slots, nodes);
+  const bool tasks_said = request.tasks >= 0 || request.tasks_per_node >= 0;
+  if (request.cores_per_task >= 0 || tasks_said) {
+    cores = ceil_div(tasks, nodes) * std::max(request.cores_per_task, 1);
   }
   const auto count = count_of("cores per node", cores);
   if (!count) return base::failure(count.error());
@@ -45,15 +45,15 @@ Status put_cores(const JobWish& wish, int64_t nodes, int64_t tasks, JobSpec& spe
   return {};
 }
 
-Status put_memory(const JobWish& wish, int64_t nodes, JobSpec& spec) {
+Status put_memory(const SubmitRequest& request, int64_t nodes, JobSpec& spec) {
   int64_t units = 1;
   int64_t each = spec.mem_bytes;
-  if (wish.mem_per_core_bytes >= 0) {
+  if (request.mem_per_core_bytes >= 0) {
     units = std::max(spec.cores, 1);
-    each = wish.mem_per_core_bytes;
-  } else if (wish.mem_per_gpu_bytes >= 0) {
+    each = request.mem_per_core_bytes;
+  } else if (request.mem_per_gpu_bytes >= 0) {
     units = std::max<int64_t>(ceil_div(spec.num_gpus, nodes), 1);
-    each = wish.mem_per_gpu_bytes;
+    each = request.mem_per_gpu_bytes;
   }
   if (each > kBytesMax / units) {
     return base::usage_error("the job requests more memory than any node has",
@@ -63,12 +63,12 @@ Status put_memory(const JobWish& wish, int64_t nodes, JobSpec& spec) {
   return {};
 }
 
-void name_outputs(const JobWish& wish, JobSpec& spec) {
-  const bool array = !wish.array_tasks.empty();
-  if (wish.dialect == "sge" || wish.dialect == "pbs") {
+void name_outputs(const SubmitRequest& request, JobSpec& spec) {
+  const bool array = !request.array_tasks.empty();
+  if (request.dialect == "sge" || request.dialect == "pbs") {
     const std::string tail = array ? "%A.%a" : "%j";
     if (spec.stdout_path.empty()) spec.stdout_path = "%x.o" + tail;
-    if (spec.stderr_path.empty() && wish.separate_errors) spec.stderr_path = "%x.e" + tail;
+    if (spec.stderr_path.empty() && request.separate_errors) spec.stderr_path = "%x.e" + tail;
   } else if (spec.stdout_path.empty()) {
     spec.stdout_path = "%x-%j.out";
   }
@@ -76,33 +76,33 @@ void name_outputs(const JobWish& wish, JobSpec& spec) {
 
 }  // namespace
 
-Result<Submission> finish(JobWish wish) {
-  JobSpec spec = wish.spec;
-  int64_t nodes = wish.nodes;
+Result<Submission> finish(SubmitRequest request) {
+  JobSpec spec = request.spec;
+  int64_t nodes = request.nodes;
   if (nodes < 0 && !spec.resource_type.empty()) nodes = spec.instances;
-  if (nodes < 0 && wish.tasks > 0 && wish.tasks_per_node > 0) {
-    nodes = ceil_div(wish.tasks, wish.tasks_per_node);
+  if (nodes < 0 && request.tasks > 0 && request.tasks_per_node > 0) {
+    nodes = ceil_div(request.tasks, request.tasks_per_node);
   }
   nodes = std::max<int64_t>(nodes, 1);
   const auto instances = count_of("nodes", nodes);
   if (!instances) return base::failure(instances.error());
   spec.instances = *instances;
   const int64_t tasks =
-      wish.tasks > 0 ? int64_t{wish.tasks} : nodes * std::max(wish.tasks_per_node, 1);
-  if (const auto gpus = put_gpus(wish, nodes, tasks, spec); !gpus) {
+      request.tasks > 0 ? int64_t{request.tasks} : nodes * std::max(request.tasks_per_node, 1);
+  if (const auto gpus = put_gpus(request, nodes, tasks, spec); !gpus) {
     return base::failure(gpus.error());
   }
-  if (const auto cores = put_cores(wish, nodes, tasks, spec); !cores) {
+  if (const auto cores = put_cores(request, nodes, tasks, spec); !cores) {
     return base::failure(cores.error());
   }
-  if (const auto memory = put_memory(wish, nodes, spec); !memory) {
+  if (const auto memory = put_memory(request, nodes, spec); !memory) {
     return base::failure(memory.error());
   }
-  name_outputs(wish, spec);
+  name_outputs(request, spec);
   return Submission{.spec = std::move(spec),
-                    .array_tasks = std::move(wish.array_tasks),
-                    .environment = std::move(wish.environment),
-                    .dialect = std::move(wish.dialect)};
+                    .array_tasks = std::move(request.array_tasks),
+                    .environment = std::move(request.environment),
+                    .dialect = std::move(request.dialect)};
 }
 
 }  // namespace goban::live::job

@@ -16,15 +16,15 @@ namespace goban::live::job {
 inline constexpr int32_t kArrayTasksMax = 10'000;
 
 /// Variables that the job gets from the environment of its submission.
-struct EnvironmentWish {
+struct EnvironmentRequest {
   bool all = true;
   std::vector<std::string> names{};                           ///< if not all: only these
   std::vector<std::pair<std::string, std::string>> values{};  ///< NAME = value, always set
-  friend bool operator==(const EnvironmentWish&, const EnvironmentWish&) = default;
+  friend bool operator==(const EnvironmentRequest&, const EnvironmentRequest&) = default;
 };
 
 /// -1 = not given.
-struct JobWish {
+struct SubmitRequest {
   JobSpec spec{};  ///< values that need no conversion
   int32_t nodes = -1;
   int32_t tasks = -1;  ///< processes
@@ -41,7 +41,7 @@ struct JobWish {
   std::string dialect{};
   bool separate_errors = false;        ///< the default of "sge" and "pbs"
   std::vector<int32_t> array_tasks{};  ///< ascending; empty = no array
-  EnvironmentWish environment{};
+  EnvironmentRequest environment{};
   std::vector<std::string> notes{};  ///< values that were read and are ignored, a sentence each
 };
 
@@ -49,12 +49,12 @@ struct JobWish {
 struct Submission {
   JobSpec spec{};  ///< of each task if it is an array
   std::vector<int32_t> array_tasks{};
-  EnvironmentWish environment{};
+  EnvironmentRequest environment{};
   std::string dialect{};
 };
 
 /// Computes the GPUs, instances, cores and memory of the job from the given numbers. Errors: Usage
 /// if they are too large.
-[[nodiscard]] base::Result<Submission> finish(JobWish wish);
+[[nodiscard]] base::Result<Submission> finish(SubmitRequest request);
 
 }  // namespace goban::live::job

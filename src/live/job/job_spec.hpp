@@ -43,11 +43,11 @@ struct Dependency {
 };
 
 /// How a job is to be stopped.
-struct StopWish {
+struct StopRequest {
   int32_t signal = 0;  ///< sent first, so that the job writes a checkpoint; 0 = none
   TimeNs lead_ns = 0;  ///< time between the signal and SIGTERM
   TimeNs grace_ns = 30 * base::kSecond;  ///< between SIGTERM and SIGKILL
-  friend bool operator==(const StopWish&, const StopWish&) = default;
+  friend bool operator==(const StopRequest&, const StopRequest&) = default;
 };
 
 /// Source of a job's application class.
@@ -92,7 +92,7 @@ struct JobSpec {
   std::string
       stdout_path{};  ///< patterns, see output_path.hpp: %j job number, %x name, %u user, %a task
   std::string stderr_path{};  ///< empty = the same file as stdout
-  StopWish stop{};
+  StopRequest stop{};
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 

@@ -34,7 +34,7 @@ JobSpec full_spec() {
                    .batch_size = 64,
                    .max_slowdown = 1.5F,
                    .max_wait_ns = 7 * base::kSecond,
-                   .sharing = core::model::SharingWish::Yes};
+                   .sharing = core::model::SharingRequest::Yes};
   spec.dependencies = {{.kind = DependencyKind::AfterOk, .job = JobId(2U)},
                        {.kind = DependencyKind::After, .job = JobId(0U)}};
   spec.array_first = JobId(6U);

@@ -25,7 +25,7 @@ constexpr auto kVariables = std::to_array<Variable>({{"$PBS_JOBNAME", "%x"},
 
 }  // namespace
 
-std::string slurm_output(JobWish& wish, std::string_view path) {
+std::string slurm_output(SubmitRequest& request, std::string_view path) {
   std::string out;
   for (size_t i = 0; i < path.size(); ++i) {
     if (path[i] != '%' || i + 1 == path.size()) {
@@ -38,13 +38,13 @@ std::string slurm_output(JobWish& wish, std::string_view path) {
     } else if (std::string_view("%jxuaA").find(kind) != std::string_view::npos) {
       out += fmt::format("%{}", kind);
     } else {
-      wish.notes.push_back(fmt::format("'%{}' in the file name '{}' is removed", kind, path));
+      request.notes.push_back(fmt::format("'%{}' in the file name '{}' is removed", kind, path));
     }
   }
   return out;
 }
 
-std::string batch_output(JobWish& wish, std::string_view path) {
+std::string batch_output(SubmitRequest& request, std::string_view path) {
   const size_t colon = path.find(':');
   if (colon != std::string_view::npos && colon < path.find('/')) path.remove_prefix(colon + 1);
   std::string out;
@@ -59,7 +59,8 @@ std::string batch_output(JobWish& wish, std::string_view path) {
     }
     if (path.front() == '%') out += '%';
     if (path.front() == '$') {
-      wish.notes.push_back(fmt::format("the variable in the file name '{}' is not replaced", path));
+      request.notes.push_back(
+          fmt::format("the variable in the file name '{}' is not replaced", path));
     }
     out += path.front();
     path.remove_prefix(1);

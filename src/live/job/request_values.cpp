@@ -161,15 +161,15 @@ Result<int32_t> parse_count(std::string_view text, int32_t least) {
   return static_cast<int32_t>(*number);
 }
 
-Result<ArrayWish> parse_array(std::string_view text) {
+Result<ArrayRequest> parse_array(std::string_view text) {
   constexpr const char* kForms = "write it as 0-9, 0-9%2 (two at once), 1-10:2 or 1,4,7-9";
   constexpr int32_t kTaskMax = 4'000'000;
-  ArrayWish wish;
+  ArrayRequest request;
   const size_t percent = text.find('%');
   if (percent != std::string_view::npos) {
     const auto limit = parse_count(text.substr(percent + 1));
     if (!limit) return refuse(text, "not a valid array", kForms);
-    wish.limit = *limit;
+    request.limit = *limit;
   }
   const auto task = [](std::string_view part) -> int32_t {
     const auto number = base::parse_int(part);
@@ -185,16 +185,16 @@ Result<ArrayWish> parse_array(std::string_view text) {
     const int32_t first = task(range.substr(0, dash));
     const int32_t last = dash == std::string_view::npos ? first : task(range.substr(dash + 1));
     if (first < 0 || last < first || step < 1) return refuse(text, "not a valid array", kForms);
-    if ((last - first) / step >= kArrayTasksMax - static_cast<int32_t>(wish.tasks.size())) {
+    if ((last - first) / step >= kArrayTasksMax - static_cast<int32_t>(request.tasks.size())) {
       return refuse(text, "too large",
                     fmt::format("an array has at most {} tasks", kArrayTasksMax));
     }
-    for (int32_t each = first; each <= last; each += step) wish.tasks.push_back(each);
+    for (int32_t each = first; each <= last; each += step) request.tasks.push_back(each);
   }
-  std::sort(wish.tasks.begin(), wish.tasks.end());
-  wish.tasks.erase(std::unique(wish.tasks.begin(), wish.tasks.end()), wish.tasks.end());
-  if (wish.tasks.empty()) return refuse(text, "not a valid array", kForms);
-  return wish;
+  std::sort(request.tasks.begin(), request.tasks.end());
+  request.tasks.erase(std::unique(request.tasks.begin(), request.tasks.end()), request.tasks.end());
+  if (request.tasks.empty()) return refuse(text, "not a valid array", kForms);
+  return request;
 }
 
 Result<std::vector<Dependency>> parse_dependencies(std::string_view text) {
@@ -232,7 +232,7 @@ Result<int32_t> parse_signal(std::string_view text) {
   return refuse(text, "not a valid signal", "write USR1, SIGUSR1 or a signal number");
 }
 
-Status apply_signal(JobWish& wish, std::string_view text) {
+Status apply_signal(SubmitRequest& request, std::string_view text) {
   TimeNs lead = 60 * base::kSecond;
   std::string_view name = text;
   if (const size_t at = name.find('@'); at != std::string_view::npos) {
@@ -250,12 +250,12 @@ Status apply_signal(JobWish& wish, std::string_view text) {
   }
   const auto signal = parse_signal(name);
   if (!signal) return base::failure(signal.error());
-  wish.spec.stop.signal = *signal;
-  wish.spec.stop.lead_ns = lead;
+  request.spec.stop.signal = *signal;
+  request.spec.stop.lead_ns = lead;
   return {};
 }
 
-Result<int32_t> parse_gpus(JobWish& wish, std::string_view text) {
+Result<int32_t> parse_gpus(SubmitRequest& request, std::string_view text) {
   auto parts = split_list(text, ':');
   if (!parts.empty() && parts.front() == "gpu") parts.erase(parts.begin());
   if (parts.size() == 1 && base::parse_int(parts[0])) return parse_count(parts[0]);
@@ -263,13 +263,13 @@ Result<int32_t> parse_gpus(JobWish& wish, std::string_view text) {
   if (parts.size() > 2 || base::parse_int(parts[0])) {
     return refuse(text, "not a valid number of GPUs", "write 4, gpu:4 or gpu:MODEL:4");
   }
-  wish.notes.push_back(
+  request.notes.push_back(
       fmt::format("the GPU model '{}' is not considered: any GPU is used", parts[0]));
   return parts.size() == 1 ? Result<int32_t>(1) : parse_count(parts[1]);
 }
 
-Status apply_export(JobWish& wish, std::string_view text) {
-  EnvironmentWish environment{.all = false, .names = {}, .values = {}};
+Status apply_export(SubmitRequest& request, std::string_view text) {
+  EnvironmentRequest environment{.all = false, .names = {}, .values = {}};
   for (const std::string_view each : split_list(text)) {
     if (each == "ALL") {
       environment.all = true;
@@ -285,7 +285,7 @@ Status apply_export(JobWish& wish, std::string_view text) {
       }
     }
   }
-  wish.environment = std::move(environment);
+  request.environment = std::move(environment);
   return {};
 }
 

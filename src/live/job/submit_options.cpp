@@ -10,7 +10,7 @@ namespace goban::live::job {
 namespace {
 
 using base::Status;
-using core::model::SharingWish;
+using core::model::SharingRequest;
 using core::model::TrainingFacts;
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
@@ -24,81 +24,81 @@ Status refuse(std::string_view value, const char* what, const char* remedy) {
 }
 
 template <TimeNs TrainingFacts::* Field>
-Status set_promise(JobWish& wish, std::string_view value) {
+Status set_promise(SubmitRequest& request, std::string_view value) {
   const auto span = parse_span(value);
   if (!span) return base::failure(span.error());
-  wish.spec.training.*Field = *span;
+  request.spec.training.*Field = *span;
   return {};
 }
 
 template <int32_t TrainingFacts::* Field>
-Status set_fact(JobWish& wish, std::string_view value) {
+Status set_fact(SubmitRequest& request, std::string_view value) {
   const auto count = parse_count(value, 1);
   if (!count) return base::failure(count.error());
-  wish.spec.training.*Field = *count;
+  request.spec.training.*Field = *count;
   return {};
 }
 
-Status set_slowdown(JobWish& wish, std::string_view value) {
+Status set_slowdown(SubmitRequest& request, std::string_view value) {
   const auto number = base::parse_double(value);
   if (!number || *number < 1 || *number > 1e6) {
     return refuse(value, "not a valid slowdown", "write a number from 1 to 1000000, such as 1.5");
   }
-  wish.spec.training.max_slowdown = static_cast<float>(*number);
+  request.spec.training.max_slowdown = static_cast<float>(*number);
   return {};
 }
 
-Status set_gpu_util(JobWish& wish, std::string_view value) {
+Status set_gpu_util(SubmitRequest& request, std::string_view value) {
   if (value.ends_with('%')) value.remove_suffix(1);
   const auto number = base::parse_double(value);
   if (!number || *number < 0 || *number > 100) {
     return refuse(value, "not a valid utilisation", "write a percentage from 0 to 100");
   }
-  wish.spec.training.gpu_util_pct = static_cast<float>(*number);
+  request.spec.training.gpu_util_pct = static_cast<float>(*number);
   return {};
 }
 
-Status set_gpu_memory(JobWish& wish, std::string_view value) {
+Status set_gpu_memory(SubmitRequest& request, std::string_view value) {
   const auto bytes = parse_memory(value, 1);
   if (!bytes) return base::failure(bytes.error());
-  wish.spec.training.gpu_mem_bytes = *bytes;
+  request.spec.training.gpu_mem_bytes = *bytes;
   return {};
 }
 
-Status set_class(JobWish& wish, std::string_view value) {
+Status set_class(SubmitRequest& request, std::string_view value) {
   if (value.size() != 1 || value[0] < 'A' || value[0] > 'Z') {
     return refuse(value, "not a valid class",
                   "write a letter from A to Z; A is the most sensitive to slow GPUs");
   }
-  wish.spec.app_class = static_cast<int8_t>(value[0] - 'A');
+  request.spec.app_class = static_cast<int8_t>(value[0] - 'A');
   return {};
 }
 
-Status set_type(JobWish& wish, std::string_view value) {
+Status set_type(SubmitRequest& request, std::string_view value) {
   const size_t sign = std::min(value.find('='), value.size());
-  return set_resource_type(wish, value.substr(0, sign),
+  return set_resource_type(request, value.substr(0, sign),
                            sign < value.size() ? value.substr(sign + 1) : std::string_view{});
 }
 
-Status set_cores(JobWish& wish, std::string_view value) {
+Status set_cores(SubmitRequest& request, std::string_view value) {
   const auto count = parse_count(value, 1);
   if (!count) return base::failure(count.error());
-  wish.spec.cores = *count;
-  wish.tasks = wish.tasks_per_node = wish.cores_per_task = wish.slots = -1;
+  request.spec.cores = *count;
+  request.tasks = request.tasks_per_node = request.cores_per_task = request.slots = -1;
   return {};
 }
 
-Status set_grace(JobWish& wish, std::string_view value) {
+Status set_grace(SubmitRequest& request, std::string_view value) {
   const auto span = parse_span(value);
   if (!span) return base::failure(span.error());
-  wish.spec.stop.grace_ns = *span;
+  request.spec.stop.grace_ns = *span;
   return {};
 }
 
 constexpr auto kOptions = std::to_array<SubmitOption>({
-    {"-g,--gpus", "N", kWhat, "Total number of GPUs (default 1)", set_gpus<&JobWish::gpus>},
+    {"-g,--gpus", "N", kWhat, "Total number of GPUs (default 1)", set_gpus<&SubmitRequest::gpus>},
     {"--gpus-per-node", "N", kWhat, "GPUs per node, instead of --gpus",
-     set_gpus<&JobWish::gpus_per_node>},
+     set_gpus<&SubmitRequest::gpus_per_node>},
     {"-N,--nodes", "N", kWhat, "Number of nodes (default 1)", set_nodes},
     {"--type", "TYPE[=N]", kWhat, "Resource type of the site and number of instances (default 1)",
      set_type},
@@ -107,8 +107,8 @@ constexpr auto kOptions = std::to_array<SubmitOption>({
      set_memory<kMebibyte>},
     {"-t,--time", "TIME", kWhat, "Walltime limit: 90m, 12h, 1:30:00, 1-12:00:00 (default: none)",
      set_time<&JobSpec::walltime_limit_ns, parse_span>},
-    {"--exclusive", "", kWhat, "Never co-locate with other jobs", set_sharing<SharingWish::No>},
-    {"--share", "", kWhat, "Allow co-location with other jobs", set_sharing<SharingWish::Yes>},
+    {"--exclusive", "", kWhat, "Never co-locate with other jobs", set_sharing<SharingRequest::No>},
+    {"--share", "", kWhat, "Allow co-location with other jobs", set_sharing<SharingRequest::Yes>},
     {"-A,--account", "NAME", kWhen, "Account to charge", set_text<&JobSpec::account>},
     {"-p,--partition", "NAME", kWhen, "Partition", set_text<&JobSpec::partition>},
     {"-q,--qos", "NAME", kWhen, "Quality of service", set_text<&JobSpec::qos>},

@@ -11,7 +11,7 @@ TEST(Cancelled, AJobDoesNotComeBackFromANodeThatFails) {
   const controller::Site site = test_site(2, 1, "fifo");
   MemoryLog log;
   FaultyEngine engine(site.cluster, 1);
-  Turns turns(site, log, engine);
+  CommitCycle turns(site, log, engine);
   TimeNs now = 1'000 * base::kSecond;
   const auto step = [&](std::vector<controller::Input> inputs) {
     now += base::kSecond;

@@ -54,17 +54,17 @@ void leave_out_words(Report& report) {
 
 }  // namespace
 
-Turns::Turns(controller::Site site, journal::RecordLog& log, Engine& engine)
+CommitCycle::CommitCycle(controller::Site site, journal::RecordLog& log, Engine& engine)
     : controller_(std::make_unique<controller::Controller>(std::move(site))),
       log_(log),
       engine_(engine) {}
 
-Status Turns::restore(const journal::Recovered& recovered) {
+Status CommitCycle::restore(const journal::Recovered& recovered) {
   if (recovered.snapshot.empty()) return {};
   return controller_->restore(recovered.snapshot);
 }
 
-Result<Turns::Fold> Turns::fold(const journal::Recovered& recovered) {
+Result<CommitCycle::Fold> CommitCycle::fold(const journal::Recovered& recovered) {
   controller::Site fresh = controller_->site();
   controller_->set_forgets(false);
   auto fold = fold_alike(recovered);
@@ -83,7 +83,7 @@ Result<Turns::Fold> Turns::fold(const journal::Recovered& recovered) {
   return fold;
 }
 
-Result<Turns::Fold> Turns::fold_alike(const journal::Recovered& recovered) {
+Result<CommitCycle::Fold> CommitCycle::fold_alike(const journal::Recovered& recovered) {
   if (auto status = restore(recovered); !status) return base::failure(status.error());
   Fold fold;
   for (const std::string& record : recovered.records) {
@@ -102,7 +102,7 @@ Result<Turns::Fold> Turns::fold_alike(const journal::Recovered& recovered) {
   return fold;
 }
 
-Status Turns::fold_recorded(const journal::Recovered& recovered, Fold& fold) {
+Status CommitCycle::fold_recorded(const journal::Recovered& recovered, Fold& fold) {
   if (auto status = restore(recovered); !status) return status;
   fold.records = 0;
   size_t compared_jobs = 0;
@@ -126,14 +126,14 @@ Status Turns::fold_recorded(const journal::Recovered& recovered, Fold& fold) {
   return {};
 }
 
-void Turns::repeat_limits() { give_out(controller_->limits_to_repeat()); }
+void CommitCycle::repeat_limits() { give_out(controller_->limits_to_repeat()); }
 
-void Turns::resume() {
+void CommitCycle::resume() {
   for (const LaunchOrder& order : controller_->launched_runs()) engine_.resume(order);
   give_out(controller_->orders_to_repeat());
 }
 
-Turns::Answers Turns::turn(std::vector<controller::Input> inputs, TimeNs now) {
+CommitCycle::Answers CommitCycle::turn(std::vector<controller::Input> inputs, TimeNs now) {
   Answers answers;
   if (stuck_ && !commit()) {
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -158,7 +158,7 @@ Turns::Answers Turns::turn(std::vector<controller::Input> inputs, TimeNs now) {
   return answers;
 }
 
-Result<Answer> Turns::take(controller::Input input, TimeNs now) {
+Result<Answer> CommitCycle::take(controller::Input input, TimeNs now) {
   if (auto* scores = std::get_if<controller::ScoresMeasured>(&input)) {
     scores->instead_of = controller_->configured_scores();
   }
@@ -186,14 +186,14 @@ Result<Answer> Turns::take(controller::Input input, TimeNs now) {
   return answer;
 }
 
-void Turns::decide(TimeNs now) {
+void CommitCycle::decide(TimeNs now) {
   log_.append(controller_->decide(now));
   ++decisions_;
   dirty_ = true;
   changed_ = false;
 }
 
-bool Turns::commit() {
+bool CommitCycle::commit() {
   if (!dirty_) return true;
   const Status status = log_.commit();
   stuck_ = !status;
@@ -206,7 +206,7 @@ bool Turns::commit() {
   return true;
 }
 
-void Turns::give_out(std::vector<controller::Order> orders) {
+void CommitCycle::give_out(std::vector<controller::Order> orders) {
   for (controller::Order& order : orders) {
     if (auto* launch = std::get_if<controller::LaunchRun>(&order)) engine_.launch(launch->order);
     if (auto* stop = std::get_if<controller::StopRun>(&order))
@@ -219,9 +219,9 @@ void Turns::give_out(std::vector<controller::Order> orders) {
   }
 }
 
-std::vector<JobId> Turns::take_accounts() { return std::exchange(accounts_, {}); }
+std::vector<JobId> CommitCycle::take_accounts() { return std::exchange(accounts_, {}); }
 
-void Turns::accounted(JobId id, TimeNs now) {
+void CommitCycle::accounted(JobId id, TimeNs now) {
   const controller::LiveJob* job = controller_->book().find(id);
   if (job == nullptr || job->accounted) return;
   const bool is_payload_needed = is_used_by_other_tasks(controller_->book(), *job);
@@ -229,7 +229,7 @@ void Turns::accounted(JobId id, TimeNs now) {
   (void)take(controller::Accounted{id}, std::max(now, controller_->now_ns()));
 }
 
-Status Turns::compact() {
+Status CommitCycle::compact() {
   if (stuck_) return base::failed("the journal cannot be written: " + problem_);
   const std::string snapshot = controller_->snapshot();
   if (snapshot.empty()) return base::failed("cannot make a snapshot");

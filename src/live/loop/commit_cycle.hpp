@@ -20,10 +20,10 @@ struct Answer {
   TimeNs at_ns = 0;
 };
 
-class Turns {
+class CommitCycle {
  public:
   /// `log` and `engine` outlive this.
-  Turns(controller::Site site, journal::RecordLog& log, Engine& engine);
+  CommitCycle(controller::Site site, journal::RecordLog& log, Engine& engine);
 
   /// Outcome of folding the decisions of a log.
   struct Fold {

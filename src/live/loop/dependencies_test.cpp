@@ -22,7 +22,7 @@ struct Dependencies : testing::Test {
   /// A new daemon, started from the journal.
   void start(TimeNs keep_ended_ns) {
     engine = std::make_unique<FaultyEngine>(cluster, 1);
-    turns = std::make_unique<Turns>(site_that_keeps(keep_ended_ns), log, *engine);
+    turns = std::make_unique<CommitCycle>(site_that_keeps(keep_ended_ns), log, *engine);
     const auto fold = turns->fold(log.safe);
     ASSERT_TRUE(fold) << fold.error().text();
     EXPECT_EQ(fold->other, 0);
@@ -55,7 +55,7 @@ struct Dependencies : testing::Test {
   core::model::Cluster cluster = site_that_keeps(0).cluster;
   MemoryLog log;
   std::unique_ptr<FaultyEngine> engine;
-  std::unique_ptr<Turns> turns;
+  std::unique_ptr<CommitCycle> turns;
   TimeNs now = 1'000 * kSecond;
 };
 

@@ -39,7 +39,7 @@ class World {
         random_(seed),
         cluster_(test_site(4, 4, "fifo+packed").cluster),
         engine_(cluster_, seed + 1) {
-    turns_ = std::make_unique<Turns>(small_site(policies_[0]), log_, engine_);
+    turns_ = std::make_unique<CommitCycle>(small_site(policies_[0]), log_, engine_);
     shares_ = begins(policies_[0], "sharing/");
     engine_.tells_progress = shares_;
   }
@@ -47,7 +47,7 @@ class World {
   void step() {
     now_ += static_cast<TimeNs>(random_.below(4 * uint64_t{base::kSecond}));
     std::vector<controller::Input> inputs;
-    if (random_.below(3) == 0) inputs.push_back(someones_wish());
+    if (random_.below(3) == 0) inputs.push_back(some_request());
     disturb();
     engine_.advance(now_);
     turn(std::move(inputs));
@@ -108,7 +108,7 @@ class World {
 
   [[nodiscard]] const controller::JobBook& book() const { return turns_->controller().book(); }
 
-  controller::Input someones_wish() {
+  controller::Input some_request() {
     const JobId job(static_cast<uint32_t>(random_.below(std::max<uint64_t>(book().next_job, 1))));
     switch (random_.below(16)) {
       case 12:
@@ -176,7 +176,7 @@ class World {
       if (shares_) {
         spec.model = "m" + std::to_string(random_.below(3));
         spec.training = {.gpu_mem_bytes = int64_t{1} << 30, .gpu_util_pct = 30};
-        if (random_.below(4) != 0) spec.training.sharing = core::model::SharingWish::Yes;
+        if (random_.below(4) != 0) spec.training.sharing = core::model::SharingRequest::Yes;
       }
       submit.jobs.push_back(std::move(spec));
     }
@@ -235,8 +235,8 @@ class World {
     log_.crash();
     engine_.drop_reports();
     const auto ran_before = running();
-    turns_ =
-        std::make_unique<Turns>(small_site(policies_[restarts_ % policies_.size()]), log_, engine_);
+    turns_ = std::make_unique<CommitCycle>(small_site(policies_[restarts_ % policies_.size()]),
+                                           log_, engine_);
     const auto fold = turns_->fold(log_.safe);
     ASSERT_TRUE(fold) << fold.error().text();
     if (policies_.size() == 1) {
@@ -309,7 +309,7 @@ class World {
   }
 
   [[nodiscard]] bool wants_neighbours(RunId id) const {
-    return book().find(id.job)->spec.training.sharing == core::model::SharingWish::Yes;
+    return book().find(id.job)->spec.training.sharing == core::model::SharingRequest::Yes;
   }
 
   /// No other run is on a run's GPUs, physically, unless both jobs allow sharing.
@@ -374,7 +374,7 @@ class World {
   core::model::Cluster cluster_;
   MemoryLog log_;
   FaultyEngine engine_;
-  std::unique_ptr<Turns> turns_;
+  std::unique_ptr<CommitCycle> turns_;
   TimeNs now_ = 1'000 * base::kSecond;
   size_t submitted_ = 0;
   size_t restarts_ = 0;

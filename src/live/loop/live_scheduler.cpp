@@ -107,7 +107,7 @@ class Bookkeeper {
   std::thread thread_;
 };
 
-std::string say_others(const Turns::Fold& fold) {
+std::string say_others(const CommitCycle::Fold& fold) {
   const std::string more =
       fold.uncompared > 0 ? fmt::format(", and {} more were not compared", fold.uncompared) : "";
   return fmt::format(
@@ -149,7 +149,7 @@ struct Daemon::Work {
   std::unique_ptr<journal::RecordLog> log;
   std::unique_ptr<Engine> engine;
   mutable std::shared_mutex state;  ///< guards `turns`
-  Turns turns;
+  CommitCycle turns;
   std::unique_ptr<Bookkeeper> bookkeeper;
 
   mutable std::mutex mail;  ///< guards all members below
@@ -201,7 +201,7 @@ void Daemon::Work::one_turn() {
   std::vector<controller::Input> inputs;
   inputs.reserve(taken.size());
   for (Letter& letter : taken) inputs.push_back(std::move(letter.input));
-  Turns::Answers answers;
+  CommitCycle::Answers answers;
   const auto from = Steady::now();
   int64_t decisions = 0;
   {

@@ -43,7 +43,7 @@ struct ReservationTest : testing::Test {
   /// kill -9 and a new daemon.
   void restart() {
     log.crash();
-    turns = std::make_unique<Turns>(site, log, engine);
+    turns = std::make_unique<CommitCycle>(site, log, engine);
     const auto fold = turns->fold(log.safe);
     ASSERT_TRUE(fold) << fold.error().text();
     EXPECT_EQ(fold->other, 0);
@@ -90,7 +90,7 @@ struct ReservationTest : testing::Test {
   controller::Site site = make_site();
   MemoryLog log;
   FaultyEngine engine{site.cluster, 1};
-  std::unique_ptr<Turns> turns;
+  std::unique_ptr<CommitCycle> turns;
   TimeNs now = 20'000 * kDay;
 };
 

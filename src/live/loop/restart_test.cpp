@@ -39,9 +39,9 @@ struct Life {
       if (const auto* cap = std::get_if<controller::CapGpu>(&order)) watts = cap->watts;
     }
   }
-  void report(JobId job, Report news) {
-    news.run = {.job = job, .run = 1};
-    apply(controller::EngineReport{.report = std::move(news)});
+  void report(JobId job, Report sent) {
+    sent.run = {.job = job, .run = 1};
+    apply(controller::EngineReport{.report = std::move(sent)});
   }
   /// The job continues at 20 s per epoch, then at `later_s`.
   void train(JobId job, int steps, double epoch_s) {
@@ -158,20 +158,20 @@ TEST(Restart, WhatAJobSaysNeverMakesAJournalThatCannotBeRead) {
     MemoryLog log;
     const controller::Site site = test_site(1, 2, "fifo+packed");
     FaultyEngine engine(site.cluster, 1);
-    Turns turns(site, log, engine);
+    CommitCycle turns(site, log, engine);
     (void)turns.turn({controller::Submit{.jobs = {job::JobSpec{.name = "a"}}}}, kSecond);
-    Report news{.kind = ReportKind::Progress, .run = {.job = kFirst, .run = 1}};
-    news.progress = {.epoch = 1, .epochs = absurd, .loss = absurd};
+    Report sent{.kind = ReportKind::Progress, .run = {.job = kFirst, .run = 1}};
+    sent.progress = {.epoch = 1, .epochs = absurd, .loss = absurd};
     const Report end{.kind = ReportKind::Ended,
                      .run = {.job = kFirst, .run = 1},
                      .exit_code = 0,
                      .ranks = {{.ranks = 1, .steps = 1, .busy_s = absurd}}};
     (void)turns.turn(
-        {controller::EngineReport{.report = news}, controller::EngineReport{.report = end}},
+        {controller::EngineReport{.report = sent}, controller::EngineReport{.report = end}},
         2 * kSecond);
     EXPECT_EQ(turns.controller().book().find(kFirst)->stage, controller::JobStage::Done);
     FaultyEngine other(site.cluster, 1);
-    Turns next(site, log, other);
+    CommitCycle next(site, log, other);
     const auto fold = next.fold(log.safe);
     EXPECT_TRUE(fold) << absurd << ": " << fold.error().text();
     ASSERT_TRUE(turns.compact());

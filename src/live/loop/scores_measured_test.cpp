@@ -29,7 +29,7 @@ struct ScoresTest : testing::Test {
   }
   void start(double configured_slow_first = 1) {
     log.crash();
-    turns = std::make_unique<Turns>(site(configured_slow_first), log, engine);
+    turns = std::make_unique<CommitCycle>(site(configured_slow_first), log, engine);
     fold = turns->fold(log.safe);
     ASSERT_TRUE(fold) << fold.error().text();
     EXPECT_EQ(fold->other, 0);
@@ -47,8 +47,8 @@ struct ScoresTest : testing::Test {
   core::model::Cluster cluster = site().cluster;
   MemoryLog log;
   FaultyEngine engine{cluster, 1};
-  std::unique_ptr<Turns> turns;
-  base::Result<Turns::Fold> fold;
+  std::unique_ptr<CommitCycle> turns;
+  base::Result<CommitCycle::Fold> fold;
   TimeNs now = 1'000 * base::kSecond;
 };
 

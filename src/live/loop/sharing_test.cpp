@@ -38,7 +38,7 @@ controller::Site site(const std::string& measured = {}) {
 job::JobSpec job(const std::string& model) {
   job::JobSpec spec{.name = model, .model = model};
   spec.training.gpu_mem_bytes = 2 * kGiB;
-  spec.training.sharing = core::model::SharingWish::Yes;
+  spec.training.sharing = core::model::SharingRequest::Yes;
   return spec;
 }
 

@@ -138,7 +138,7 @@ void write_sample(const fs::path& folder) {
   auto journal = journal::open_journal(folder / "journal", {.build = "sample"});
   ASSERT_TRUE(journal) << journal.error().text();
   PatientEngine engine;
-  Turns turns(two_nodes("easy-backfill+pal"), *journal->log, engine);
+  CommitCycle turns(two_nodes("easy-backfill+pal"), *journal->log, engine);
   TimeNs now = kBegin;
   const auto turn = [&](std::vector<controller::Input> inputs) {
     now += base::kSecond;
@@ -196,7 +196,7 @@ struct Upgrade : testing::TestWithParam<fs::path> {
     auto opened = journal::open_journal(folder / "journal", {.build = "test"});
     ASSERT_TRUE(opened) << opened.error().text();
     journal = std::move(*opened);
-    turns = std::make_unique<Turns>(two_nodes(policy), *journal.log, engine);
+    turns = std::make_unique<CommitCycle>(two_nodes(policy), *journal.log, engine);
     const auto fold = turns->fold(journal.recovered);
     ASSERT_TRUE(fold) << fold.error().text();
     EXPECT_GT(fold->reproduced + fold->other, 2);
@@ -211,7 +211,7 @@ struct Upgrade : testing::TestWithParam<fs::path> {
   journal::TestFolder folder;
   journal::OpenJournal journal;
   PatientEngine engine;
-  std::unique_ptr<Turns> turns;
+  std::unique_ptr<CommitCycle> turns;
   TimeNs now = 0;
 };
 
@@ -270,7 +270,7 @@ TEST_P(Upgrade, ASnapshotOfAnotherFormatSaysSo) {
     const size_t at = other.snapshot.find(mine);
     ASSERT_NE(at, std::string::npos);
     other.snapshot.replace(at + std::string("\"version\":").size(), 1, version);
-    Turns again(two_nodes("easy-backfill+pal"), *journal.log, engine);
+    CommitCycle again(two_nodes("easy-backfill+pal"), *journal.log, engine);
     const auto fold = again.fold(other);
     ASSERT_FALSE(fold);
     EXPECT_THAT(fold.error().text(), HasSubstr(std::string("has version ") + version));

@@ -23,7 +23,7 @@ base::Result<core::knowledge::MeasureBook> read_book_beside(const std::string& s
   return core::knowledge::parse_book(*text, path);
 }
 
-std::optional<size_t> due_gpu(const base::gpus::MachineGpus& machine, const RefreshWish& wish,
+std::optional<size_t> due_gpu(const base::gpus::MachineGpus& machine, const RefreshRequest& request,
                               core::knowledge::MeasureBook& book, int64_t now_unix_s) {
   if (book.since_unix_s == 0) book.since_unix_s = now_unix_s;
   const auto scores = core::knowledge::scores_of(book, gpus_now(machine), now_unix_s);
@@ -31,15 +31,15 @@ std::optional<size_t> due_gpu(const base::gpus::MachineGpus& machine, const Refr
   for (size_t i = 0; i < machine.gpus.size(); ++i) {
     const auto* last = scores.gpus[i].last;
     gpus.push_back(
-        {.idle = std::ranges::count(wish.idle, i) > 0,
+        {.idle = std::ranges::count(request.idle, i) > 0,
          .expired = scores.gpus[i].expired,
-         .suspect = std::ranges::count(wish.suspects, i) > 0,
+         .suspect = std::ranges::count(request.suspects, i) > 0,
          .age_s = static_cast<double>(now_unix_s - (last == nullptr ? 0 : last->unix_s))});
   }
   const auto passed_s = static_cast<double>(std::max<int64_t>(now_unix_s - book.since_unix_s, 0));
   return core::knowledge::next_to_refresh(
       gpus, {.gpu_seconds = passed_s * static_cast<double>(gpus.size()), .spent_s = book.spent_s},
-      {.cost_s = wish.cost_s});
+      {.cost_s = request.cost_s});
 }
 
 std::vector<bool> keep_sessions(SessionResult& result, const SessionPlan& plan,

@@ -21,7 +21,7 @@ inline constexpr int kBlocks = 16;
     const std::string& scores_path);
 
 /// GPUs that may be refreshed, by position in base::gpus::MachineGpus.
-struct RefreshWish {
+struct RefreshRequest {
   std::vector<size_t> idle{};
   std::vector<size_t> suspects{};  ///< their scores disagree with what jobs report
   double cost_s = kRefreshSeconds;
@@ -30,7 +30,7 @@ struct RefreshWish {
 /// The GPU that is due, or none (core::knowledge::next_to_refresh()). Sets the start time of a new
 /// measurement log.
 [[nodiscard]] std::optional<size_t> due_gpu(const base::gpus::MachineGpus& machine,
-                                            const RefreshWish& wish,
+                                            const RefreshRequest& request,
                                             core::knowledge::MeasureBook& book, int64_t now_unix_s);
 
 /// Adds the measured sessions to the log, with their cost. Returns for each GPU of the machine

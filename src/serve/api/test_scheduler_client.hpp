@@ -42,7 +42,7 @@ class TestSchedulerClient final : public SchedulerClient {
     base::Status done = std::visit([&](auto& each) { return take(each, answer); }, input);
     if (!done) return base::failure(std::move(done.error()));
     ++version_;
-    news_.notify_all();
+    changed_.notify_all();
     return answer;
   }
   base::Status check(const live::controller::Input&) const override { return {}; }
@@ -60,7 +60,7 @@ class TestSchedulerClient final : public SchedulerClient {
   }
   uint64_t wait_for_change(uint64_t seen, base::TimeNs timeout_ns) const override {
     std::unique_lock lock(mutex_);
-    news_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), [&] { return version_ != seen; });
+    changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), [&] { return version_ != seen; });
     return version_;
   }
   /// Changes a job directly, bypassing the API.
@@ -68,7 +68,7 @@ class TestSchedulerClient final : public SchedulerClient {
     const std::scoped_lock lock(mutex_);
     change(book_.jobs.at(core::model::JobId(number - 1)));
     ++version_;
-    news_.notify_all();
+    changed_.notify_all();
   }
   void edit_site(const std::function<void(live::controller::Site&)>& change) {
     const std::scoped_lock lock(mutex_);
@@ -171,7 +171,7 @@ class TestSchedulerClient final : public SchedulerClient {
   }
 
   mutable std::mutex mutex_;
-  mutable std::condition_variable news_;
+  mutable std::condition_variable changed_;
   live::controller::Site site_;
   live::controller::JobBook book_;
   std::map<core::model::NodeId, std::string> drained_;

@@ -176,7 +176,7 @@ TEST_F(MachineDaemonTest, WhatIfAsksForTheScoresThatCountNow) {
     record.id = "1";
     record.submit_ns = record.start_ns = base::wall_ns() - 3600 * base::kSecond;
     record.end_ns = record.start_ns + 100 * base::kSecond;
-    record.state = site::records::JobState::Completed;
+    record.state = site::records::RecordedState::Completed;
     record.num_gpus = 2;
     auto store = site::store::JobStore::open(config.store, true);
     ASSERT_TRUE(store) << store.error().text();

@@ -95,7 +95,7 @@ struct PayloadPack::Work {
   base::TimeNs settle_every_ns;
   std::mutex settling;  ///< taken before `mutex`
   std::mutex mutex;     ///< guards all below
-  std::condition_variable news;
+  std::condition_variable changed;
   std::shared_ptr<Batch> filling = std::make_shared<Batch>();
   bool writing = false;  ///< a thread uses the file without holding the mutex
   bool ends = false;
@@ -157,7 +157,7 @@ void PayloadPack::Work::lead(std::unique_lock<std::mutex>& lock) {
   batch->status = std::move(status);
   batch->done = true;
   writing = false;
-  news.notify_all();
+  changed.notify_all();
 }
 
 Status PayloadPack::Work::sync_files(const std::vector<std::string>& some) const {
@@ -182,7 +182,7 @@ Status PayloadPack::Work::settle() {
   std::vector<std::string> some;
   {
     std::unique_lock lock(mutex);
-    news.wait(lock, [this] { return !writing; });
+    changed.wait(lock, [this] { return !writing; });
     file = base::Descriptor();  // later payloads go into a new pack
     packs = packs_in(folder);
     some = names;
@@ -199,7 +199,7 @@ Status PayloadPack::Work::settle() {
 void PayloadPack::Work::run() {
   std::unique_lock lock(mutex);
   const std::chrono::nanoseconds pause(settle_every_ns);
-  while (!news.wait_for(lock, pause, [this] { return ends; })) {
+  while (!changed.wait_for(lock, pause, [this] { return ends; })) {
     if (!file) continue;
     lock.unlock();
     (void)settle();  // after a failure it is tried again in the next period
@@ -232,7 +232,7 @@ PayloadPack::~PayloadPack() {
     const std::scoped_lock lock(work_->mutex);
     work_->ends = true;
   }
-  work_->news.notify_all();
+  work_->changed.notify_all();
   work_->thread.join();
   (void)work_->settle();
 }
@@ -244,7 +244,7 @@ Status PayloadPack::add(std::string_view name, std::string_view payload) {
   batch->records.push_back(fmt::format("{} {}", name, payload));
   while (!batch->done) {
     if (work_->writing) {
-      work_->news.wait(lock);
+      work_->changed.wait(lock);
     } else {
       work_->lead(lock);
     }

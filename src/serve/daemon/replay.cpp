@@ -64,7 +64,7 @@ base::Result<Replay> replay_journal(const ServeConfig& config, const std::string
   Replay out{.journal = path, .differences = all_differences(journal->made_with, *facts)};
   NoLog log;
   NoEngine engine;
-  live::loop::Turns turns(std::move(*site), log, engine);
+  live::loop::CommitCycle turns(std::move(*site), log, engine);
   auto fold = turns.fold(journal->recovered);
   if (!fold) {
     base::Error error = fold.error();

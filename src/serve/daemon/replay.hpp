@@ -10,7 +10,7 @@ namespace goban::serve::daemon {
 
 struct Replay {
   std::string journal{};  ///< path of the file, or of the folder whose newest journal was replayed
-  live::loop::Turns::Fold fold{};
+  live::loop::CommitCycle::Fold fold{};
   /// Differences between the given configuration and the recorded one, a line each. If there are
   /// any, different decisions are to be expected.
   std::vector<std::string> differences{};

@@ -283,17 +283,17 @@ std::vector<size_t> ScoreKeeper::idle_gpus() const {
 }
 
 void ScoreKeeper::refresh() {
-  live::machine::RefreshWish wish{.idle = idle_gpus(), .cost_s = options_.refresh_cost_s};
+  live::machine::RefreshRequest request{.idle = idle_gpus(), .cost_s = options_.refresh_cost_s};
   const auto facts = learned_.facts(now_unix_s());
   for (size_t i = 0; i < facts.size(); ++i) {
-    if (facts[i].suspect) wish.suspects.push_back(i);
+    if (facts[i].suspect) request.suspects.push_back(i);
   }
   MeasureBook book = read_book();
-  if (book_is_broken_ || !live::machine::due_gpu(machine_, wish, book, now_unix_s())) return;
+  if (book_is_broken_ || !live::machine::due_gpu(machine_, request, book, now_unix_s())) return;
   // Processes outside the scheduler may use the GPU.
   const BusyGpus busy = live::machine::busy_by_use(machine_);
-  std::erase_if(wish.idle, [&](size_t gpu) { return busy.contains(machine_.gpus[gpu].index); });
-  const auto due = live::machine::due_gpu(machine_, wish, book, now_unix_s());
+  std::erase_if(request.idle, [&](size_t gpu) { return busy.contains(machine_.gpus[gpu].index); });
+  const auto due = live::machine::due_gpu(machine_, request, book, now_unix_s());
   if (due) measure(*due);
 }
 

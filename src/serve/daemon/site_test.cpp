@@ -10,7 +10,7 @@
 namespace goban::serve::daemon {
 namespace {
 
-using core::model::SharingWish;
+using core::model::SharingRequest;
 using testing::HasSubstr;
 
 struct SiteTest : testing::Test {
@@ -25,15 +25,16 @@ struct SiteTest : testing::Test {
   ~SiteTest() override { std::filesystem::remove_all(folder); }
 
   /// One GPU, a job with the application `a`, then one with `b`: returns the number that run.
-  int running(SharingWish first, SharingWish second, const std::string& account = "one") {
+  int running(SharingRequest first, SharingRequest second, const std::string& account = "one") {
     auto site = make_site(
         config,
         {{.name = "V100", .mem_bytes = int64_t{16} << 30, .memory_enforced = memory_enforced}});
     EXPECT_TRUE(site) << site.error().text();
     live::controller::Controller controller(std::move(*site));
-    const auto submit = [&](const std::string& model, SharingWish wish, const std::string& of) {
+    const auto submit = [&](const std::string& model, SharingRequest request,
+                            const std::string& of) {
       live::job::JobSpec spec{.account = of, .model = model, .num_gpus = 1};
-      spec.training.sharing = wish;
+      spec.training.sharing = request;
       const live::controller::TimedInput input{.at_ns = base::kSecond,
                                                .input = live::controller::Submit{{spec}}};
       EXPECT_TRUE(controller.check(input.input));
@@ -54,7 +55,7 @@ struct SiteTest : testing::Test {
 };
 
 TEST_F(SiteTest, NobodySharesWhoDidNotAskForIt) {
-  using enum SharingWish;
+  using enum SharingRequest;
   EXPECT_EQ(running(Unsaid, Unsaid), 1);
   EXPECT_EQ(running(Yes, Unsaid), 1);
   EXPECT_EQ(running(Unsaid, Yes), 1);
@@ -64,7 +65,7 @@ TEST_F(SiteTest, NobodySharesWhoDidNotAskForIt) {
 }
 
 TEST_F(SiteTest, GpusWithoutLimitsOfMemoryAreSharedOnlyIfTheConfigurationSaysSo) {
-  using enum SharingWish;
+  using enum SharingRequest;
   memory_enforced = false;
   EXPECT_EQ(running(Yes, Yes), 1);
   config.sharing = {"unenforced=1"};
@@ -72,7 +73,7 @@ TEST_F(SiteTest, GpusWithoutLimitsOfMemoryAreSharedOnlyIfTheConfigurationSaysSo)
 }
 
 TEST_F(SiteTest, TheConfigurationMayAllowMore) {
-  using enum SharingWish;
+  using enum SharingRequest;
   config.sharing = {"within_account=0"};
   EXPECT_EQ(running(Yes, Yes, "another"), 2);
   EXPECT_EQ(running(Yes, Unsaid), 1);

@@ -11,7 +11,7 @@ namespace goban::serve::daemon {
 using live::controller::JobResult;
 using live::controller::LiveJob;
 using site::records::AccountingRecord;
-using site::records::JobState;
+using site::records::RecordedState;
 
 namespace {
 

@@ -61,9 +61,9 @@ TEST_F(StoreAccountingTest, ARecordForEveryRun) {
   const auto& first = made.records()[0];
   const auto& last = made.records()[1];
   EXPECT_EQ(first.id, "7");
-  EXPECT_EQ(first.state, site::records::JobState::Requeued);
+  EXPECT_EQ(first.state, site::records::RecordedState::Requeued);
   EXPECT_EQ(first.node_list, "n0");
-  EXPECT_EQ(last.state, site::records::JobState::Completed);
+  EXPECT_EQ(last.state, site::records::RecordedState::Completed);
   EXPECT_EQ(last.node_list, "n0,n1");
   EXPECT_EQ(last.gpus[1].gpu, "0");
   EXPECT_EQ(last.num_nodes, 2);
@@ -78,7 +78,7 @@ TEST_F(StoreAccountingTest, AJobThatNeverRanHasOneRecord) {
   const JobRecords made(job, cluster);
   ASSERT_EQ(made.records().size(), 1U);
   EXPECT_EQ(made.records()[0].start_ns, -1);
-  EXPECT_EQ(made.records()[0].state, site::records::JobState::Cancelled);
+  EXPECT_EQ(made.records()[0].state, site::records::RecordedState::Cancelled);
 }
 
 TEST_F(StoreAccountingTest, WritingTwiceIsWritingOnce) {

@@ -26,9 +26,9 @@ struct Holder {
 };
 
 bool ended_badly(const records::RecordRow& row) {
-  using records::JobState;
-  return row.state == JobState::Failed || row.state == JobState::NodeFailed ||
-         row.state == JobState::OutOfMemory || row.state == JobState::BootFailed;
+  using records::RecordedState;
+  return row.state == RecordedState::Failed || row.state == RecordedState::NodeFailed ||
+         row.state == RecordedState::OutOfMemory || row.state == RecordedState::BootFailed;
 }
 
 /// Largest share first; ties by name, so that equal inputs give equal tables.
@@ -47,7 +47,7 @@ std::vector<Holder> gather(const Context& context, size_t names, uint32_t Job::*
     ++holder.jobs;
     holder.gpu_hours += job.gpu_hours();
     holder.node_hours += job.node_hours();
-    holder.ends += context.population.row(job).state != records::JobState::Unknown ? 1 : 0;
+    holder.ends += context.population.row(job).state != records::RecordedState::Unknown ? 1 : 0;
     holder.failed += ended_badly(context.population.row(job)) ? 1 : 0;
     holder.exceeded += job.exceeded ? 1 : 0;
   }

@@ -17,8 +17,9 @@ namespace goban::site::analysis {
 /// Whether a job completed: its exit code is 0 or unknown, it was not killed by a signal, and its
 /// state, if recorded, is COMPLETED.
 [[nodiscard]] inline bool ended_well(const records::RecordRow& row) {
-  using records::JobState;
-  const bool completed = row.state == JobState::Completed || row.state == JobState::Unknown;
+  using records::RecordedState;
+  const bool completed =
+      row.state == RecordedState::Completed || row.state == RecordedState::Unknown;
   return completed && shown_exit_code(row) <= 0;
 }
 

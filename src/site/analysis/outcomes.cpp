@@ -31,7 +31,7 @@ void add_states(const Context& context) {
     all_hours += job.gpu_hours();
   }
   const auto all = static_cast<int64_t>(population.jobs.size());
-  const int64_t unknown = outcomes[static_cast<size_t>(records::JobState::Unknown)].jobs;
+  const int64_t unknown = outcomes[static_cast<size_t>(records::RecordedState::Unknown)].jobs;
   if (unknown == all) {
     add_absent(context, "outcomes", kSection, {}, "reason.no_states");
     return;
@@ -51,7 +51,7 @@ void add_states(const Context& context) {
   for (size_t i = 0; i < outcomes.size(); ++i) {
     Outcome& outcome = outcomes[i];
     if (outcome.jobs == 0) continue;
-    const std::string state(records::job_state_name(static_cast<records::JobState>(i)));
+    const std::string state(records::job_state_name(static_cast<records::RecordedState>(i)));
     std::ranges::sort(outcome.hours);
     const double job_share = 100 * static_cast<double>(outcome.jobs) / static_cast<double>(all);
     table.rows.push_back({state, outcome.jobs, job_share, outcome.selected, outcome.gpu_hours,
@@ -76,20 +76,20 @@ void add_failures_by_class(const Context& context) {
     double hours = 0;
   };
   std::vector<Counts> counts(classes.all().size());
-  using records::JobState;
+  using records::RecordedState;
   bool any = false;
   for (const Job& job : population.jobs) {
     Counts& count = counts[classes.of(job)];
-    const JobState state = population.row(job).state;
+    const RecordedState state = population.row(job).state;
     ++count.jobs;
-    if (state == JobState::Unknown) continue;
+    if (state == RecordedState::Unknown) continue;
     any = true;
     ++count.known;
-    count.failed += state == JobState::Failed ? 1 : 0;
-    count.node += state == JobState::NodeFailed || state == JobState::BootFailed ? 1 : 0;
-    count.memory += state == JobState::OutOfMemory ? 1 : 0;
-    count.cancelled += state == JobState::Cancelled ? 1 : 0;
-    if (state != JobState::Completed) count.hours += job.gpu_hours();
+    count.failed += state == RecordedState::Failed ? 1 : 0;
+    count.node += state == RecordedState::NodeFailed || state == RecordedState::BootFailed ? 1 : 0;
+    count.memory += state == RecordedState::OutOfMemory ? 1 : 0;
+    count.cancelled += state == RecordedState::Cancelled ? 1 : 0;
+    if (state != RecordedState::Completed) count.hours += job.gpu_hours();
   }
   if (!any) return;
   Table table = make_table(context, "failures_by_kind", kSection);

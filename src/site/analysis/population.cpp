@@ -8,7 +8,7 @@
 namespace goban::site::analysis {
 namespace {
 
-using records::JobState;
+using records::RecordedState;
 using records::RecordRow;
 using records::RecordTable;
 
@@ -37,11 +37,11 @@ constexpr int16_t kFailedBySignal = 100;
 
 bool exceeded(const RecordRow& row, Exceeded rule) {
   const bool at_limit = row.walltime_limit_ns > 0 && row.run_ns >= row.walltime_limit_ns;
-  const bool by_state = row.state == JobState::TimedOut || row.failed_code == kFailedAtLimit ||
+  const bool by_state = row.state == RecordedState::TimedOut || row.failed_code == kFailedAtLimit ||
                         (row.failed_code == kFailedBySignal && at_limit);
   // A recorded state decides; without one, a run time beyond the limit does.
   const bool by_time =
-      row.state == JobState::Unknown && at_limit && row.run_ns > row.walltime_limit_ns;
+      row.state == RecordedState::Unknown && at_limit && row.run_ns > row.walltime_limit_ns;
   switch (rule) {
     case Exceeded::State:
       return by_state;
@@ -56,8 +56,8 @@ bool exceeded(const RecordRow& row, Exceeded rule) {
 /// A requeued run counts, because it held its GPUs, if its end is known.
 bool ran(const RecordRow& row) {
   if (row.run_ns < 0) return false;
-  if (row.state == JobState::Requeued) return row.end_ns >= 0;
-  return row.state == JobState::Unknown || records::has_ended(row.state);
+  if (row.state == RecordedState::Requeued) return row.end_ns >= 0;
+  return row.state == RecordedState::Unknown || records::has_ended(row.state);
 }
 
 /// Modules are named NAME/VERSION; images have a registry or a tag, or are files.

@@ -13,7 +13,7 @@
 
 #include "base/time.hpp"
 #include "core/model/job.hpp"
-#include "site/records/job_state.hpp"
+#include "site/records/recorded_state.hpp"
 
 namespace goban::site::records {
 
@@ -78,7 +78,7 @@ struct AccountingRecord {
   TimeNs end_ns = -1;
   TimeNs walltime_limit_ns = 0;  ///< 0 = unknown
   double work_s = -1;            ///< run time if the source gives that instead of start and end
-  JobState state = JobState::Unknown;
+  RecordedState state = RecordedState::Unknown;
   JobKind kind = JobKind::Unknown;
   int32_t exit_code = -1;
   int32_t signal = -1;       ///< 0 = none

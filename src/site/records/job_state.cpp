@@ -1,7 +1,7 @@
-#include "site/records/job_state.hpp"
-
 #include <algorithm>
 #include <array>
+
+#include "site/records/recorded_state.hpp"
 
 namespace goban::site::records {
 namespace {
@@ -10,38 +10,38 @@ using core::model::RecordedEnd;
 
 struct Word {
   std::string_view text;  ///< upper case
-  JobState state;
+  RecordedState state;
 };
 
 /// The first word listed for a state is its name.
 constexpr std::array kWords = {
-    Word{"UNKNOWN", JobState::Unknown},
-    Word{"PENDING", JobState::Pending},
-    Word{"RUNNING", JobState::Running},
-    Word{"SUSPENDED", JobState::Suspended},
-    Word{"REQUEUED", JobState::Requeued},
-    Word{"COMPLETED", JobState::Completed},
-    Word{"FAILED", JobState::Failed},
-    Word{"CANCELLED", JobState::Cancelled},
-    Word{"TIMEOUT", JobState::TimedOut},
-    Word{"NODE_FAIL", JobState::NodeFailed},
-    Word{"OUT_OF_MEMORY", JobState::OutOfMemory},
-    Word{"PREEMPTED", JobState::Preempted},
-    Word{"BOOT_FAIL", JobState::BootFailed},
-    Word{"DEADLINE", JobState::DeadlineMissed},
-    Word{"PASS", JobState::Completed},
-    Word{"SUCCEEDED", JobState::Completed},
-    Word{"TERMINATED", JobState::Completed},  // Alibaba PAI
-    Word{"KILLED", JobState::Cancelled},
-    Word{"REVOKED", JobState::Cancelled},
-    Word{"CONFIGURING", JobState::Running},
-    Word{"COMPLETING", JobState::Running},
-    Word{"RESIZING", JobState::Running},
-    Word{"STAGE_OUT", JobState::Running},
-    Word{"STOPPED", JobState::Suspended},
-    Word{"REQUEUE_HOLD", JobState::Requeued},
-    Word{"SPECIAL_EXIT", JobState::Requeued},
-    Word{"WAITING", JobState::Pending},
+    Word{"UNKNOWN", RecordedState::Unknown},
+    Word{"PENDING", RecordedState::Pending},
+    Word{"RUNNING", RecordedState::Running},
+    Word{"SUSPENDED", RecordedState::Suspended},
+    Word{"REQUEUED", RecordedState::Requeued},
+    Word{"COMPLETED", RecordedState::Completed},
+    Word{"FAILED", RecordedState::Failed},
+    Word{"CANCELLED", RecordedState::Cancelled},
+    Word{"TIMEOUT", RecordedState::TimedOut},
+    Word{"NODE_FAIL", RecordedState::NodeFailed},
+    Word{"OUT_OF_MEMORY", RecordedState::OutOfMemory},
+    Word{"PREEMPTED", RecordedState::Preempted},
+    Word{"BOOT_FAIL", RecordedState::BootFailed},
+    Word{"DEADLINE", RecordedState::DeadlineMissed},
+    Word{"PASS", RecordedState::Completed},
+    Word{"SUCCEEDED", RecordedState::Completed},
+    Word{"TERMINATED", RecordedState::Completed},  // Alibaba PAI
+    Word{"KILLED", RecordedState::Cancelled},
+    Word{"REVOKED", RecordedState::Cancelled},
+    Word{"CONFIGURING", RecordedState::Running},
+    Word{"COMPLETING", RecordedState::Running},
+    Word{"RESIZING", RecordedState::Running},
+    Word{"STAGE_OUT", RecordedState::Running},
+    Word{"STOPPED", RecordedState::Suspended},
+    Word{"REQUEUE_HOLD", RecordedState::Requeued},
+    Word{"SPECIAL_EXIT", RecordedState::Requeued},
+    Word{"WAITING", RecordedState::Pending},
 };
 
 /// Minimum length of a truncated name; sacct's narrow columns end in '+'.
@@ -56,7 +56,7 @@ bool same_letters(std::string_view upper, std::string_view word) {
 
 }  // namespace
 
-std::optional<JobState> parse_job_state(std::string_view word) {
+std::optional<RecordedState> parse_job_state(std::string_view word) {
   word = word.substr(0, word.find(' '));
   const bool is_cut = word.ends_with('+');
   if (is_cut) word.remove_suffix(1);
@@ -68,7 +68,7 @@ std::optional<JobState> parse_job_state(std::string_view word) {
   return std::nullopt;
 }
 
-std::string_view job_state_name(JobState state) {
+std::string_view job_state_name(RecordedState state) {
   return std::ranges::find(kWords, state, &Word::state)->text;
 }
 
@@ -77,27 +77,27 @@ std::string_view job_kind_name(JobKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-RecordedEnd recorded_end(JobState state) {
+RecordedEnd recorded_end(RecordedState state) {
   switch (state) {
-    case JobState::Completed:
+    case RecordedState::Completed:
       return RecordedEnd::Completed;
-    case JobState::Failed:
-    case JobState::OutOfMemory:
+    case RecordedState::Failed:
+    case RecordedState::OutOfMemory:
       return RecordedEnd::Failed;
-    case JobState::Cancelled:
-    case JobState::Preempted:
+    case RecordedState::Cancelled:
+    case RecordedState::Preempted:
       return RecordedEnd::Cancelled;
-    case JobState::TimedOut:
-    case JobState::DeadlineMissed:
+    case RecordedState::TimedOut:
+    case RecordedState::DeadlineMissed:
       return RecordedEnd::TimedOut;
-    case JobState::NodeFailed:
-    case JobState::BootFailed:
+    case RecordedState::NodeFailed:
+    case RecordedState::BootFailed:
       return RecordedEnd::NodeFailed;
-    case JobState::Unknown:
-    case JobState::Pending:
-    case JobState::Running:
-    case JobState::Suspended:
-    case JobState::Requeued:
+    case RecordedState::Unknown:
+    case RecordedState::Pending:
+    case RecordedState::Running:
+    case RecordedState::Suspended:
+    case RecordedState::Requeued:
       return RecordedEnd::Unknown;
   }
   return RecordedEnd::Unknown;

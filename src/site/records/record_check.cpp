@@ -31,7 +31,7 @@ std::string problem_of(const AccountingRecord& record) {
 }
 
 bool is_over(const AccountingRecord& record) {
-  return has_ended(record.state) || record.state == JobState::Requeued || record.end_ns >= 0 ||
+  return has_ended(record.state) || record.state == RecordedState::Requeued || record.end_ns >= 0 ||
          record.work_s >= 0;
 }
 

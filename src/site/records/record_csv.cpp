@@ -143,7 +143,7 @@ void append_records_csv(std::string& out, const AccountingRecord& r) {
   }
   row.number(r.work_s);
   row.time(r.walltime_limit_ns, 0);
-  row.text(r.state == JobState::Unknown ? std::string_view() : job_state_name(r.state));
+  row.text(r.state == RecordedState::Unknown ? std::string_view() : job_state_name(r.state));
   row.text(r.kind == JobKind::Unknown ? std::string_view() : job_kind_name(r.kind));
   row.whole(r.exit_code, -1);
   row.whole(r.signal, -1);
@@ -199,10 +199,11 @@ bool SwfWriter::append(std::string& out, const AccountingRecord& r) {
   const auto seconds = [](double value) {
     return value < 0 ? std::string("-1") : fmt::format("{}", std::round(value * 1000) / 1000);
   };
-  const int status = r.state == JobState::Completed                                     ? 1
-                     : r.state == JobState::Cancelled || r.state == JobState::Preempted ? 5
-                     : has_ended(r.state)                                               ? 0
-                                                                                        : -1;
+  const int status = r.state == RecordedState::Completed ? 1
+                     : r.state == RecordedState::Cancelled || r.state == RecordedState::Preempted
+                         ? 5
+                     : has_ended(r.state) ? 0
+                                          : -1;
   const double mem_kib =
       r.mem_bytes < 0 ? -1 : static_cast<double>(r.mem_bytes) / 1024 / static_cast<double>(procs);
   fmt::format_to(

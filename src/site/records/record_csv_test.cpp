@@ -35,7 +35,7 @@ AccountingRecord full_record(std::span<const GpuUse> gpus,
   r.start_ns = 1'554'422'402'000'000'000;
   r.end_ns = 1'554'422'502'500'000'000;
   r.walltime_limit_ns = 3600 * base::kSecond;
-  r.state = JobState::OutOfMemory;
+  r.state = RecordedState::OutOfMemory;
   r.kind = JobKind::Interactive;
   r.exit_code = 0;
   r.signal = 9;

@@ -60,7 +60,7 @@ struct RecordRow {
   int16_t signal = -1;
   int16_t failed_code = -1;
   uint16_t file = 0;  ///< index in files()
-  JobState state = JobState::Unknown;
+  RecordedState state = RecordedState::Unknown;
   JobKind kind = JobKind::Unknown;
   bool gpu_share = false;
 };

@@ -99,19 +99,19 @@ TEST(RecordTable, AttemptsWithoutTimesAreToldByTheirNumber) {
   RecordTable table;
   AccountingRecord record = small_record("7");
   record.start_ns = record.end_ns = -1;
-  record.state = JobState::Requeued;
+  record.state = RecordedState::Requeued;
   ASSERT_THAT(table.take(record), IsEmpty());
   record.run = 1;
-  record.state = JobState::Failed;
+  record.state = RecordedState::Failed;
   ASSERT_THAT(table.take(record), IsEmpty());
   EXPECT_EQ(table.take(record), "job_id 7 was used before");
   EXPECT_EQ(table.rows()[1].run, 1);
 }
 
-AccountingRecord in_state(JobState state) {
+AccountingRecord in_state(RecordedState state) {
   AccountingRecord record = small_record("7");
   record.state = state;
-  if (state == JobState::Pending) record.start_ns = -1;
+  if (state == RecordedState::Pending) record.start_ns = -1;
   if (!has_ended(state)) record.end_ns = -1;
   return record;
 }
@@ -119,16 +119,16 @@ AccountingRecord in_state(JobState state) {
 TEST(RecordTable, AnEndTakesThePlaceOfWhatWasNotOver) {
   RecordTable table;
   table.begin_file({.name = "monday", .format = "slurm"});
-  ASSERT_THAT(table.take(in_state(JobState::Pending)), IsEmpty());
+  ASSERT_THAT(table.take(in_state(RecordedState::Pending)), IsEmpty());
   ASSERT_THAT(table.take(small_record("8")), IsEmpty());
   table.begin_file({.name = "tuesday", .format = "slurm"});
-  ASSERT_THAT(table.take(in_state(JobState::Running)), IsEmpty());
-  EXPECT_EQ(table.rows()[0].state, JobState::Running);
-  EXPECT_EQ(table.take(in_state(JobState::Pending)), "job_id 7 was used before");
-  EXPECT_EQ(table.take(in_state(JobState::Running)), "job_id 7 was used before");
-  ASSERT_THAT(table.take(in_state(JobState::Completed)), IsEmpty());
+  ASSERT_THAT(table.take(in_state(RecordedState::Running)), IsEmpty());
+  EXPECT_EQ(table.rows()[0].state, RecordedState::Running);
+  EXPECT_EQ(table.take(in_state(RecordedState::Pending)), "job_id 7 was used before");
+  EXPECT_EQ(table.take(in_state(RecordedState::Running)), "job_id 7 was used before");
+  ASSERT_THAT(table.take(in_state(RecordedState::Completed)), IsEmpty());
   ASSERT_EQ(table.rows().size(), 2u);
-  EXPECT_EQ(table.rows()[0].state, JobState::Completed);
+  EXPECT_EQ(table.rows()[0].state, RecordedState::Completed);
   EXPECT_EQ(table.rows()[0].end_ns, 50 * kMinute);
   EXPECT_EQ(table.files()[table.rows()[0].file], "tuesday");
   EXPECT_EQ(table.id(0), "7");
@@ -137,11 +137,11 @@ TEST(RecordTable, AnEndTakesThePlaceOfWhatWasNotOver) {
 
 TEST(RecordTable, AnOldDumpDoesNotBringBackWhatIsOver) {
   RecordTable table;
-  ASSERT_THAT(table.take(in_state(JobState::Completed)), IsEmpty());
-  for (const JobState state : {JobState::Pending, JobState::Running}) {
+  ASSERT_THAT(table.take(in_state(RecordedState::Completed)), IsEmpty());
+  for (const RecordedState state : {RecordedState::Pending, RecordedState::Running}) {
     EXPECT_EQ(table.take(in_state(state)), "job_id 7 was used before, and its end is known");
   }
-  AccountingRecord rerun = in_state(JobState::Pending);
+  AccountingRecord rerun = in_state(RecordedState::Pending);
   rerun.submit_ns = 60 * kMinute;
   EXPECT_THAT(table.take(rerun), IsEmpty()) << "submitted again";
   EXPECT_EQ(table.rows().size(), 2u);
@@ -170,7 +170,7 @@ TEST(RecordTable, ARecordComesBackAsItWas) {
   record.gpus = gpus;
   record.software = software;
   record.node_list = "g1";
-  record.state = JobState::TimedOut;
+  record.state = RecordedState::TimedOut;
   record.kind = JobKind::Batch;
   record.usage.cpu_s = 12.5;
   record.job_number = 9;
@@ -181,7 +181,7 @@ TEST(RecordTable, ARecordComesBackAsItWas) {
   EXPECT_EQ(back.id, "9_4");
   EXPECT_EQ(back.user, "ann");
   EXPECT_EQ(back.end_ns, record.end_ns);
-  EXPECT_EQ(back.state, JobState::TimedOut);
+  EXPECT_EQ(back.state, RecordedState::TimedOut);
   EXPECT_EQ(back.kind, JobKind::Batch);
   EXPECT_EQ(back.usage, record.usage);
   EXPECT_EQ(back.job_number, 9);
@@ -193,17 +193,17 @@ TEST(RecordTable, ARecordComesBackAsItWas) {
   EXPECT_EQ(table.files()[table.rows()[0].file], "a.log");
 }
 
-TEST(JobState, WordsOfManySystems) {
-  EXPECT_EQ(parse_job_state("CANCELLED by 1000"), JobState::Cancelled);
-  EXPECT_EQ(parse_job_state("CANCELLED+"), JobState::Cancelled);
-  EXPECT_EQ(parse_job_state("OUT_OF_ME+"), JobState::OutOfMemory);
-  EXPECT_EQ(parse_job_state("Pass"), JobState::Completed);
-  EXPECT_EQ(parse_job_state("timeout"), JobState::TimedOut);
+TEST(RecordedState, WordsOfManySystems) {
+  EXPECT_EQ(parse_job_state("CANCELLED by 1000"), RecordedState::Cancelled);
+  EXPECT_EQ(parse_job_state("CANCELLED+"), RecordedState::Cancelled);
+  EXPECT_EQ(parse_job_state("OUT_OF_ME+"), RecordedState::OutOfMemory);
+  EXPECT_EQ(parse_job_state("Pass"), RecordedState::Completed);
+  EXPECT_EQ(parse_job_state("timeout"), RecordedState::TimedOut);
   EXPECT_EQ(parse_job_state("FOO"), std::nullopt);
   EXPECT_EQ(parse_job_state(""), std::nullopt);
   EXPECT_EQ(parse_job_state("C+"), std::nullopt);
   for (size_t i = 0; i < kNumJobStates; ++i) {
-    const auto state = static_cast<JobState>(i);
+    const auto state = static_cast<RecordedState>(i);
     EXPECT_EQ(parse_job_state(job_state_name(state)), state);
   }
 }

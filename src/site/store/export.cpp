@@ -6,8 +6,8 @@
 #include "base/csv.hpp"
 #include "base/date_time.hpp"
 #include "base/text_file.hpp"
-#include "site/records/job_state.hpp"
 #include "site/records/record_csv.hpp"
+#include "site/records/recorded_state.hpp"
 
 namespace goban::site::store {
 
@@ -64,7 +64,7 @@ class ExportSink final : public records::RecordSink {
 };
 
 std::string sum_line(const DailySum& sum, const records::AccountingRecord& who) {
-  const auto state = static_cast<records::JobState>(
+  const auto state = static_cast<records::RecordedState>(
       sum.state < static_cast<int64_t>(records::kNumJobStates) ? sum.state : 0);
   constexpr base::TimeNs kDayNs = int64_t{86'400} * base::kSecond;
   std::string line = base::date_time_text(sum.day * kDayNs).substr(0, 10);

@@ -30,7 +30,7 @@ std::string jobs_of(int begin, int end, const std::string& seldom) {
     r.submit_ns = at("2019-03-20 00:00:00") + int64_t{i} * 86'400 * base::kSecond;
     r.start_ns = r.submit_ns;
     r.end_ns = r.start_ns + 3'600 * base::kSecond;
-    r.state = records::JobState::Completed;
+    r.state = records::RecordedState::Completed;
     r.num_gpus = 2;
     r.num_nodes = 1;
     records::append_records_csv(out, r);

@@ -83,7 +83,7 @@ class RowReader {
     const int64_t state = whole(JobColumn::State, 0);
     const int64_t kind = whole(JobColumn::Kind, 0);
     if (state >= 0 && state < static_cast<int64_t>(records::kNumJobStates)) {
-      r.state = static_cast<records::JobState>(state);
+      r.state = static_cast<records::RecordedState>(state);
     }
     if (kind >= 0 && kind <= 2) r.kind = static_cast<records::JobKind>(kind);
     r.exit_code = small(JobColumn::ExitCode, -1);

@@ -16,7 +16,7 @@ namespace goban::site::store {
 struct DailySum {
   int64_t day = 0;  ///< since 1970-01-01
   std::string_view user, account, partition, resource_type;
-  int64_t state = 0;  ///< records::JobState
+  int64_t state = 0;  ///< records::RecordedState
   int64_t jobs = 0;
   int64_t ran = 0;    ///< of them: started
   double gpu_s = 0;   ///< GPUs times run time; parts of GPUs are counted as parts

@@ -61,7 +61,7 @@ inline std::string many_jobs(int count, uint32_t seed) {
     r.account = i % 2 == 0 ? "a" : "b";
     r.partition = i % 5 == 0 ? "" : "gpu";
     r.submit_ns = submit_ns;
-    r.state = static_cast<records::JobState>(5 + random() % 8);
+    r.state = static_cast<records::RecordedState>(5 + random() % 8);
     r.num_gpus = random() % 9;
     r.num_nodes = 1;
     r.priority = static_cast<int32_t>(random() % 7) - 3;

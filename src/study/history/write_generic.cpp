@@ -19,13 +19,13 @@ using core::model::JobHistory;
 using core::model::JobRequest;
 using core::model::Recorded;
 using core::model::RecordedEnd;
-using core::model::SharingWish;
+using core::model::SharingRequest;
 
 /// By RecordedEnd.
 constexpr std::array<std::string_view, 6> kEndWords = {"",          "COMPLETED", "FAILED",
                                                        "CANCELLED", "TIMEOUT",   "NODE_FAIL"};
 
-/// By SharingWish.
+/// By SharingRequest.
 constexpr std::array<std::string_view, 3> kWishWords = {"", "no", "yes"};
 
 /// The optional columns that at least one job fills.
@@ -73,7 +73,7 @@ Columns columns_of(const JobHistory& history) {
     c.deadline |= training.deadline_ns >= 0;
     c.max_slowdown |= training.max_slowdown > 0;
     c.max_wait |= training.max_wait_ns >= 0;
-    c.share |= training.sharing != SharingWish::Unsaid;
+    c.share |= training.sharing != SharingRequest::Unsaid;
   }
   return c;
 }

@@ -92,8 +92,8 @@ TEST(WriteGeneric, TrainingFactsComeBack) {
   EXPECT_EQ(first.history.training[1].max_wait_ns, -1);
   EXPECT_EQ(first.history.training[2].max_slowdown, 0);
   EXPECT_EQ(first.history.training[2].max_wait_ns, 0);
-  EXPECT_EQ(first.history.training[1].sharing, core::model::SharingWish::No);
-  EXPECT_EQ(first.history.training[2].sharing, core::model::SharingWish::Yes);
+  EXPECT_EQ(first.history.training[1].sharing, core::model::SharingRequest::No);
+  EXPECT_EQ(first.history.training[2].sharing, core::model::SharingRequest::Yes);
   EXPECT_EQ(written(first.history), text);
   // Unsorted input: training facts are reordered with the jobs.
   const ReadResult turned = read_ok(

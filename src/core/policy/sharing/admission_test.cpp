@@ -7,7 +7,7 @@
 namespace goban::core::policy {
 namespace {
 
-using model::SharingWish;
+using model::SharingRequest;
 
 TenantSet set_of(const TestSharing& view, std::initializer_list<TenantTraits> traits) {
   TenantSet set(view, 0);
@@ -15,7 +15,7 @@ TenantSet set_of(const TestSharing& view, std::initializer_list<TenantTraits> tr
   return set;
 }
 TenantTraits tenant(float util_pct, double gib, uint32_t app = 0,
-                    SharingWish sharing = SharingWish::Unsaid) {
+                    SharingRequest sharing = SharingRequest::Unsaid) {
   return {.app = AppId(app),
           .util_pct = util_pct,
           .mem_bytes = static_cast<int64_t>(gib * static_cast<double>(kTestGib)),
@@ -39,9 +39,9 @@ TEST(Admission, BySet) {
   EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 7.5)}), Refusal::None);
   EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 7.51)}), Refusal::Memory);
   EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 0)}), Refusal::None);
-  EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 7, 0, SharingWish::Yes)}), Refusal::None);
-  EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 7, 0, SharingWish::No)}), Refusal::OptedOut);
-  EXPECT_EQ(refuse({tenant(9, 7, 0, SharingWish::No)}), Refusal::None) << "alone";
+  EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 7, 0, SharingRequest::Yes)}), Refusal::None);
+  EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 7, 0, SharingRequest::No)}), Refusal::OptedOut);
+  EXPECT_EQ(refuse({tenant(9, 7, 0, SharingRequest::No)}), Refusal::None) << "alone";
 }
 
 TEST(Admission, BySetWithStricterRules) {
@@ -60,14 +60,14 @@ TEST(Admission, BySetWithStricterRules) {
 
 TEST(Admission, LiveRulesAskEverybody) {
   const TestSharing view({});
-  const auto refuse = [&](SharingWish one, SharingWish other) {
+  const auto refuse = [&](SharingRequest one, SharingRequest other) {
     return refuse_set(view, {.sharing = kLiveSharing},
                       set_of(view, {tenant(9, 7, 0, one), tenant(9, 7, 0, other)}));
   };
-  EXPECT_EQ(refuse(SharingWish::Yes, SharingWish::Yes), Refusal::None);
-  for (const SharingWish other : {SharingWish::Unsaid, SharingWish::No}) {
-    EXPECT_EQ(refuse(SharingWish::Yes, other), Refusal::OptedOut);
-    EXPECT_EQ(refuse(other, SharingWish::Yes), Refusal::OptedOut);
+  EXPECT_EQ(refuse(SharingRequest::Yes, SharingRequest::Yes), Refusal::None);
+  for (const SharingRequest other : {SharingRequest::Unsaid, SharingRequest::No}) {
+    EXPECT_EQ(refuse(SharingRequest::Yes, other), Refusal::OptedOut);
+    EXPECT_EQ(refuse(other, SharingRequest::Yes), Refusal::OptedOut);
   }
 }
 

@@ -55,10 +55,10 @@ TEST(FifoPacked, OneNeighbourOfEqualSizeWithinMemory) {
 
 TEST(FifoPacked, SiteRulesOfSharing) {
   TestSharing view(kSite);
-  using model::SharingWish;
+  using model::SharingRequest;
   view.run({.app = 1, .account = 1}, {0});
-  view.run({.app = 1, .account = 2, .sharing = SharingWish::Yes}, {1});
-  const JobId job = view.submit({.app = 0, .account = 1, .sharing = SharingWish::Yes});
+  view.run({.app = 1, .account = 2, .sharing = SharingRequest::Yes}, {1});
+  const JobId job = view.submit({.app = 0, .account = 1, .sharing = SharingRequest::Yes});
   EXPECT_EQ(view.chosen_gpu(*make_fifo_packed({.everyone = false}), job), 1);
   EXPECT_EQ(view.chosen_gpu(*make_fifo_packed({.within_account = true}), job), 0);
   EXPECT_EQ(view.chosen_gpu(*make_fifo_packed({.everyone = false, .within_account = true}), job),

@@ -30,8 +30,8 @@ void TenantSet::add(const TenantTraits& traits) {
     const knowledge::MeasuredSet* alone = history_->find_alone(gpu_type_, traits.app);
     if (alone != nullptr) util_pct_[size_] = static_cast<float>(alone->util_pct);
   }
-  somebody_refuses_ = somebody_refuses_ || traits.sharing == model::SharingWish::No;
-  all_opted_in_ = all_opted_in_ && traits.sharing == model::SharingWish::Yes;
+  somebody_refuses_ = somebody_refuses_ || traits.sharing == model::SharingRequest::No;
+  all_opted_in_ = all_opted_in_ && traits.sharing == model::SharingRequest::Yes;
   ++size_;
 }
 

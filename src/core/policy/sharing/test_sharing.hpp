@@ -45,7 +45,7 @@ struct TestJob {
   int32_t priority = 0;
   uint32_t account = 0;
   uint32_t user = 0;
-  model::SharingWish sharing = model::SharingWish::Unsaid;
+  model::SharingRequest sharing = model::SharingRequest::Unsaid;
 };
 
 class TestSharing final : public SharingView {

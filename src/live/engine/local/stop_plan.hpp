@@ -14,14 +14,14 @@ class StopPlan {
   enum class Step : uint8_t { None, Checkpoint, Terminate, Kill };
 
   /// Only the first order takes effect.
-  void order(StopReason reason, const job::StopWish& wish, base::TimeNs now_ns) {
+  void order(StopReason reason, const job::StopRequest& request, base::TimeNs now_ns) {
     if (ordered_) return;
     ordered_ = true;
     reason_ = reason;
-    const bool asks = wish.signal > 0 || wish.lead_ns > 0;
+    const bool asks = request.signal > 0 || request.lead_ns > 0;
     checkpoint_ns_ = asks ? now_ns : base::kNever;
-    terminate_ns_ = asks ? base::add_saturating(now_ns, wish.lead_ns) : now_ns;
-    kill_ns_ = base::add_saturating(terminate_ns_, wish.grace_ns);
+    terminate_ns_ = asks ? base::add_saturating(now_ns, request.lead_ns) : now_ns;
+    kill_ns_ = base::add_saturating(terminate_ns_, request.grace_ns);
   }
   /// Kills it at once, for example because of its memory.
   void kill_now(base::TimeNs now_ns) { kill_ns_ = now_ns; }

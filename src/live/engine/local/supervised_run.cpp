@@ -255,10 +255,10 @@ void SupervisedRun::read_control() {
         break;
     }
     if (text == nullptr || plan_.ordered()) continue;
-    const job::StopWish& wish = order_.spec.stop;
-    plan_.order(reason, wish, base::steady_ns());
+    const job::StopRequest& request = order_.spec.stop;
+    plan_.order(reason, request, base::steady_ns());
     progress_->sum().expect_stop();
-    const TimeNs left_ns = base::add_saturating(wish.lead_ns, wish.grace_ns);
+    const TimeNs left_ns = base::add_saturating(request.lead_ns, request.grace_ns);
     progress_->tell(fmt::format("stop reason={} left_s={:.3f}\n", text, base::to_seconds(left_ns)));
   }
 }

@@ -54,7 +54,7 @@ struct PaiJob {
   TimeNs submit_ns = -1;
   TimeNs start_ns = -1;
   TimeNs end_ns = -1;
-  JobState state = JobState::Unknown;
+  RecordedState state = RecordedState::Unknown;
   uint32_t user = InternedColumn::kNoName;
   uint32_t gpu_type = InternedColumn::kNoName;
   bool has_tasks = false;

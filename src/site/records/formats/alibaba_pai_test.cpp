@@ -59,7 +59,7 @@ TEST_F(AlibabaPai, JobsWithTheirTasksAndSensors) {
   EXPECT_EQ(a.submit_ns, 100 * base::kSecond);
   EXPECT_EQ(a.start_ns, 110 * base::kSecond);
   EXPECT_EQ(a.end_ns, 400 * base::kSecond);
-  EXPECT_EQ(a.state, JobState::Completed);
+  EXPECT_EQ(a.state, RecordedState::Completed);
   EXPECT_EQ(a.num_gpus, 4);
   EXPECT_EQ(a.cpu_cores, 18);
   EXPECT_FALSE(a.gpu_share);
@@ -74,7 +74,7 @@ TEST_F(AlibabaPai, JobsWithTheirTasksAndSensors) {
   EXPECT_EQ(read.table.usage_of(a).read_bytes, 1500);
   EXPECT_EQ(read.table.usage_of(a).write_bytes, 2000);
   const RecordRow& b = read.row(1);
-  EXPECT_EQ(b.state, JobState::Running);
+  EXPECT_EQ(b.state, RecordedState::Running);
   EXPECT_EQ(b.end_ns, -1);
   EXPECT_EQ(b.num_gpus, 3);
   EXPECT_TRUE(b.gpu_share);

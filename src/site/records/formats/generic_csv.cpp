@@ -32,8 +32,8 @@
 #include <fmt/format.h>
 
 #include "core/knowledge/app_class.hpp"
-#include "site/records/job_state.hpp"
 #include "site/records/record_format.hpp"
+#include "site/records/recorded_state.hpp"
 
 namespace goban::site::records {
 namespace {
@@ -193,7 +193,7 @@ class GenericParser final : public RecordParser {
                            share.substr(0, 40));
       }
       training.sharing =
-          share == "yes" ? core::model::SharingWish::Yes : core::model::SharingWish::No;
+          share == "yes" ? core::model::SharingRequest::Yes : core::model::SharingRequest::No;
     }
     return {};
   }

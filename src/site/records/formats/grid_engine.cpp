@@ -311,7 +311,7 @@ void GridEngineParser::set_end(const Category& category, AccountingRecord& recor
   const bool deleted = fields_.size() > kQdelInfo && !unless_none(fields_[kQdelInfo]).empty() &&
                        fields_.size() >= kFieldsUge;
   record.state = state_of(failed, exit, run_ns, category.limit_ns, deleted);
-  if (!has_run && record.state == JobState::Completed) record.state = JobState::Cancelled;
+  if (!has_run && record.state == RecordedState::Completed) record.state = RecordedState::Cancelled;
 }
 
 void GridEngineParser::set_size(const Category& category, const Waiting& job,

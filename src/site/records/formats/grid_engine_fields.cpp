@@ -90,18 +90,19 @@ Category parse_category(std::string_view text, const GpuResources& known) {
   return out;
 }
 
-JobState state_of(int64_t failed, int64_t exit, TimeNs run_ns, std::optional<TimeNs> limit_ns,
-                  bool deleted) {
+RecordedState state_of(int64_t failed, int64_t exit, TimeNs run_ns, std::optional<TimeNs> limit_ns,
+                       bool deleted) {
   constexpr int64_t kLimitEnforced = 37;
   constexpr int64_t kBySignal = 100;
   constexpr int64_t kKilled = 128 + 9;
   constexpr int64_t kTerminated = 128 + 15;
-  if (failed == 0) return exit == 0 ? JobState::Completed : JobState::Failed;
-  if (failed == kLimitEnforced) return JobState::TimedOut;
-  if (failed == 24 || failed == 25) return JobState::Requeued;
-  if (failed != kBySignal) return JobState::Failed;
-  if (limit_ns && run_ns >= *limit_ns) return JobState::TimedOut;
-  return deleted || exit == kKilled || exit == kTerminated ? JobState::Cancelled : JobState::Failed;
+  if (failed == 0) return exit == 0 ? RecordedState::Completed : RecordedState::Failed;
+  if (failed == kLimitEnforced) return RecordedState::TimedOut;
+  if (failed == 24 || failed == 25) return RecordedState::Requeued;
+  if (failed != kBySignal) return RecordedState::Failed;
+  if (limit_ns && run_ns >= *limit_ns) return RecordedState::TimedOut;
+  return deleted || exit == kKilled || exit == kTerminated ? RecordedState::Cancelled
+                                                           : RecordedState::Failed;
 }
 
 }  // namespace goban::site::records::formats

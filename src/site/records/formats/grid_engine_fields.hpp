@@ -8,7 +8,7 @@
 
 #include "base/time.hpp"
 #include "site/records/gpu_resources.hpp"
-#include "site/records/job_state.hpp"
+#include "site/records/recorded_state.hpp"
 
 namespace goban::site::records::formats {
 
@@ -69,7 +69,7 @@ struct Category {
 
 /// State from `failed` and `exit_status` of a job with this run time. Killed by a signal at its
 /// limit = timed out; `deleted`: qdel was used.
-[[nodiscard]] JobState state_of(int64_t failed, int64_t exit, base::TimeNs run_ns,
-                                std::optional<base::TimeNs> limit_ns, bool deleted);
+[[nodiscard]] RecordedState state_of(int64_t failed, int64_t exit, base::TimeNs run_ns,
+                                     std::optional<base::TimeNs> limit_ns, bool deleted);
 
 }  // namespace goban::site::records::formats

@@ -55,7 +55,7 @@ TEST(GridEngine, FieldsOfAJob) {
   EXPECT_EQ(row.walltime_limit_ns, 3600 * base::kSecond);
   EXPECT_EQ(row.num_gpus, 2);
   EXPECT_EQ(row.num_nodes, 1);
-  EXPECT_EQ(row.state, JobState::Completed);
+  EXPECT_EQ(row.state, RecordedState::Completed);
   EXPECT_EQ(row.kind, JobKind::Batch);
   EXPECT_EQ(read.table.usage_of(row).cpu_s, 12.5);
   EXPECT_EQ(read.table.usage_of(row).mem_bytes_max, 1 << 20);
@@ -98,7 +98,7 @@ TEST(GridEngine, From43To74Fields) {
   const ReadTable read = read_table(text);
   EXPECT_THAT(read.reasons(), IsEmpty());
   EXPECT_EQ(read.table.rows().size(), 6u);
-  EXPECT_EQ(read.row(5).state, JobState::Completed);
+  EXPECT_EQ(read.row(5).state, RecordedState::Completed);
 }
 
 TEST(GridEngine, HowJobsEnd) {
@@ -108,16 +108,16 @@ TEST(GridEngine, HowJobsEnd) {
     if (!qdel.empty()) line.tail = ":0:0:job:" + qdel;
     return read_table(line.text()).row(0).state;
   };
-  EXPECT_EQ(state("0", "1"), JobState::Failed);
-  EXPECT_EQ(state("37", "137"), JobState::TimedOut);
-  EXPECT_EQ(state("100", "137"), JobState::Cancelled);
-  EXPECT_EQ(state("100", "139"), JobState::Failed);
-  EXPECT_EQ(state("100", "139", "root@master"), JobState::Cancelled);
-  EXPECT_EQ(state("25", "0"), JobState::Requeued);
-  EXPECT_EQ(state("26", "0"), JobState::Failed);
+  EXPECT_EQ(state("0", "1"), RecordedState::Failed);
+  EXPECT_EQ(state("37", "137"), RecordedState::TimedOut);
+  EXPECT_EQ(state("100", "137"), RecordedState::Cancelled);
+  EXPECT_EQ(state("100", "139"), RecordedState::Failed);
+  EXPECT_EQ(state("100", "139", "root@master"), RecordedState::Cancelled);
+  EXPECT_EQ(state("25", "0"), RecordedState::Requeued);
+  EXPECT_EQ(state("26", "0"), RecordedState::Failed);
   Line limit{.end = "1554426100", .failed = "100", .exit = "137"};
   const ReadTable read = read_table(limit.text());
-  EXPECT_EQ(read.row(0).state, JobState::TimedOut);  // its run time equals its limit
+  EXPECT_EQ(read.row(0).state, RecordedState::TimedOut);  // its run time equals its limit
   EXPECT_EQ(read.row(0).signal, 9);
   EXPECT_EQ(read.row(0).failed_code, 100);
 }

@@ -152,7 +152,7 @@ struct Kept {
   TimeNs start_ns = -1;
   TimeNs end_ns = -1;
   TimeNs limit_ns = 0;
-  JobState state = JobState::Unknown;
+  RecordedState state = RecordedState::Unknown;
   int32_t exit_code = -1;
   int32_t priority = 0;
   int32_t restarts = -1;
@@ -196,14 +196,14 @@ Kept keep_job(const json& object, int64_t line) {
   const TimeNs failed_ns = condition_time(status, "Failed", &reason);
   if (kept.end_ns < 0) kept.end_ns = std::max(complete_ns, failed_ns);
   if (failed_ns >= 0) {
-    kept.state = reason == "DeadlineExceeded" ? JobState::TimedOut : JobState::Failed;
+    kept.state = reason == "DeadlineExceeded" ? RecordedState::TimedOut : RecordedState::Failed;
   } else if (complete_ns >= 0 || kept.end_ns >= 0) {
-    kept.state = JobState::Completed;
+    kept.state = RecordedState::Completed;
   } else if (condition_time(status, "Suspended") >= 0) {
-    kept.state = kept.start_ns >= 0 ? JobState::Suspended : JobState::Pending;
+    kept.state = kept.start_ns >= 0 ? RecordedState::Suspended : RecordedState::Pending;
     kept.start_ns = -1;
   } else {
-    kept.state = kept.start_ns >= 0 ? JobState::Running : JobState::Pending;
+    kept.state = kept.start_ns >= 0 ? RecordedState::Running : RecordedState::Pending;
   }
   return kept;
 }
@@ -234,9 +234,9 @@ Kept keep_workload(const json& object, int64_t line) {
   std::string reason;
   kept.end_ns = condition_time(status, "Finished", &reason);
   const bool runs = kept.ready_ns >= 0 || kept.admitted_ns >= 0;
-  kept.state = kept.end_ns < 0                      ? (runs ? JobState::Running : JobState::Pending)
-               : reason.find("Fail") != reason.npos ? JobState::Failed
-                                                    : JobState::Completed;
+  kept.state = kept.end_ns < 0 ? (runs ? RecordedState::Running : RecordedState::Pending)
+               : reason.find("Fail") != reason.npos ? RecordedState::Failed
+                                                    : RecordedState::Completed;
   return kept;
 }
 
@@ -250,7 +250,7 @@ Kept keep_pod(const json& object, int64_t line) {
   add_pod_spec(spec, 1, kept.demand);
   kept.start_ns = time_of(status, "startTime");
   const std::string phase = text_of(status, "phase");
-  kept.state = parse_job_state(phase).value_or(JobState::Unknown);
+  kept.state = parse_job_state(phase).value_or(RecordedState::Unknown);
   const json& containers = member(status, "containerStatuses");
   if (containers.is_array()) {
     for (const json& container : containers) {
@@ -258,7 +258,7 @@ Kept keep_pod(const json& object, int64_t line) {
       kept.end_ns = std::max(kept.end_ns, time_of(ended, "finishedAt"));
       kept.exit_code =
           std::max(kept.exit_code, static_cast<int32_t>(whole_of(ended, "exitCode", -1)));
-      if (text_of(ended, "reason") == "OOMKilled") kept.state = JobState::OutOfMemory;
+      if (text_of(ended, "reason") == "OOMKilled") kept.state = RecordedState::OutOfMemory;
       kept.image = text_of(container, "image");
     }
   }

@@ -50,7 +50,7 @@ TEST(Kubernetes, FieldsOfAJob) {
   EXPECT_EQ(row.cpu_cores, 1);
   EXPECT_EQ(row.mem_bytes, int64_t{2} << 30);
   EXPECT_EQ(row.walltime_limit_ns, 3600 * base::kSecond);
-  EXPECT_EQ(row.state, JobState::Completed);
+  EXPECT_EQ(row.state, RecordedState::Completed);
 }
 
 TEST(Kubernetes, TheWorkloadTellsTheQueueAndThePodsTheNodes) {
@@ -107,10 +107,10 @@ TEST(Kubernetes, WhatIsLeftOfJobsThatAreGone) {
   EXPECT_EQ(row.num_gpus, 6);
   EXPECT_TRUE(row.gpu_share);
   EXPECT_EQ(read.table.gpu_types()[row.gpu_type], "1g.10gb");
-  EXPECT_EQ(row.state, JobState::Failed);
+  EXPECT_EQ(row.state, RecordedState::Failed);
   EXPECT_EQ(row.start_ns, at("2024-03-01 00:00:01"));
   EXPECT_EQ(row.walltime_limit_ns, 60 * base::kSecond);
-  EXPECT_EQ(read.row(1).state, JobState::OutOfMemory);
+  EXPECT_EQ(read.row(1).state, RecordedState::OutOfMemory);
   EXPECT_EQ(read.row(1).num_gpus, 1);
 }
 
@@ -124,11 +124,11 @@ TEST(Kubernetes, WaitingRunningAndSuspended) {
       object("Job", "d", R"(,"spec":{},"status":{"startTime":"2024-03-01T00:00:00Z","conditions":[
         {"type":"Failed","status":"True","reason":"DeadlineExceeded","lastTransitionTime":"2024-03-01T00:00:09Z"}]})")));
   ASSERT_EQ(read.table.rows().size(), 4u);
-  EXPECT_EQ(read.row(0).state, JobState::Pending);
-  EXPECT_EQ(read.row(1).state, JobState::Running);
+  EXPECT_EQ(read.row(0).state, RecordedState::Pending);
+  EXPECT_EQ(read.row(1).state, RecordedState::Running);
   EXPECT_EQ(read.row(1).end_ns, -1);
-  EXPECT_EQ(read.row(2).state, JobState::Pending);
-  EXPECT_EQ(read.row(3).state, JobState::TimedOut);
+  EXPECT_EQ(read.row(2).state, RecordedState::Pending);
+  EXPECT_EQ(read.row(3).state, RecordedState::TimedOut);
   EXPECT_EQ(read.row(3).run_ns, 9 * base::kSecond);
 }
 
@@ -138,7 +138,7 @@ TEST(Kubernetes, AWatchShowsAnObjectSeveralTimes) {
       R"({"type":"ADDED","object":)" + first + "}\n" + R"({"type":"MODIFIED","object":)" +
       object("Job", "a", R"(,"spec":{},"status":{"startTime":"2024-03-01T00:00:00Z"})") + "}");
   ASSERT_THAT(read.ids(), ElementsAre("a"));
-  EXPECT_EQ(read.row(0).state, JobState::Running);
+  EXPECT_EQ(read.row(0).state, RecordedState::Running);
 }
 
 TEST(Kubernetes, WhatMakesNoSenseIsRefusedWithItsReason) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/number.hpp"
-#include "site/records/job_state.hpp"
+#include "site/records/recorded_state.hpp"
 
 namespace goban::site::records {
 

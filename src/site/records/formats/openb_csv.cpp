@@ -54,9 +54,9 @@ class OpenbParser final : public NamedParser {
  private:
   static std::string read_phase(std::string_view phase, AccountingRecord& record) {
     if (phase == "Succeeded") {
-      record.state = JobState::Completed;
+      record.state = RecordedState::Completed;
     } else if (phase == "Failed") {
-      record.state = JobState::Failed;
+      record.state = RecordedState::Failed;
     } else if (phase != "Running" && phase != "Pending" && phase != "Unknown" && !phase.empty()) {
       return fmt::format(
           "pod_phase \"{}\" is not one of Running, Pending, Succeeded, Failed, Unknown",

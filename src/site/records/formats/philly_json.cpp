@@ -92,8 +92,8 @@ class PhillyParser final : public ObjectParser {
       }
       record.start_ns = attempt.start_ns;
       record.end_ns = attempt.end_ns;
-      record.state = !is_last                                      ? JobState::Requeued
-                     : attempt.start_ns >= 0 && attempt.end_ns < 0 ? JobState::Running
+      record.state = !is_last                                      ? RecordedState::Requeued
+                     : attempt.start_ns >= 0 && attempt.end_ns < 0 ? RecordedState::Running
                                                                    : *state;
       record.num_gpus = attempt.num_gpus;
       record.num_nodes = attempt.num_nodes;

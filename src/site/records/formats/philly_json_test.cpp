@@ -35,11 +35,11 @@ TEST(PhillyJson, AnAttemptIsARunOfTheJob) {
   EXPECT_EQ(read.summary.format, "philly-json");
   EXPECT_THAT(read.reasons(), IsEmpty());
   ASSERT_THAT(read.ids(), ElementsAre("a", "a"));
-  EXPECT_EQ(read.row(0).state, JobState::Requeued);
+  EXPECT_EQ(read.row(0).state, RecordedState::Requeued);
   EXPECT_EQ(read.row(0).num_gpus, 1);
   const RecordRow& last = read.row(1);
   EXPECT_EQ(last.run, 1);
-  EXPECT_EQ(last.state, JobState::Cancelled);
+  EXPECT_EQ(last.state, RecordedState::Cancelled);
   EXPECT_EQ(last.submit_ns, at("2017-10-09 07:02:00"));  // end of the previous attempt
   EXPECT_EQ(last.run_ns, 3600 * base::kSecond);
   EXPECT_EQ(last.num_gpus, 3);
@@ -58,7 +58,7 @@ TEST(PhillyJson, NullNoneAndEmptyAttempts) {
       "\n" + job("c", attempt("null", "null", "")));
   ASSERT_THAT(read.ids(), ElementsAre("a", "b", "c"));
   EXPECT_EQ(read.row(0).start_ns, -1);
-  EXPECT_EQ(read.row(1).state, JobState::Running);
+  EXPECT_EQ(read.row(1).state, RecordedState::Running);
   EXPECT_EQ(read.row(1).end_ns, -1);
   EXPECT_EQ(read.row(2).num_gpus, -1);  // unknown, which is not zero
 }

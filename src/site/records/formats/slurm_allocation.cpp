@@ -105,7 +105,7 @@ std::string SlurmAllocation::parse_names(const SlurmHeader& header, AccountingRe
   if (!state && (!word.empty() || header.has(State))) {
     return fmt::format("State \"{}\" is unknown", word.substr(0, 40));
   }
-  job.state = state.value_or(JobState::Unknown);
+  job.state = state.value_or(RecordedState::Unknown);
   return {};
 }
 
@@ -153,13 +153,14 @@ std::string SlurmAllocation::parse_times(const SlurmHeader& header, AccountingRe
   job.submit_ns = submit.ns;
   job.eligible_ns = eligible.ns;
   job.start_ns = start.ns;
-  if (has_ended(job.state) || job.state == JobState::Requeued || job.state == JobState::Unknown) {
+  if (has_ended(job.state) || job.state == RecordedState::Requeued ||
+      job.state == RecordedState::Unknown) {
     job.end_ns = end.ns;
   }
-  if (job.state == JobState::Pending) job.start_ns = -1;
+  if (job.state == RecordedState::Pending) job.start_ns = -1;
   // A job cancelled while pending may have the time of the cancellation as its start.
   const std::string_view nodes = header.field(NodeList);
-  if (nodes == "None assigned" && job.state == JobState::Cancelled) job.start_ns = -1;
+  if (nodes == "None assigned" && job.state == RecordedState::Cancelled) job.start_ns = -1;
   if (job.start_ns >= 0 && job.start_ns < job.submit_ns) {
     return "the job started before it was submitted";
   }

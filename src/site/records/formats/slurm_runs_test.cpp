@@ -17,7 +17,7 @@ TEST(SlurmRuns, RunsOfARequeuedJobAreRecordsOfTheirOwnAndDoublesAreRefused) {
       read_table(header + "7|REQUEUED|1700000000|1700000010|1700000020\n" + second + second);
   ASSERT_THAT(read.ids(), ElementsAre("7", "7"));
   EXPECT_EQ(read.row(0).run, 0);
-  EXPECT_EQ(read.row(0).state, JobState::Requeued);
+  EXPECT_EQ(read.row(0).state, RecordedState::Requeued);
   EXPECT_EQ(read.row(1).run, 1);
   EXPECT_THAT(read.reasons(), ElementsAre("4: job_id 7 with this start was used before"));
 }
@@ -30,10 +30,10 @@ TEST(SlurmRuns, DumpsPutBehindEachOtherKeepTheEndsOfWhatRanAtTheFirst) {
                  header + "5|COMPLETED|" + job + "1700000020\n6|TIMEOUT|" + job + "1700000070\n" +
                  header + "5|COMPLETED|" + job + "1700000020\n");
   EXPECT_THAT(read.ids(), ElementsAre("5", "6"));
-  EXPECT_EQ(read.row(0).state, JobState::Completed);
+  EXPECT_EQ(read.row(0).state, RecordedState::Completed);
   EXPECT_EQ(read.row(0).run_ns, 10 * base::kSecond);
   EXPECT_EQ(read.row(0).run, 0);
-  EXPECT_EQ(read.row(1).state, JobState::TimedOut);
+  EXPECT_EQ(read.row(1).state, RecordedState::TimedOut);
   EXPECT_THAT(read.reasons(), ElementsAre("8: job_id 5 with this start was used before"));
 }
 

@@ -42,7 +42,7 @@ TEST(Slurm, FieldsOfAJob) {
   EXPECT_EQ(row.submit_ns, at("2024-03-01 00:00:00"));
   EXPECT_EQ(row.start_ns, at("2024-03-01 00:01:00"));
   EXPECT_EQ(row.run_ns, 120 * base::kSecond);
-  EXPECT_EQ(row.state, JobState::Completed);
+  EXPECT_EQ(row.state, RecordedState::Completed);
   EXPECT_EQ(row.exit_code, 0);
   EXPECT_EQ(row.num_gpus, 2);
   EXPECT_EQ(row.num_nodes, 2);
@@ -59,7 +59,7 @@ TEST(Slurm, ColumnsComeInAnyOrderWithAnyDelimiter) {
       "FAILED;;bob;;5;;0;;1700000100;;1700000040;;1700000000;;\n");
   ASSERT_THAT(read.ids(), ElementsAre("5"));
   EXPECT_EQ(read.row(0).run_ns, 60 * base::kSecond);
-  EXPECT_EQ(read.row(0).state, JobState::Failed);
+  EXPECT_EQ(read.row(0).state, RecordedState::Failed);
   EXPECT_EQ(read.row(0).num_gpus, -1);  // no column counts GPUs: unknown, not zero
   EXPECT_THAT(read.summary.ignored_columns, ElementsAre("planned"));
 }
@@ -171,7 +171,7 @@ TEST(Slurm, ArraysAndHeterogeneousJobs) {
   EXPECT_EQ(read.row(1).array_task, 12);
   EXPECT_EQ(read.row(2).job_number, 10);
   EXPECT_EQ(read.row(2).array_task, -1);
-  EXPECT_EQ(read.row(2).state, JobState::Cancelled);
+  EXPECT_EQ(read.row(2).state, RecordedState::Cancelled);
   EXPECT_EQ(read.row(4).het_part, 1);
 }
 
@@ -340,10 +340,10 @@ TEST(Slurm, RealRecordsOfXdmod) {
     ++states[static_cast<size_t>(row.state)];
     gpu_jobs += row.num_gpus > 0 ? 1 : 0;
   }
-  EXPECT_EQ(states[static_cast<size_t>(JobState::Completed)], 2324);
-  EXPECT_EQ(states[static_cast<size_t>(JobState::Failed)], 1717);
-  EXPECT_EQ(states[static_cast<size_t>(JobState::Cancelled)], 243);
-  EXPECT_EQ(states[static_cast<size_t>(JobState::TimedOut)], 1);
+  EXPECT_EQ(states[static_cast<size_t>(RecordedState::Completed)], 2324);
+  EXPECT_EQ(states[static_cast<size_t>(RecordedState::Failed)], 1717);
+  EXPECT_EQ(states[static_cast<size_t>(RecordedState::Cancelled)], 243);
+  EXPECT_EQ(states[static_cast<size_t>(RecordedState::TimedOut)], 1);
   EXPECT_EQ(gpu_jobs, 2);
   EXPECT_EQ(read.row(0).walltime_limit_ns, (37 * 24 + 14) * 3600 * base::kSecond);
   EXPECT_EQ(read.node_names(1).size(), 8u);
@@ -363,8 +363,8 @@ TEST(Slurm, FixturesOfXdmod) {
   EXPECT_EQ(plain.row(3).eligible_ns, -1);
   const ReadTable waiting = read_table_file(*path + "/slurm__non-ended-job-state.log");
   ASSERT_EQ(waiting.table.rows().size(), 2u);
-  EXPECT_EQ(waiting.row(0).state, JobState::Running);
-  EXPECT_EQ(waiting.row(1).state, JobState::Pending);
+  EXPECT_EQ(waiting.row(0).state, RecordedState::Running);
+  EXPECT_EQ(waiting.row(1).state, RecordedState::Pending);
   const ReadTable unknown = read_table_file(*path + "/slurm__unknown-job-state.log");
   EXPECT_THAT(unknown.reasons(),
               ElementsAre("1: State \"FOO\" is unknown", "2: State \"BAR\" is unknown"));

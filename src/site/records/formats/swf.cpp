@@ -149,9 +149,9 @@ class SwfParser final : public RecordParser {
     if (status >= 2 && status <= 4) {
       return fmt::format("status {}: a part of a job that has a record of its own", status);
     }
-    record.state = status == 0   ? JobState::Failed
-                   : status == 1 ? JobState::Completed
-                                 : JobState::Cancelled;
+    record.state = status == 0   ? RecordedState::Failed
+                   : status == 1 ? RecordedState::Completed
+                                 : RecordedState::Cancelled;
     return {};
   }
 

@@ -268,7 +268,7 @@ class Year {
     record.walltime_limit_ns = job.limit_s * base::kSecond;
     const bool exceeded = job.limit_s > 0 && job.duration_s >= job.limit_s;
     record.state =
-        exceeded ? site::records::JobState::TimedOut : site::records::JobState::Completed;
+        exceeded ? site::records::RecordedState::TimedOut : site::records::RecordedState::Completed;
     record.exit_code = exceeded ? 137 : 0;
     record.kind = site::records::JobKind::Batch;
     record.num_gpus = job.gpus;

@@ -10,7 +10,7 @@
 namespace goban::site::records {
 
 /// State of a job. A finished job has one of Completed to DeadlineMissed.
-enum class JobState : uint8_t {
+enum class RecordedState : uint8_t {
   Unknown,
   Pending,
   Running,
@@ -37,17 +37,19 @@ inline constexpr std::string_view kEndStateNames =
 
 /// Parses the words of Slurm (`CANCELLED by 123`, truncated `CANCELLED+`), Helios, Philly (Pass,
 /// Killed) and Kubernetes, in upper or lower case. None if the word is unknown.
-[[nodiscard]] std::optional<JobState> parse_job_state(std::string_view word);
+[[nodiscard]] std::optional<RecordedState> parse_job_state(std::string_view word);
 
 /// Upper-case word of Slurm; UNKNOWN for Unknown.
-[[nodiscard]] std::string_view job_state_name(JobState state);
+[[nodiscard]] std::string_view job_state_name(RecordedState state);
 /// "batch", "interactive", "unknown".
 [[nodiscard]] std::string_view job_kind_name(JobKind kind);
 
 /// True if the job is finished.
-[[nodiscard]] constexpr bool has_ended(JobState state) { return state >= JobState::Completed; }
+[[nodiscard]] constexpr bool has_ended(RecordedState state) {
+  return state >= RecordedState::Completed;
+}
 
 /// The states that the simulator distinguishes; Unknown for unfinished jobs.
-[[nodiscard]] core::model::RecordedEnd recorded_end(JobState state);
+[[nodiscard]] core::model::RecordedEnd recorded_end(RecordedState state);
 
 }  // namespace goban::site::records
