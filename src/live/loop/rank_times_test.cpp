@@ -24,10 +24,10 @@ TEST(RankTimes, StayWithTheRunThroughJournalAndSnapshot) {
   controller.apply(
       {.at_ns = kSecond, .input = controller::Submit{.jobs = {job::JobSpec{.num_gpus = 2}}}});
   (void)controller.decide(kSecond);
-  const auto report = [&](Report news, TimeNs at) {
-    news.run = run;
+  const auto report = [&](Report sent, TimeNs at) {
+    sent.run = run;
     const auto read = controller::parse_input(
-        controller::to_text({.at_ns = at, .input = controller::EngineReport{std::move(news)}}));
+        controller::to_text({.at_ns = at, .input = controller::EngineReport{std::move(sent)}}));
     ASSERT_TRUE(read) << read.error().text();
     controller.apply(*read);
   };

@@ -59,9 +59,9 @@ struct Sharing : testing::Test {
     apply(controller::Submit{.jobs = {std::move(spec)}});
     return id;
   }
-  void report(JobId id, Report news) {
-    news.run = {.job = id, .run = controller.book().find(id)->runs};
-    apply(controller::EngineReport{std::move(news)});
+  void report(JobId id, Report sent) {
+    sent.run = {.job = id, .run = controller.book().find(id)->runs};
+    apply(controller::EngineReport{std::move(sent)});
   }
   void start(JobId id) { report(id, {.kind = ReportKind::Started}); }
   void finish(JobId id, const RunUsage& usage = {}) {
@@ -223,9 +223,9 @@ TEST_F(Sharing, WhatIsSaidInTheTurnThatANeighbourLeavesIsNotOfTheTimeAlone) {
   run({{resident, 24}, {joined, 55}}, 300);
   now += 10 * kSecond;
   const double left_s = controller.reported_left_s(resident, now);
-  const auto tell = [&](JobId id, Report news) {
-    news.run = {.job = id, .run = controller.book().find(id)->runs};
-    controller.apply({.at_ns = now, .input = controller::EngineReport{.report = std::move(news)}});
+  const auto tell = [&](JobId id, Report sent) {
+    sent.run = {.job = id, .run = controller.book().find(id)->runs};
+    controller.apply({.at_ns = now, .input = controller::EngineReport{.report = std::move(sent)}});
   };
   tell(joined, {.kind = ReportKind::Ended, .exit_code = 0});
   done[resident] += 10 / 24.0;

@@ -153,9 +153,9 @@ class FaultyEngine final : public Engine {
     orders_.emplace_back(now_ + delay(), message);
     if (chance()) orders_.emplace_back(orders_.back());
   }
-  void report(const Report& news) {
+  void report(const Report& sent) {
     if (chance()) return;
-    reports_.emplace_back(now_ + delay(), news);
+    reports_.emplace_back(now_ + delay(), sent);
     if (chance()) reports_.emplace_back(reports_.back());
   }
   bool chance() { return loss > 0 && random_.uniform() < loss; }
@@ -178,14 +178,14 @@ class FaultyEngine final : public Engine {
     if (!tells_progress || random_.below(3) != 0) return;
     const double ran_s = base::to_seconds(now_ - run.started_ns);
     const double takes_s = base::to_seconds(run.ends_ns - run.started_ns);
-    Report news{.kind = ReportKind::Progress, .run = id};
+    Report sent{.kind = ReportKind::Progress, .run = id};
     if (id.job.value % 5 == 0) {
-      news.progress.busy_s = ran_s;
+      sent.progress.busy_s = ran_s;
     } else {
-      news.progress.epoch = ran_s / kEpoch_s;
-      news.progress.epochs = takes_s / kEpoch_s;
+      sent.progress.epoch = ran_s / kEpoch_s;
+      sent.progress.epochs = takes_s / kEpoch_s;
     }
-    report(news);
+    report(sent);
   }
   void end_soon(RunId id) {
     const auto found = runs_.find(id);
