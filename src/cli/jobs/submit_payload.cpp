@@ -92,8 +92,8 @@ void warn(const std::vector<live::job::UnreadDirective>& unread, const std::stri
   }
 }
 
-Result<live::job::SubmitRequest> apply_choices(live::job::SubmitRequest request,
-                                               const SubmitChoices& choices) {
+Result<live::job::SubmitDirectives> apply_choices(live::job::SubmitDirectives request,
+                                                  const SubmitChoices& choices) {
   for (const auto& [name, value] : choices.options) {
     auto status = live::job::find_submit_option(name)->set(request, value);
     if (!status) {

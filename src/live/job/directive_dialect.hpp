@@ -17,7 +17,7 @@ struct DirectiveOption {
 inline constexpr int kOptional = -1;
 
 struct Dialect {
-  std::string_view name{};  ///< as in SubmitRequest::dialect
+  std::string_view name{};  ///< as in SubmitDirectives::dialect
   std::string_view prefix{};
   std::span<const DirectiveOption> options{};
   bool words = false;  ///< options of several letters have one dash: -cwd

@@ -217,7 +217,7 @@ Found directive_in(std::string_view line) {
 }
 
 /// Conventions follow the first directive of another system.
-void take_conventions(const Dialect* dialect, SubmitRequest& request) {
+void take_conventions(const Dialect* dialect, SubmitDirectives& request) {
   if (dialect == nullptr || !request.dialect.empty()) return;
   request.dialect = dialect->name;
   request.separate_errors = dialect != &slurm_dialect();

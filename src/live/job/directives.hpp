@@ -18,7 +18,7 @@ struct UnreadDirective {
 };
 
 struct Directives {
-  SubmitRequest request{};
+  SubmitDirectives request{};
   std::vector<UnreadDirective> unread{};  ///< by line
 };
 

@@ -29,8 +29,8 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
 }
 
 /// -v NAME,NAME=value: in addition to those of -V.
-Status add_variables(SubmitRequest& request, std::string_view value) {
-  SubmitRequest read;
+Status add_variables(SubmitDirectives& request, std::string_view value) {
+  SubmitDirectives read;
   if (const auto status = apply_export(read, value); !status) return status;
   for (std::string& name : read.environment.names)
     request.environment.names.push_back(std::move(name));
@@ -38,21 +38,21 @@ Status add_variables(SubmitRequest& request, std::string_view value) {
   return {};
 }
 
-Status export_all(SubmitRequest& request, std::string_view) {
+Status export_all(SubmitDirectives& request, std::string_view) {
   request.environment.all = true;
   return {};
 }
 
-Status add_sge_resource(SubmitRequest& request, std::string_view item) {
+Status add_sge_resource(SubmitDirectives& request, std::string_view item) {
   const auto [name, value] = pair_of(item);
   if (is_one_of(name, {"h_rt", "s_rt"})) {
     return set_time<&JobSpec::walltime_limit_ns, parse_batch_time>(request, value);
   }
   if (is_one_of(name, {"gpu", "gpus", "ngpus", "num_gpus"})) {
-    return set_gpus<&SubmitRequest::gpus_per_node>(request, value);
+    return set_gpus<&SubmitDirectives::gpus_per_node>(request, value);
   }
   if (is_one_of(name, {"h_vmem", "mem_free", "mem_req", "s_vmem", "mem"})) {
-    return set_memory_per<&SubmitRequest::mem_per_core_bytes, 1>(request, value);
+    return set_memory_per<&SubmitDirectives::mem_per_core_bytes, 1>(request, value);
   }
   if (name == "exclusive" || name == "excl") {
     return set_sharing<core::model::SharingRequest::No>(request, {});
@@ -62,7 +62,7 @@ Status add_sge_resource(SubmitRequest& request, std::string_view item) {
   return {};
 }
 
-Status add_sge_resources(SubmitRequest& request, std::string_view value) {
+Status add_sge_resources(SubmitDirectives& request, std::string_view value) {
   for (const std::string_view item : split_list(value)) {
     if (const auto status = add_sge_resource(request, item); !status) return status;
   }
@@ -70,23 +70,23 @@ Status add_sge_resources(SubmitRequest& request, std::string_view value) {
 }
 
 /// "smp 8": the name of the parallel environment is ignored.
-Status set_slots(SubmitRequest& request, std::string_view value) {
+Status set_slots(SubmitDirectives& request, std::string_view value) {
   const size_t space = std::min(value.find(' '), value.size());
   std::string_view count = value.substr(std::min(space + 1, value.size()));
   if (const size_t dash = count.find('-'); dash != std::string_view::npos) {
     request.notes.push_back(fmt::format("of {} slots the minimum is used", count));
     count = count.substr(0, dash);
   }
-  return set_count<&SubmitRequest::slots>(request, count);
+  return set_count<&SubmitDirectives::slots>(request, count);
 }
 
-Status join_output(SubmitRequest& request, std::string_view value) {
+Status join_output(SubmitDirectives& request, std::string_view value) {
   request.separate_errors = !is_one_of(value, {"y", "yes", "oe", "eo"});
   if (!request.separate_errors) request.spec.stderr_path.clear();
   return {};
 }
 
-Status hold_for_jobs(SubmitRequest& request, std::string_view value) {
+Status hold_for_jobs(SubmitDirectives& request, std::string_view value) {
   for (const std::string_view job : split_list(value)) {
     const auto one = parse_dependencies(job);
     if (!one || job.find(':') != std::string_view::npos) {
@@ -98,24 +98,26 @@ Status hold_for_jobs(SubmitRequest& request, std::string_view value) {
   return {};
 }
 
-Status set_task_limit(SubmitRequest& request, std::string_view value) {
+Status set_task_limit(SubmitDirectives& request, std::string_view value) {
   const auto limit = parse_count(value, 1);
   if (!limit) return base::failure(limit.error());
   request.spec.array_limit = *limit;
   return {};
 }
 
-Status notify(SubmitRequest& request, std::string_view) { return apply_signal(request, "USR2@60"); }
+Status notify(SubmitDirectives& request, std::string_view) {
+  return apply_signal(request, "USR2@60");
+}
 
 /// A limit that was set separately (-tc) is kept.
-Status set_sge_array(SubmitRequest& request, std::string_view value) {
+Status set_sge_array(SubmitDirectives& request, std::string_view value) {
   const int32_t limit = request.spec.array_limit;
   const auto status = set_array(request, value);
   if (request.spec.array_limit == 0) request.spec.array_limit = limit;
   return status;
 }
 
-Status keep_folder(SubmitRequest&, std::string_view) { return {}; }
+Status keep_folder(SubmitDirectives&, std::string_view) { return {}; }
 
 constexpr auto kGridEngine = std::to_array<DirectiveOption>({
     {"N", 1, set_text<&JobSpec::name>, {}},
@@ -154,7 +156,7 @@ constexpr auto kGridEngine = std::to_array<DirectiveOption>({
 });
 
 /// "2:ncpus=8:ngpus=4:mem=64gb:mpiprocs=4" of select, or Torque's nodes ("ppn", "gpus").
-Status set_chunks(SubmitRequest& request, std::string_view value) {
+Status set_chunks(SubmitDirectives& request, std::string_view value) {
   if (value.find('+') != std::string_view::npos) {
     return base::bad_data({}, fmt::format("'{}' requests different kinds of nodes", value),
                           "submit the parts as separate jobs");
@@ -166,7 +168,7 @@ Status set_chunks(SubmitRequest& request, std::string_view value) {
     const auto [name, count] = pair_of(parts[i]);
     Status status;
     if (is_one_of(name, {"ngpus", "gpus"})) {
-      status = set_gpus<&SubmitRequest::gpus_per_node>(request, count);
+      status = set_gpus<&SubmitDirectives::gpus_per_node>(request, count);
     } else if (is_one_of(name, {"ncpus", "ppn"})) {
       const auto cores = parse_count(count, 1);
       if (!cores) return base::failure(cores.error());
@@ -181,14 +183,14 @@ Status set_chunks(SubmitRequest& request, std::string_view value) {
   return {};
 }
 
-Status add_pbs_resource(SubmitRequest& request, std::string_view item) {
+Status add_pbs_resource(SubmitDirectives& request, std::string_view item) {
   const auto [name, value] = pair_of(item);
   if (name == "walltime") {
     return set_time<&JobSpec::walltime_limit_ns, parse_batch_time>(request, value);
   }
   if (is_one_of(name, {"select", "nodes"})) return set_chunks(request, value);
   if (is_one_of(name, {"ngpus", "gpus"}))
-    return set_gpus<&SubmitRequest::gpus_per_node>(request, value);
+    return set_gpus<&SubmitDirectives::gpus_per_node>(request, value);
   if (name == "ncpus") {
     const auto cores = parse_count(value, 1);
     if (!cores) return base::failure(cores.error());
@@ -200,7 +202,7 @@ Status add_pbs_resource(SubmitRequest& request, std::string_view item) {
   return {};
 }
 
-Status add_pbs_resources(SubmitRequest& request, std::string_view value) {
+Status add_pbs_resources(SubmitDirectives& request, std::string_view value) {
   for (const std::string_view item : split_list(value)) {
     if (const auto status = add_pbs_resource(request, item); !status) return status;
   }
@@ -208,7 +210,7 @@ Status add_pbs_resources(SubmitRequest& request, std::string_view value) {
 }
 
 /// In ABCI 3.0, resource types are queue names.
-Status set_pbs_queue(SubmitRequest& request, std::string_view value) {
+Status set_pbs_queue(SubmitDirectives& request, std::string_view value) {
   if (!value.starts_with("rt_")) return set_text<&JobSpec::partition>(request, value);
   const int32_t nodes = request.nodes;
   const auto status = set_resource_type(request, value, {});
@@ -216,7 +218,7 @@ Status set_pbs_queue(SubmitRequest& request, std::string_view value) {
   return status;
 }
 
-Status add_pbs_attribute(SubmitRequest& request, std::string_view item) {
+Status add_pbs_attribute(SubmitDirectives& request, std::string_view item) {
   const auto [name, value] = pair_of(item);
   if (name == "group_list") return set_text<&JobSpec::account>(request, value);
   if (name == "depend") return set_dependencies(request, value);

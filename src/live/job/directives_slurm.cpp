@@ -15,11 +15,11 @@ constexpr std::string_view kNoNodeChoice = "nodes are chosen by the policy";
 constexpr std::string_view kNoBinding = "processes are not bound to cores";
 constexpr std::string_view kOfSubmit = "it applies to the submit command, not to the job";
 
-Status set_gres(SubmitRequest& request, std::string_view value) {
+Status set_gres(SubmitDirectives& request, std::string_view value) {
   for (const std::string_view each : split_list(value)) {
     if (each != "gpu" && !each.starts_with("gpu:")) {
       request.notes.push_back(fmt::format("unknown resource '{}'", each));
-    } else if (const auto set = set_gpus<&SubmitRequest::gpus_per_node>(request, each); !set) {
+    } else if (const auto set = set_gpus<&SubmitDirectives::gpus_per_node>(request, each); !set) {
       return set;
     }
   }
@@ -27,8 +27,8 @@ Status set_gres(SubmitRequest& request, std::string_view value) {
 }
 
 /// --gpus=TYPE:N,TYPE:N adds up.
-template <int32_t SubmitRequest::* Field>
-Status set_gpu_list(SubmitRequest& request, std::string_view value) {
+template <int32_t SubmitDirectives::* Field>
+Status set_gpu_list(SubmitDirectives& request, std::string_view value) {
   int32_t sum = 0;
   for (const std::string_view each : split_list(value)) {
     const auto count = parse_gpus(request, each);
@@ -39,7 +39,7 @@ Status set_gpu_list(SubmitRequest& request, std::string_view value) {
   return set_gpus<Field>(request, fmt::format("{}", sum));
 }
 
-Status set_partition(SubmitRequest& request, std::string_view value) {
+Status set_partition(SubmitDirectives& request, std::string_view value) {
   const auto parts = split_list(value);
   if (parts.size() > 1) {
     request.notes.push_back(fmt::format("of the partitions {} the first is used", value));
@@ -47,14 +47,14 @@ Status set_partition(SubmitRequest& request, std::string_view value) {
   return set_text<&JobSpec::partition>(request, parts.empty() ? value : parts.front());
 }
 
-Status set_nice(SubmitRequest& request, std::string_view value) {
+Status set_nice(SubmitDirectives& request, std::string_view value) {
   if (value.empty()) value = "100";
   const auto status = set_priority(request, value);
   if (status) request.spec.priority = -request.spec.priority;
   return status;
 }
 
-Status refuse_hetjob(SubmitRequest&, std::string_view) {
+Status refuse_hetjob(SubmitDirectives&, std::string_view) {
   return base::bad_data({}, "heterogeneous jobs are not supported",
                         "submit the parts as separate jobs");
 }
@@ -62,21 +62,21 @@ Status refuse_hetjob(SubmitRequest&, std::string_view) {
 constexpr auto kOptions = std::to_array<DirectiveOption>({
     {"J job-name", 1, set_text<&JobSpec::name>, {}},
     {"N nodes", 1, set_nodes, {}},
-    {"n ntasks", 1, set_count<&SubmitRequest::tasks>, {}},
-    {"ntasks-per-node tasks-per-node", 1, set_count<&SubmitRequest::tasks_per_node>, {}},
-    {"c cpus-per-task", 1, set_count<&SubmitRequest::cores_per_task>, {}},
+    {"n ntasks", 1, set_count<&SubmitDirectives::tasks>, {}},
+    {"ntasks-per-node tasks-per-node", 1, set_count<&SubmitDirectives::tasks_per_node>, {}},
+    {"c cpus-per-task", 1, set_count<&SubmitDirectives::cores_per_task>, {}},
     {"mem", 1, set_memory<kMebibyte>, {}},
-    {"mem-per-cpu", 1, set_memory_per<&SubmitRequest::mem_per_core_bytes, kMebibyte>, {}},
-    {"mem-per-gpu", 1, set_memory_per<&SubmitRequest::mem_per_gpu_bytes, kMebibyte>, {}},
+    {"mem-per-cpu", 1, set_memory_per<&SubmitDirectives::mem_per_core_bytes, kMebibyte>, {}},
+    {"mem-per-gpu", 1, set_memory_per<&SubmitDirectives::mem_per_gpu_bytes, kMebibyte>, {}},
     {"t time", 1, set_time<&JobSpec::walltime_limit_ns, parse_slurm_time>, {}},
     {"p partition", 1, set_partition, {}},
     {"A account", 1, set_text<&JobSpec::account>, {}},
     {"q qos", 1, set_text<&JobSpec::qos>, {}},
     {"reservation", 1, set_text<&JobSpec::reservation>, {}},
     {"gres", 1, set_gres, {}},
-    {"G gpus", 1, set_gpu_list<&SubmitRequest::gpus>, {}},
-    {"gpus-per-node", 1, set_gpu_list<&SubmitRequest::gpus_per_node>, {}},
-    {"gpus-per-task", 1, set_gpu_list<&SubmitRequest::gpus_per_task>, {}},
+    {"G gpus", 1, set_gpu_list<&SubmitDirectives::gpus>, {}},
+    {"gpus-per-node", 1, set_gpu_list<&SubmitDirectives::gpus_per_node>, {}},
+    {"gpus-per-task", 1, set_gpu_list<&SubmitDirectives::gpus_per_task>, {}},
     {"exclusive", kOptional, set_sharing<core::model::SharingRequest::No>, {}},
     {"s oversubscribe share", 0, set_sharing<core::model::SharingRequest::Yes>, {}},
     {"d dependency", 1, set_dependencies, {}},

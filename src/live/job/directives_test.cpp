@@ -214,8 +214,8 @@ TEST(Directives, WindowsLineEndsAreRefused) {
   EXPECT_THAT(read.error().text(), HasSubstr("dos2unix"));
 }
 
-TEST(SubmitRequest, ImpossibleSizesAreRefused) {
-  SubmitRequest request;
+TEST(SubmitDirectives, ImpossibleSizesAreRefused) {
+  SubmitDirectives request;
   request.nodes = 1'000'000;
   request.gpus_per_node = 1'000'000;
   EXPECT_FALSE(finish(request).has_value());
@@ -225,8 +225,8 @@ TEST(SubmitRequest, ImpossibleSizesAreRefused) {
   EXPECT_FALSE(finish(request).has_value());
 }
 
-TEST(SubmitRequest, TheCommandLineWins) {
-  SubmitRequest request = read("#SBATCH --gres=gpu:4 -J script -c 4").request;
+TEST(SubmitDirectives, TheCommandLineWins) {
+  SubmitDirectives request = read("#SBATCH --gres=gpu:4 -J script -c 4").request;
   for (const auto& [name, value] : {std::pair{"--gpus", "2"}, std::pair{"-J", "line"}}) {
     ASSERT_TRUE(find_submit_option(name)->set(request, value).has_value());
   }

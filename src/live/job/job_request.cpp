@@ -21,7 +21,7 @@ Result<int32_t> count_of(const char* what, int64_t count) {
                            fmt::format("at most {} can be requested", kCountMax));
 }
 
-Status put_gpus(const SubmitRequest& request, int64_t nodes, int64_t tasks, JobSpec& spec) {
+Status put_gpus(const SubmitDirectives& request, int64_t nodes, int64_t tasks, JobSpec& spec) {
   int64_t gpus = spec.num_gpus;
   if (request.gpus >= 0) gpus = request.gpus;
   if (request.gpus_per_node >= 0) gpus = request.gpus_per_node * nodes;
@@ -32,7 +32,7 @@ Status put_gpus(const SubmitRequest& request, int64_t nodes, int64_t tasks, JobS
   return {};
 }
 
-Status put_cores(const SubmitRequest& request, int64_t nodes, int64_t tasks, JobSpec& spec) {
+Status put_cores(const SubmitDirectives& request, int64_t nodes, int64_t tasks, JobSpec& spec) {
   int64_t cores = spec.cores;
   if (request.slots >= 0) cores = ceil_div(request.slots, nodes);
   const bool tasks_said = request.tasks >= 0 || request.tasks_per_node >= 0;
@@ -45,7 +45,7 @@ Status put_cores(const SubmitRequest& request, int64_t nodes, int64_t tasks, Job
   return {};
 }
 
-Status put_memory(const SubmitRequest& request, int64_t nodes, JobSpec& spec) {
+Status put_memory(const SubmitDirectives& request, int64_t nodes, JobSpec& spec) {
   int64_t units = 1;
   int64_t each = spec.mem_bytes;
   if (request.mem_per_core_bytes >= 0) {
@@ -63,7 +63,7 @@ Status put_memory(const SubmitRequest& request, int64_t nodes, JobSpec& spec) {
   return {};
 }
 
-void name_outputs(const SubmitRequest& request, JobSpec& spec) {
+void name_outputs(const SubmitDirectives& request, JobSpec& spec) {
   const bool array = !request.array_tasks.empty();
   if (request.dialect == "sge" || request.dialect == "pbs") {
     const std::string tail = array ? "%A.%a" : "%j";
@@ -76,7 +76,7 @@ void name_outputs(const SubmitRequest& request, JobSpec& spec) {
 
 }  // namespace
 
-Result<Submission> finish(SubmitRequest request) {
+Result<Submission> finish(SubmitDirectives request) {
   JobSpec spec = request.spec;
   int64_t nodes = request.nodes;
   if (nodes < 0 && !spec.resource_type.empty()) nodes = spec.instances;

@@ -23,8 +23,8 @@ struct EnvironmentRequest {
   friend bool operator==(const EnvironmentRequest&, const EnvironmentRequest&) = default;
 };
 
-/// -1 = not given.
-struct SubmitRequest {
+/// Options and directives of a submission as given, before conversion; -1 = not given.
+struct SubmitDirectives {
   JobSpec spec{};  ///< values that need no conversion
   int32_t nodes = -1;
   int32_t tasks = -1;  ///< processes
@@ -55,6 +55,6 @@ struct Submission {
 
 /// Computes the GPUs, instances, cores and memory of the job from the given numbers. Errors: Usage
 /// if they are too large.
-[[nodiscard]] base::Result<Submission> finish(SubmitRequest request);
+[[nodiscard]] base::Result<Submission> finish(SubmitDirectives request);
 
 }  // namespace goban::live::job

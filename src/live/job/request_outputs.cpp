@@ -25,7 +25,7 @@ constexpr auto kVariables = std::to_array<Variable>({{"$PBS_JOBNAME", "%x"},
 
 }  // namespace
 
-std::string slurm_output(SubmitRequest& request, std::string_view path) {
+std::string slurm_output(SubmitDirectives& request, std::string_view path) {
   std::string out;
   for (size_t i = 0; i < path.size(); ++i) {
     if (path[i] != '%' || i + 1 == path.size()) {
@@ -44,7 +44,7 @@ std::string slurm_output(SubmitRequest& request, std::string_view path) {
   return out;
 }
 
-std::string batch_output(SubmitRequest& request, std::string_view path) {
+std::string batch_output(SubmitDirectives& request, std::string_view path) {
   const size_t colon = path.find(':');
   if (colon != std::string_view::npos && colon < path.find('/')) path.remove_prefix(colon + 1);
   std::string out;

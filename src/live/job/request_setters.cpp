@@ -8,7 +8,7 @@ namespace goban::live::job {
 
 using base::Status;
 
-Status set_priority(SubmitRequest& request, std::string_view value) {
+Status set_priority(SubmitDirectives& request, std::string_view value) {
   constexpr int64_t kMost = 1'000'000'000;
   const auto number = base::parse_int(value);
   if (!number || *number < -kMost || *number > kMost) {
@@ -19,7 +19,7 @@ Status set_priority(SubmitRequest& request, std::string_view value) {
   return {};
 }
 
-Status set_nodes(SubmitRequest& request, std::string_view value) {
+Status set_nodes(SubmitDirectives& request, std::string_view value) {
   const size_t dash = value.find('-');
   const auto least = parse_count(value.substr(0, dash), 1);
   if (!least) return base::failure(least.error());
@@ -33,7 +33,7 @@ Status set_nodes(SubmitRequest& request, std::string_view value) {
   return {};
 }
 
-Status set_array(SubmitRequest& request, std::string_view value) {
+Status set_array(SubmitDirectives& request, std::string_view value) {
   auto array = parse_array(value);
   if (!array) return base::failure(array.error());
   request.array_tasks = std::move(array->tasks);
@@ -41,14 +41,14 @@ Status set_array(SubmitRequest& request, std::string_view value) {
   return {};
 }
 
-Status set_dependencies(SubmitRequest& request, std::string_view value) {
+Status set_dependencies(SubmitDirectives& request, std::string_view value) {
   auto dependencies = parse_dependencies(value);
   if (!dependencies) return base::failure(dependencies.error());
   request.spec.dependencies = std::move(*dependencies);
   return {};
 }
 
-Status set_rerunnable(SubmitRequest& request, std::string_view value) {
+Status set_rerunnable(SubmitDirectives& request, std::string_view value) {
   const bool yes = value == "y" || value == "yes";
   if (!yes && value != "n" && value != "no") {
     return base::bad_data({}, fmt::format("'{}' is not a valid choice", value), "write y or n");
@@ -57,7 +57,7 @@ Status set_rerunnable(SubmitRequest& request, std::string_view value) {
   return {};
 }
 
-Status set_resource_type(SubmitRequest& request, std::string_view name, std::string_view count) {
+Status set_resource_type(SubmitDirectives& request, std::string_view name, std::string_view count) {
   const auto instances = count.empty() ? base::Result<int32_t>(1) : parse_count(count, 1);
   if (!instances) return base::failure(instances.error());
   auto text = checked_text(name);

@@ -232,7 +232,7 @@ Result<int32_t> parse_signal(std::string_view text) {
   return refuse(text, "not a valid signal", "write USR1, SIGUSR1 or a signal number");
 }
 
-Status apply_signal(SubmitRequest& request, std::string_view text) {
+Status apply_signal(SubmitDirectives& request, std::string_view text) {
   TimeNs lead = 60 * base::kSecond;
   std::string_view name = text;
   if (const size_t at = name.find('@'); at != std::string_view::npos) {
@@ -255,7 +255,7 @@ Status apply_signal(SubmitRequest& request, std::string_view text) {
   return {};
 }
 
-Result<int32_t> parse_gpus(SubmitRequest& request, std::string_view text) {
+Result<int32_t> parse_gpus(SubmitDirectives& request, std::string_view text) {
   auto parts = split_list(text, ':');
   if (!parts.empty() && parts.front() == "gpu") parts.erase(parts.begin());
   if (parts.size() == 1 && base::parse_int(parts[0])) return parse_count(parts[0]);
@@ -268,7 +268,7 @@ Result<int32_t> parse_gpus(SubmitRequest& request, std::string_view text) {
   return parts.size() == 1 ? Result<int32_t>(1) : parse_count(parts[1]);
 }
 
-Status apply_export(SubmitRequest& request, std::string_view text) {
+Status apply_export(SubmitDirectives& request, std::string_view text) {
   EnvironmentRequest environment{.all = false, .names = {}, .values = {}};
   for (const std::string_view each : split_list(text)) {
     if (each == "ALL") {

@@ -39,14 +39,14 @@ struct ArrayRequest {
 /// "USR1", "SIGUSR1" or "10".
 [[nodiscard]] base::Result<int32_t> parse_signal(std::string_view text);
 /// "[B:]SIG[@TIME]"; a TIME without a unit is in seconds; default 60 s.
-[[nodiscard]] base::Status apply_signal(SubmitRequest& request, std::string_view text);
+[[nodiscard]] base::Status apply_signal(SubmitDirectives& request, std::string_view text);
 
 /// GPUs: "4", "a100:4", "gpu:4", "gpu:a100:4"; a GPU model in it is ignored and adds a note to
 /// `wish`.
-[[nodiscard]] base::Result<int32_t> parse_gpus(SubmitRequest& request, std::string_view text);
+[[nodiscard]] base::Result<int32_t> parse_gpus(SubmitDirectives& request, std::string_view text);
 
 /// "ALL", "NONE", "NIL", "NAME,NAME=value,ALL".
-[[nodiscard]] base::Status apply_export(SubmitRequest& request, std::string_view text);
+[[nodiscard]] base::Status apply_export(SubmitDirectives& request, std::string_view text);
 
 /// "a,b,c" without empty parts.
 [[nodiscard]] std::vector<std::string_view> split_list(std::string_view text, char separator = ',');
@@ -57,7 +57,7 @@ struct ArrayRequest {
 
 /// Output file names: patterns of the other system become %j %x %u %a %A; patterns without a
 /// counterpart add a note to `wish`.
-[[nodiscard]] std::string slurm_output(SubmitRequest& request, std::string_view path);
-[[nodiscard]] std::string batch_output(SubmitRequest& request, std::string_view path);
+[[nodiscard]] std::string slurm_output(SubmitDirectives& request, std::string_view path);
+[[nodiscard]] std::string batch_output(SubmitDirectives& request, std::string_view path);
 
 }  // namespace goban::live::job

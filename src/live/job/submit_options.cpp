@@ -24,7 +24,7 @@ Status refuse(std::string_view value, const char* what, const char* remedy) {
 }
 
 template <TimeNs TrainingFacts::* Field>
-Status set_promise(SubmitRequest& request, std::string_view value) {
+Status set_promise(SubmitDirectives& request, std::string_view value) {
   const auto span = parse_span(value);
   if (!span) return base::failure(span.error());
   request.spec.training.*Field = *span;
@@ -32,14 +32,14 @@ Status set_promise(SubmitRequest& request, std::string_view value) {
 }
 
 template <int32_t TrainingFacts::* Field>
-Status set_fact(SubmitRequest& request, std::string_view value) {
+Status set_fact(SubmitDirectives& request, std::string_view value) {
   const auto count = parse_count(value, 1);
   if (!count) return base::failure(count.error());
   request.spec.training.*Field = *count;
   return {};
 }
 
-Status set_slowdown(SubmitRequest& request, std::string_view value) {
+Status set_slowdown(SubmitDirectives& request, std::string_view value) {
   const auto number = base::parse_double(value);
   if (!number || *number < 1 || *number > 1e6) {
     return refuse(value, "not a valid slowdown", "write a number from 1 to 1000000, such as 1.5");
@@ -48,7 +48,7 @@ Status set_slowdown(SubmitRequest& request, std::string_view value) {
   return {};
 }
 
-Status set_gpu_util(SubmitRequest& request, std::string_view value) {
+Status set_gpu_util(SubmitDirectives& request, std::string_view value) {
   if (value.ends_with('%')) value.remove_suffix(1);
   const auto number = base::parse_double(value);
   if (!number || *number < 0 || *number > 100) {
@@ -58,14 +58,14 @@ Status set_gpu_util(SubmitRequest& request, std::string_view value) {
   return {};
 }
 
-Status set_gpu_memory(SubmitRequest& request, std::string_view value) {
+Status set_gpu_memory(SubmitDirectives& request, std::string_view value) {
   const auto bytes = parse_memory(value, 1);
   if (!bytes) return base::failure(bytes.error());
   request.spec.training.gpu_mem_bytes = *bytes;
   return {};
 }
 
-Status set_class(SubmitRequest& request, std::string_view value) {
+Status set_class(SubmitDirectives& request, std::string_view value) {
   if (value.size() != 1 || value[0] < 'A' || value[0] > 'Z') {
     return refuse(value, "not a valid class",
                   "write a letter from A to Z; A is the most sensitive to slow GPUs");
@@ -74,13 +74,13 @@ Status set_class(SubmitRequest& request, std::string_view value) {
   return {};
 }
 
-Status set_type(SubmitRequest& request, std::string_view value) {
+Status set_type(SubmitDirectives& request, std::string_view value) {
   const size_t sign = std::min(value.find('='), value.size());
   return set_resource_type(request, value.substr(0, sign),
                            sign < value.size() ? value.substr(sign + 1) : std::string_view{});
 }
 
-Status set_cores(SubmitRequest& request, std::string_view value) {
+Status set_cores(SubmitDirectives& request, std::string_view value) {
   const auto count = parse_count(value, 1);
   if (!count) return base::failure(count.error());
   request.spec.cores = *count;
@@ -88,7 +88,7 @@ Status set_cores(SubmitRequest& request, std::string_view value) {
   return {};
 }
 
-Status set_grace(SubmitRequest& request, std::string_view value) {
+Status set_grace(SubmitDirectives& request, std::string_view value) {
   const auto span = parse_span(value);
   if (!span) return base::failure(span.error());
   request.spec.stop.grace_ns = *span;
@@ -96,9 +96,10 @@ Status set_grace(SubmitRequest& request, std::string_view value) {
 }
 
 constexpr auto kOptions = std::to_array<SubmitOption>({
-    {"-g,--gpus", "N", kWhat, "Total number of GPUs (default 1)", set_gpus<&SubmitRequest::gpus>},
+    {"-g,--gpus", "N", kWhat, "Total number of GPUs (default 1)",
+     set_gpus<&SubmitDirectives::gpus>},
     {"--gpus-per-node", "N", kWhat, "GPUs per node, instead of --gpus",
-     set_gpus<&SubmitRequest::gpus_per_node>},
+     set_gpus<&SubmitDirectives::gpus_per_node>},
     {"-N,--nodes", "N", kWhat, "Number of nodes (default 1)", set_nodes},
     {"--type", "TYPE[=N]", kWhat, "Resource type of the site and number of instances (default 1)",
      set_type},
