@@ -33,7 +33,7 @@ def headers(since):
 
 
 def flags_by_folder(build):
-    """Folder relative to the root -> the compile command of a source in it, without file names."""
+    """(folder relative to the root, is a test) -> the compile command of such a source, without file names."""
     commands = {}
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         try:
@@ -44,17 +44,19 @@ def flags_by_folder(build):
         begin = next((i for i, word in enumerate(words) if word.endswith(("c++", "g++", "clang++-19"))),
                      0)
         words = words[begin:words.index("-o")]
-        is_test = "_test" in entry["file"]
-        if folder not in commands or not is_test:
-            commands[folder] = words
+        is_test = entry["file"].endswith("_test.cpp")
+        commands.setdefault((folder, is_test), words)
     return commands
 
 
 def command_for(header, commands):
-    folder = Path(header).parent
-    while folder.as_posix() not in commands and folder.as_posix() != ".":
-        folder = folder.parent
-    return commands.get(folder.as_posix()) or next(iter(commands.values()))
+    """Test material gets the flags of a test, if there is one in its folder or above."""
+    is_test = Path(header).name.startswith("test_")
+    for folder in Path(header).parents:
+        for kind in (is_test, not is_test):
+            if (folder.as_posix(), kind) in commands:
+                return commands[folder.as_posix(), kind]
+    return next(iter(commands.values()))
 
 
 def compile_alone(header, commands):
