@@ -1,6 +1,7 @@
 // Domains (nodes, islands) indexed by their number of items: "lowest node with exactly 3 free".
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

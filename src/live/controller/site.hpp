@@ -5,6 +5,7 @@
 
 #include "base/name_table.hpp"
 #include "core/knowledge/locality.hpp"
+#include "core/knowledge/pm_scores.hpp"
 #include "core/policy/compose.hpp"
 #include "live/controller/reservation.hpp"
 

@@ -17,25 +17,25 @@ namespace {
 
 constexpr const char* kSource = "goban serve";
 
-JobState end_state(JobResult result) {
+RecordedState end_state(JobResult result) {
   switch (result) {
     case JobResult::None:
-      return JobState::Unknown;
+      return RecordedState::Unknown;
     case JobResult::Completed:
-      return JobState::Completed;
+      return RecordedState::Completed;
     case JobResult::Failed:
-      return JobState::Failed;
+      return RecordedState::Failed;
     case JobResult::Cancelled:
     case JobResult::NeverRuns:
-      return JobState::Cancelled;
+      return RecordedState::Cancelled;
     case JobResult::TimedOut:
-      return JobState::TimedOut;
+      return RecordedState::TimedOut;
     case JobResult::OutOfMemory:
-      return JobState::OutOfMemory;
+      return RecordedState::OutOfMemory;
     case JobResult::NodeFailed:
-      return JobState::NodeFailed;
+      return RecordedState::NodeFailed;
   }
-  return JobState::Unknown;
+  return RecordedState::Unknown;
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ void JobRecords::add_run(const LiveJob& job, const live::controller::PastRun* ru
   record.model = spec.model;
   record.training = spec.training;
   if (!spec.resource_type.empty()) record.instances = spec.instances;
-  record.state = is_last ? end_state(job.result) : JobState::Requeued;
+  record.state = is_last ? end_state(job.result) : RecordedState::Requeued;
   if (is_last) record.exit_code = job.exit_code;
   if (is_last) record.signal = job.signal;
   record.end_ns = job.end_ns;
