@@ -50,8 +50,8 @@ base::Result<base::Descriptor> lock_patiently(const std::string& path) {
   for (int i = 0; i < kTries; ++i) {
     auto file = open_lock(path);
     if (!file) return file;
-    if (::flock(file->fd(), LOCK_EX | LOCK_NB) == 0) {
-      if (inode_of(file->fd()) == inode_of(path)) return file;
+    if (::flock(file->get(), LOCK_EX | LOCK_NB) == 0) {
+      if (inode_of(file->get()) == inode_of(path)) return file;
       continue;
     }
     if (errno != EWOULDBLOCK && errno != EINTR) return file_failure("lock", path);
@@ -115,7 +115,7 @@ base::Result<StateLock> StateLock::take(const std::string& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return file_failure("create", folder);
   auto file = lock_patiently(lock_path(folder));
   if (!file) return base::failure(std::move(file.error()));
-  write_holder(file->fd());
+  write_holder(file->get());
   return StateLock(std::move(*file));
 }
 
@@ -131,8 +131,8 @@ base::Result<StateLock> StateLock::take_from_silent(const std::string& folder, u
   const std::string part = path + ".part";
   auto file = open_lock(part);
   if (!file) return base::failure(std::move(file.error()));
-  if (::flock(file->fd(), LOCK_EX | LOCK_NB) != 0) return file_failure("lock", part);
-  write_holder(file->fd());
+  if (::flock(file->get(), LOCK_EX | LOCK_NB) != 0) return file_failure("lock", part);
+  write_holder(file->get());
   if (::rename(part.c_str(), path.c_str()) != 0) return file_failure("replace", path);
   return StateLock(std::move(*file));
 }
