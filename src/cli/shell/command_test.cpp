@@ -160,7 +160,8 @@ TEST_F(CommandTest, ErrorsNameThePlaceAndTheRemedyAndSetTheExitCode) {
   };
   for (const Case& c : std::vector<Case>{
            {"GOBAN simulate --cluster 1x4 --jobs " + jobs + " --policy nonsense", 2, "nonsense"},
-           {"GOBAN simulate --cluster 1x4 --jobs " + jobs + " --policy fifo+las", 2, "two of"},
+           {"GOBAN simulate --cluster 1x4 --jobs " + jobs + " --policy fifo+las", 2,
+            "names several of"},
            {"GOBAN simulate --cluster 1x4 --jobs " + jobs + " --policy fifo,fifo", 2, "twice"},
            {"GOBAN simulate --cluster mars --jobs " + jobs + " --policy fifo", 2, "abci"},
            {"GOBAN simulate --cluster 1x4 --jobs /nowhere.csv --policy fifo", 1, "/nowhere.csv"},

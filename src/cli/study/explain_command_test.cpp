@@ -90,7 +90,7 @@ TEST_F(ExplainCommandTest, ChangedInputsAndStandardInputAreRefused) {
   folder_.write("run.json", "{\"goban_run\": 99}");
   const Output later = shell("GOBAN explain --run " + folder_.path() + " --job a 2>&1");
   EXPECT_EQ(later.code, 3);
-  EXPECT_THAT(later.out, HasSubstr("of version 99"));
+  EXPECT_THAT(later.out, HasSubstr("unsupported version 99"));
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ TEST(ScoresFile, EveryGpuHasOneRow) {
 TEST(ScoresFile, ClassesFollowEachOtherFromA) {
   EXPECT_THAT(error_of(""), StartsWith("s.csv: the file is empty"));
   EXPECT_THAT(error_of("gpu\n1\n"), StartsWith("s.csv:1: GPU_ID: missing column"));
-  EXPECT_THAT(error_of("GPU_ID\n0\n"), StartsWith("s.csv:1: PerfVar_classA: there is no such"));
+  EXPECT_THAT(error_of("GPU_ID\n0\n"), StartsWith("s.csv:1: PerfVar_classA: missing column"));
   EXPECT_THAT(error_of("GPU_ID,PerfVar_classA,PerfVar_classC\n0,1,1\n"),
               StartsWith("s.csv:1: PerfVar_classC: class C is present, but class B is not"));
   EXPECT_THAT(error_of("GPU_ID,PerfVar_classB\n0,1\n"), HasSubstr("but class A is not"));

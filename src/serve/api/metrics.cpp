@@ -86,9 +86,9 @@ void write_cluster(MetricsPage& page, const ClusterView& view) {
 }
 
 void write_daemon(MetricsPage& page, const live::loop::DaemonStats& stats) {
-  page.single("goban_inputs_total", "counter", "Inputs taken since the daemon started.",
+  page.single("goban_inputs_total", "counter", "Inputs taken since the start.",
               static_cast<double>(stats.inputs));
-  page.single("goban_turns_total", "counter", "Commit cycles since the daemon started.",
+  page.single("goban_turns_total", "counter", "Commit cycles since the start.",
               static_cast<double>(stats.turns));
   page.single("goban_journal_failures_total", "counter", "Failed writes of the journal.",
               static_cast<double>(stats.journal_failures));
@@ -105,7 +105,7 @@ void write_daemon(MetricsPage& page, const live::loop::DaemonStats& stats) {
 }
 
 void write_http(MetricsPage& page, const base::http::HttpStats& stats) {
-  page.single("goban_http_requests_total", "counter", "HTTP requests since the daemon started.",
+  page.single("goban_http_requests_total", "counter", "HTTP requests since the start.",
               static_cast<double>(stats.requests));
   page.single("goban_http_refused_total", "counter", "HTTP requests refused by a limit.",
               static_cast<double>(stats.refused));

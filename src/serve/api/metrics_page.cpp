@@ -172,11 +172,10 @@ void write_scores(MetricsPage& page, const ClusterView& view, const ScoreReport&
   by_gpu("goban_gpu_measured_time_seconds",
          "Unix time of the last valid measurement of a GPU; 0 = none.",
          [](const core::knowledge::ScoreFacts& each) { return each.measured_unix_s; });
-  page.single("goban_measurements_total", "counter",
-              "Measurements of GPUs since the daemon started.",
+  page.single("goban_measurements_total", "counter", "Measurements of GPUs since the start.",
               static_cast<double>(report.measurements));
   page.single("goban_scores_moved_by_jobs_total", "counter",
-              "PM scores changed by agreeing evidence from jobs since the daemon started.",
+              "PM scores changed by agreeing evidence from jobs since the start.",
               static_cast<double>(report.moved_by_jobs));
   page.single("goban_measuring_gpu_seconds", "gauge",
               "GPU time of all measurements in the measurement log.", report.spent_s);

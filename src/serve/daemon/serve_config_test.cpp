@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"virtual_slowness = [0.5]", "virtual_slowness"},
                     Wrong{"sharing = 'everyone=2'", "sharing"},
                     Wrong{"sharing = ['nobody=1']", "everyone"},
-                    Wrong{"resource_type = [{name = 'x'}]", "nothing"},
+                    Wrong{"resource_type = [{name = 'x'}]", "requests no resources"},
                     Wrong{"resource_type = [{name = 'x', gpu = 1}]", "gpu"},
                     Wrong{"resource_type = [{name = 'cores', gpus = 1}]", "duplicate name 'cores'"},
                     Wrong{"service = {priority_max = {king = 1}}", "king"},

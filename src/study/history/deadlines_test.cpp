@@ -49,7 +49,8 @@ TEST(Deadlines, ProblemsNamePlaceAndRemedy) {
             "d.csv:3:3: deadline_s \"-3\" is negative (give seconds after submission, or "
             "leave it empty for no deadline)");
   EXPECT_THAT(problem("job,deadline_s\na,soon\n"), HasSubstr("d.csv:2:3: deadline_s \"soon\""));
-  EXPECT_THAT(problem("job,deadline_s\na,1\na,1\n"), HasSubstr("d.csv:3:1: job: job a has two"));
+  EXPECT_THAT(problem("job,deadline_s\na,1\na,1\n"),
+              HasSubstr("d.csv:3:1: job: duplicate row for job a"));
   EXPECT_THAT(problem("job\na\n"), HasSubstr("deadline_s"));
   EXPECT_THAT(problem("job,deadline_s,slack\n"), HasSubstr("slack: unknown column"));
 }
