@@ -35,9 +35,9 @@ struct EngineHelper {
 };
 
 struct EngineKind {
-  const char* name;
-  const char* words;  ///< one line of description
-  base::Result<EngineParts> (*make)(const EngineSetup& setup);
+  const char* name = nullptr;
+  const char* words = nullptr;  ///< one line of description
+  base::Result<EngineParts> (*make)(const EngineSetup& setup) = nullptr;
   EngineHelper helper{};
 };
 

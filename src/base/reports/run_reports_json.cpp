@@ -13,9 +13,9 @@ namespace {
 
 /// A row of a field table.
 struct Field {
-  const char* name;
-  double low;  ///< -1: negative values mean unknown; lower: only -1 means unknown
-  double high;
+  const char* name = nullptr;
+  double low = 0;  ///< -1: negative values mean unknown; lower: only -1 means unknown
+  double high = 0;
   const char* older = nullptr;  ///< its name in release 0.1, still read
 };
 
@@ -27,7 +27,7 @@ constexpr double kPercentMax = 100;
 
 // The field tables. `row` gets a row and the value, and reads or writes it.
 template <typename Row>
-void visit_fields(ProgressReport& progress, Row&& row) {
+void visit_fields(ProgressReport& progress, const Row& row) {
   row({"epoch", -1, kMost}, progress.epoch);
   row({"epochs", -1, kMost}, progress.epochs);
   row({"step", -1, kCountMax}, progress.step);
@@ -40,7 +40,7 @@ void visit_fields(ProgressReport& progress, Row&& row) {
 }
 
 template <typename Row>
-void visit_fields(RunUsage& usage, Row&& row) {
+void visit_fields(RunUsage& usage, const Row& row) {
   row({"cpu_s", -1, kCountMax}, usage.cpu_s);
   row({"mem_bytes_max", -1, kCountMax, "mem"}, usage.mem_bytes_max);
   row({"gpu_mem_bytes_max", -1, kCountMax, "gpu_mem"}, usage.gpu_mem_bytes_max);
@@ -52,7 +52,7 @@ void visit_fields(RunUsage& usage, Row&& row) {
 }
 
 template <typename Row>
-void visit_fields(RankTimes& times, Row&& row) {
+void visit_fields(RankTimes& times, const Row& row) {
   row({"rank", 0, INT32_MAX}, times.rank);
   row({"ranks", 0, INT32_MAX}, times.ranks);
   row({"steps", 0, kCountMax}, times.steps);
@@ -62,7 +62,7 @@ void visit_fields(RankTimes& times, Row&& row) {
 }
 
 template <typename Row>
-void visit_fields(RunPace& pace, Row&& row) {
+void visit_fields(RunPace& pace, const Row& row) {
   row({"steps", 0, kSecondsMax}, pace.steps.done);
   row({"steps_s", 0, kSecondsMax}, pace.steps.over_s);
   row({"epochs", 0, kSecondsMax}, pace.epochs.done);
@@ -71,35 +71,36 @@ void visit_fields(RunPace& pace, Row&& row) {
 
 class RowWriter {
  public:
-  void operator()(const Field& field, bool value) { out_[field.name] = value; }
+  explicit RowWriter(json& out) : out_(out) {}
+
+  void operator()(const Field& field, bool value) const { out_[field.name] = value; }
   template <typename T>
-  void operator()(const Field& field, T value) {
+  void operator()(const Field& field, T value) const {
     const bool is_signed = field.low < -1;
     const bool known = is_signed ? value != T{-1} : value >= 0;
     if (known && std::isfinite(static_cast<double>(value))) out_[field.name] = value;
   }
-  [[nodiscard]] json take() { return std::move(out_); }
 
  private:
-  json out_ = json::object();
+  json& out_;
 };
 
 class RowReader {
  public:
   explicit RowReader(FieldReader& in) : in_(in) {}
 
-  void operator()(const Field& field, bool& value) { in_.field(name_of(field), value); }
+  void operator()(const Field& field, bool& value) const { in_.field(name_of(field), value); }
   template <std::integral T>
-  void operator()(const Field& field, T& value) {
+  void operator()(const Field& field, T& value) const {
     in_.field(name_of(field), value, static_cast<T>(field.low), static_cast<T>(field.high));
   }
   template <std::floating_point T>
-  void operator()(const Field& field, T& value) {
+  void operator()(const Field& field, T& value) const {
     in_.field(name_of(field), value, field.low, field.high);
   }
 
  private:
-  [[nodiscard]] const char* name_of(const Field& field) {
+  [[nodiscard]] const char* name_of(const Field& field) const {
     return field.older == nullptr ? field.name : in_.present(field.name, field.older);
   }
 
@@ -108,9 +109,9 @@ class RowReader {
 
 template <typename Struct>
 json fields_json(Struct values) {
-  RowWriter out;
-  visit_fields(values, out);
-  return out.take();
+  json out = json::object();
+  visit_fields(values, RowWriter(out));
+  return out;
 }
 
 /// An array of the values of a table, in its order, as in files of release 0.1. The last `optional`

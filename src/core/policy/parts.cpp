@@ -22,12 +22,14 @@ namespace goban::core::policy {
   ROW(kStay) ROW(kConsolidate)
 // clang-format on
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a declared name takes none
 #define GOBAN_DECLARE(row) extern const Part row;
 GOBAN_POLICY_PARTS(GOBAN_DECLARE)
+// NOLINTEND(bugprone-macro-parentheses)
 
 namespace {
 
-#define GOBAN_ADDRESS(row) &row,
+#define GOBAN_ADDRESS(row) &(row),
 constexpr std::array kParts = {GOBAN_POLICY_PARTS(GOBAN_ADDRESS)};
 
 }  // namespace

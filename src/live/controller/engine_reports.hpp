@@ -31,7 +31,7 @@ class EngineReports {
   /// The run ended with an unknown outcome.
   void lost(const Report& report, TimeNs at);
   /// A run that was ordered from the engine; null if there is none.
-  [[nodiscard]] const LiveRun* find_launched(RunId run) const;
+  [[nodiscard]] const LiveRun* find_launched(RunId id) const;
 
   Parts parts_;
 };

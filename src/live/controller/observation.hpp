@@ -32,7 +32,7 @@ class Observation {
 
   /// Seconds of the job's total and remaining work, alone on GPUs with PM score 1 and locality
   /// penalty 1; negative = unknown.
-  [[nodiscard]] double total_s(JobId job) const;
+  [[nodiscard]] double total_s(JobId id) const;
   [[nodiscard]] double left_s(JobId job) const;
 
   /// The fields `observer` and `paces` of snapshots. `apps`: current ids by those of the snapshot.
