@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 #include "base/http/http_client.hpp"
 #include "base/http/http_message.hpp"
@@ -158,16 +159,17 @@ bool pause(int64_t wait_s, const std::function<bool()>& keeps_on) {
 }  // namespace
 
 struct ApiClient::Connection {
-  ServerAddress server;
-  std::string name;
+  ServerAddress server{};
+  std::string name{};
   base::http::HttpClient client{};
   double timeout_s = 30;
   int last_status = 0;
 };
 
-ApiClient::ApiClient(ServerAddress server)
-    : connection_(std::make_unique<Connection>(Connection{
-          .server = server, .name = server.socket.empty() ? server.url : server.socket})) {}
+ApiClient::ApiClient(ServerAddress server) : connection_(std::make_unique<Connection>()) {
+  connection_->name = server.socket.empty() ? server.url : server.socket;
+  connection_->server = std::move(server);
+}
 ApiClient::ApiClient(ApiClient&&) noexcept = default;
 ApiClient& ApiClient::operator=(ApiClient&&) noexcept = default;
 ApiClient::~ApiClient() = default;
