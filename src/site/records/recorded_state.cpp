@@ -1,7 +1,7 @@
+#include "site/records/recorded_state.hpp"
+
 #include <algorithm>
 #include <array>
-
-#include "site/records/recorded_state.hpp"
 
 namespace goban::site::records {
 namespace {
