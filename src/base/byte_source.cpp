@@ -1,16 +1,34 @@
 #include "base/byte_source.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 #include <zlib.h>
 
 namespace goban::base {
 namespace {
+
+/// Compressed formats that are named, not read: their first bytes, and what unpacks them.
+struct Packed {
+  std::string_view magic;
+  std::string_view name;
+  std::string_view unpacker;
+};
+constexpr std::array kPacked = {
+    Packed{"\x28\xb5\x2f\xfd", "zstd", "zstd -dc"},
+    Packed{std::string_view("\xfd"
+                            "7zXZ\0",
+                            6),
+           "xz", "xz -dc"},
+    Packed{"BZh91AY&SY", "bzip2", "bzip2 -dc"},
+    Packed{"PK\x03\x04", "zip", "unzip -p"},
+};
 
 /// zlib passes plain files through, directly into the caller's buffer if that is larger than its
 /// own.
@@ -27,7 +45,15 @@ class ZlibSource final : public ByteSource {
   Result<size_t> read(char* out, size_t capacity) override {
     const auto wanted = static_cast<unsigned>(std::min<size_t>(capacity, 1 << 30));
     const int got = gzread(file_, out, wanted);
-    if (got > 0) return static_cast<size_t>(got);
+    if (got > 0) {
+      const auto count = static_cast<size_t>(got);
+      if (std::exchange(is_first_, false)) {
+        if (auto status = refuse_packed({out, count}, name_); !status) {
+          return failure(status.error());
+        }
+      }
+      return count;
+    }
     int code = Z_OK;
     const char* text = gzerror(file_, &code);
     if (code == Z_ERRNO) {
@@ -51,9 +77,19 @@ class ZlibSource final : public ByteSource {
   gzFile file_;
   std::string name_;
   int64_t total_bytes_;
+  bool is_first_ = true;
 };
 
 }  // namespace
+
+Status refuse_packed(std::string_view beginning, const std::string& name) {
+  const auto* const found = std::ranges::find_if(
+      kPacked, [&](const Packed& each) { return beginning.starts_with(each.magic); });
+  if (found == kPacked.end()) return {};
+  return bad_data({.file = name, .line = 0, .column = 0, .field = {}},
+                  fmt::format("{} data, which goban does not unpack", found->name),
+                  fmt::format("unpack it into a pipe: {} FILE | goban ... -", found->unpacker));
+}
 
 Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path) {
   const bool is_stdin = path == "-";

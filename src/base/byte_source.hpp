@@ -24,8 +24,13 @@ class ByteSource {
 };
 
 /// Opens a file, plain or gzip (detected from its first bytes); "-" is standard input.
-/// Errors: Failed if it cannot be opened.
+/// Errors: Failed if it cannot be opened. The first read of other compressed data is BadData
+/// (refuse_packed).
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path);
+
+/// BadData if an input that begins with these bytes is zstd, xz, bzip2 or zip data; the error names
+/// the program that unpacks it.
+[[nodiscard]] Status refuse_packed(std::string_view beginning, const std::string& name);
 
 /// Bytes in memory, which must outlive the source; `chunk` is the maximum size of one read, to
 /// test block boundaries.

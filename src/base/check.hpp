@@ -5,12 +5,9 @@
 
 namespace goban::base {
 
-/// Prints the violated condition, its location and the context of this thread, then aborts.
+/// Prints the violated condition, its location and the detail, then aborts.
 [[noreturn]] void check_failed(const char* condition, const char* file, int line,
                                const std::string& detail);
-
-/// Text printed with a failed CHECK on this thread, such as the seed of the run.
-void set_check_context(std::string context);
 
 }  // namespace goban::base
 

@@ -17,6 +17,10 @@ std::string_view ConfigValue::kind() const {
   return kKinds[value.index()];
 }
 
+bool operator==(const ConfigValue& one, const ConfigValue& other) {
+  return one.value == other.value;
+}
+
 void ConfigProblems::refuse(int line, int column, std::string field, std::string message,
                             std::string remedy) {
   if (first_) return;

@@ -26,6 +26,8 @@ struct ConfigValue {
 
   /// "a string", "a table", ...
   [[nodiscard]] std::string_view kind() const;
+  /// Equal values; their positions may differ.
+  friend bool operator==(const ConfigValue& one, const ConfigValue& other);
 };
 
 struct ConfigValue::Entry {
@@ -33,6 +35,9 @@ struct ConfigValue::Entry {
   int key_line = 0;
   int key_column = 0;
   ConfigValue value;
+  friend bool operator==(const Entry& one, const Entry& other) {
+    return one.key == other.key && one.value == other.value;
+  }
 };
 
 /// Parses a document; the result is a table. Errors: BadData with line and column, also for
@@ -44,6 +49,7 @@ class ConfigProblems {
  public:
   explicit ConfigProblems(std::string file) : file_(std::move(file)) {}
   void refuse(int line, int column, std::string field, std::string message, std::string remedy);
+  [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] bool any() const { return first_.has_value(); }
   /// Success, or the first problem.
   [[nodiscard]] Status status() const;
@@ -61,6 +67,9 @@ class TableReader {
   /// `path` names the table in messages, such as "nodes"; empty for the document.
   TableReader(const ConfigValue& table, std::string path, ConfigProblems& problems);
 
+  /// The table itself, for those who read it again later.
+  [[nodiscard]] const ConfigValue& value() const { return *table_; }
+  [[nodiscard]] const std::string& file() const { return problems_->file(); }
   [[nodiscard]] bool has(std::string_view key) const { return find(key) != nullptr; }
   /// Rejects the table if the key is missing; `remedy` states what to write.
   void require(std::string_view key, std::string_view remedy);

@@ -179,7 +179,8 @@ bool CsvReader::malformed(size_t at, std::string message) {
 }
 
 void append_csv_field(std::string& out, std::string_view field) {
-  if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
+  const auto is_special = [](char c) { return c == ',' || c == '"' || c == '\r' || c == '\n'; };
+  if (std::ranges::none_of(field, is_special)) {
     out += field;
     return;
   }

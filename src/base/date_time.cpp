@@ -1,7 +1,10 @@
 #include "base/date_time.hpp"
 
 #include <chrono>
+#include <ctime>
 #include <fmt/format.h>
+
+#include "base/time.hpp"
 
 namespace goban::base {
 namespace {
@@ -86,20 +89,38 @@ std::optional<DateTime> parse_date_time(std::string_view text) {
   scan.require(scan.at_end() && date.ok() && hour < 24 && minute < 60 && second < 60);
   if (scan.failed()) return std::nullopt;
   const int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
-  const int64_t unix_s = days * 86'400 + hour * 3600 + minute * 60 + second - east_s;
+  const int64_t unix_s = days * kDay_s + hour * kHour_s + minute * kMinute_s + second - east_s;
   if (unix_s < 0 || unix_s > static_cast<int64_t>(kMaxSeconds)) return std::nullopt;
   result.unix_ns = unix_s * kSecond + fraction_ns;
   return result;
 }
 
-std::string date_time_text(TimeNs unix_ns) {
-  const int64_t unix_s = unix_ns / kSecond;
-  const std::chrono::sys_days day{std::chrono::days(unix_s / 86'400)};
+std::string date_text(TimeNs unix_ns) {
+  const std::chrono::sys_days day{std::chrono::days(unix_ns / kSecond / kDay_s)};
   const std::chrono::year_month_day date(day);
-  const int64_t of_day_s = unix_s % 86'400;
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     of_day_s / 3600, of_day_s / 60 % 60, of_day_s % 60);
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+}
+
+std::string date_time_text(TimeNs unix_ns) {
+  const int64_t of_day_s = unix_ns / kSecond % kDay_s;
+  return fmt::format("{} {:02}:{:02}:{:02}", date_text(unix_ns), of_day_s / 3600,
+                     of_day_s / 60 % 60, of_day_s % 60);
+}
+
+TimeNs local_to_unix(TimeNs local_ns) {
+  const auto clock_s = static_cast<std::time_t>(local_ns / kSecond);
+  std::tm parts{};
+  gmtime_r(&clock_s, &parts);
+  parts.tm_isdst = -1;
+  return TimeNs{std::mktime(&parts)} * kSecond;
+}
+
+TimeNs unix_to_local(TimeNs unix_ns) {
+  const auto unix_s = static_cast<std::time_t>(unix_ns / kSecond);
+  std::tm parts{};
+  localtime_r(&unix_s, &parts);
+  return TimeNs{timegm(&parts)} * kSecond;
 }
 
 }  // namespace goban::base

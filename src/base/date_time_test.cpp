@@ -35,6 +35,7 @@ TEST(DateTime, RefusesWhatIsNoDate) {
 TEST(DateTime, TextReadsBack) {
   for (int64_t unix_s = 0; unix_s < 4'500'000'000; unix_s += 86'399 * 97) {
     const std::string text = date_time_text(unix_s * kSecond);
+    EXPECT_EQ(text.substr(0, 10), date_text(unix_s * kSecond));
     EXPECT_EQ(ns_of(text), unix_s * kSecond) << text;
   }
 }

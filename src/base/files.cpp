@@ -1,6 +1,6 @@
 #include "base/files.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -26,17 +26,27 @@ base::Result<std::string> read_small_file(const std::string& path, size_t max_by
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return system_error("cannot open", path);
   std::string text;
-  std::array<char, 16384> buffer{};
-  while (true) {
-    const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_error("cannot read", path);
-    if (count == 0) return text;
-    text.append(buffer.data(), static_cast<size_t>(count));
-    if (text.size() > max_bytes) {
-      return base::failed(fmt::format("'{}' is larger than {} bytes", path, max_bytes));
-    }
+  if (!read_all(file.get(), text, max_bytes)) return system_error("cannot read", path);
+  if (text.size() > max_bytes) {
+    return base::failed(fmt::format("'{}' is larger than {} bytes", path, max_bytes));
   }
+  return text;
+}
+
+bool read_all(int file, std::string& text, size_t max_bytes) {
+  constexpr size_t kChunkMin = size_t{16} << 10;
+  constexpr size_t kChunkMax = size_t{1} << 20;
+  text.clear();
+  while (text.size() <= max_bytes) {
+    const size_t before = text.size();
+    const size_t chunk = std::clamp(before, kChunkMin, kChunkMax);
+    text.resize(before + chunk);
+    const ssize_t count = ::read(file, text.data() + before, chunk);
+    text.resize(before + static_cast<size_t>(std::max<ssize_t>(count, 0)));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return count == 0;
+  }
+  return true;
 }
 
 bool write_all(int file, std::string_view text) {
@@ -47,6 +57,11 @@ bool write_all(int file, std::string_view text) {
     text.remove_prefix(static_cast<size_t>(count));
   }
   return true;
+}
+
+void touch(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (file) (void)::futimens(file.get(), nullptr);
 }
 
 base::Status sync_folder(const std::string& folder) {

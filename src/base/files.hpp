@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
@@ -38,12 +39,20 @@ class Descriptor {
 [[nodiscard]] base::Result<std::string> read_small_file(const std::string& path,
                                                         size_t max_bytes = size_t{16} << 20);
 
+/// Reads `text` from an open file, to its end or until it is longer than `max_bytes`. False: see
+/// errno.
+[[nodiscard]] bool read_all(int file, std::string& text, size_t max_bytes = SIZE_MAX);
+
 enum class Durable : bool { No, Yes };
 
 /// Replaces `folder/name` by `text`, mode 0600: temporary file, fsync (if durable), rename, fsync
 /// of the folder. Errors: Failed (disk full, read-only); the old file is then unchanged.
 [[nodiscard]] base::Status replace_file(const std::string& folder, const std::string& name,
                                         std::string_view text, Durable durable);
+
+/// Sets the times of a file to now. Creates it, empty and with mode 0600, if it is missing; gives
+/// up without a word if that is impossible.
+void touch(const std::string& path);
 
 /// Makes the entries of a folder durable (fsync).
 [[nodiscard]] base::Status sync_folder(const std::string& folder);

@@ -6,8 +6,8 @@
 
 namespace goban::base {
 
-/// The known name with the smallest edit distance (insert, delete, replace) to `name`, the first
-/// on a tie; empty if none is similar. Cost: sum of the products of the lengths.
+/// The known name with the fewest edits (a swap counts once) from `name`, the first on a tie; empty
+/// if all need more than a third of the letters. Cost: sum of the products of the lengths.
 [[nodiscard]] std::string_view nearest_name(std::string_view name,
                                             std::span<const std::string_view> known);
 

@@ -19,5 +19,15 @@ TEST(Nearest, FindsWhatWasMeant) {
   EXPECT_EQ(nearest_name("gpus", {}), "");
 }
 
+TEST(Nearest, ProposesNothingFarFetched) {
+  constexpr std::array<std::string_view, 4> kCommands = {"top", "run", "queue", "history"};
+  EXPECT_EQ(nearest_name("foo", kCommands), "");
+  EXPECT_EQ(nearest_name("bar", kCommands), "");
+  EXPECT_EQ(nearest_name("tpo", kCommands), "top");
+  EXPECT_EQ(nearest_name("quuee", kCommands), "queue");
+  EXPECT_EQ(nearest_name("hitsroy", kCommands), "history");
+  EXPECT_EQ(nearest_name("hospital", kCommands), "");
+}
+
 }  // namespace
 }  // namespace goban::base

@@ -1,7 +1,9 @@
 #include "base/number.hpp"
 
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 namespace goban::base {
 
@@ -21,16 +23,42 @@ std::optional<int64_t> parse_int(std::string_view text) {
   return value;
 }
 
+namespace {
+
+constexpr auto kPairs = [] {
+  std::array<char, 200> pairs{};
+  for (size_t i = 0; i < 100; ++i) {
+    pairs[2 * i] = static_cast<char>('0' + i / 10);
+    pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
+  }
+  return pairs;
+}();
+
+/// Writes nine digits, with zeros in front.
+void nine_digits(char* at, uint32_t value) {
+  for (size_t to = 7; to < 9; to -= 2, value /= 100) {
+    std::memcpy(at + to, &kPairs[size_t{2} * (value % 100)], 2);
+  }
+  *at = static_cast<char>('0' + value);
+}
+
+}  // namespace
+
 void append_number(std::string& out, double value) {
+  // Integers are far more common, and shorter to write; from 1e5 on, powers of ten may be shorter.
+  if (value >= 0 && value < 1e5 && value == static_cast<double>(static_cast<int32_t>(value)) &&
+      !std::signbit(value)) {
+    return append_number(out, static_cast<int64_t>(value));
+  }
   char buffer[32];
   const auto [stop, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
-  out.append(buffer, error == std::errc{} ? stop : buffer);
+  if (error == std::errc{}) out.append(buffer, static_cast<size_t>(stop - buffer));
 }
 
 void append_number(std::string& out, int64_t value) {
   char buffer[24];
   const auto [stop, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
-  out.append(buffer, error == std::errc{} ? stop : buffer);
+  if (error == std::errc{}) out.append(buffer, static_cast<size_t>(stop - buffer));
 }
 
 void append_seconds(std::string& out, TimeNs time_ns) {
@@ -41,15 +69,13 @@ void append_seconds(std::string& out, TimeNs time_ns) {
     time_ns = -time_ns;
   }
   end = std::to_chars(end, text + sizeof text, time_ns / kSecond).ptr;
-  if (int64_t fraction = time_ns % kSecond; fraction != 0) {
+  if (const int64_t fraction = time_ns % kSecond; fraction != 0) {
     *end = '.';
-    for (int digit = 9; digit >= 1; --digit, fraction /= 10) {
-      end[digit] = static_cast<char>('0' + fraction % 10);
-    }
+    nine_digits(end + 1, static_cast<uint32_t>(fraction));
     end += 10;
     while (end[-1] == '0') --end;
   }
-  out.append(text, end);
+  out.append(text, static_cast<size_t>(end - text));
 }
 
 std::string number_text(double value) {

@@ -1,5 +1,7 @@
 #include "base/number.hpp"
 
+#include <charconv>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace goban::base {
@@ -24,6 +26,27 @@ TEST(Number, DoublesReadBackEqual) {
     EXPECT_EQ(parse_double(number_text(value)), value);
   }
   EXPECT_EQ(number_text(3.0), "3");
+}
+
+std::string shortest(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+TEST(Number, WholeDoublesAreAsShortAsAnyOther) {
+  for (int value = 0; value <= 200'000; ++value) EXPECT_EQ(number_text(value), shortest(value));
+  for (const double value : {-0.0, -1.0, 99'999.5, 1e5, 1e9, 1e22}) {
+    EXPECT_EQ(number_text(value), shortest(value));
+  }
+}
+
+TEST(Number, EveryFractionOfASecondIsWritten) {
+  for (TimeNs part = 1; part < kSecond; part = part * 3 + 7) {
+    std::string expected = fmt::format("12.{:09}", part);
+    expected.erase(expected.find_last_not_of('0') + 1);
+    EXPECT_EQ(seconds(12 * kSecond + part), expected);
+    EXPECT_EQ(seconds(-12 * kSecond - part), "-" + expected);
+  }
 }
 
 TEST(Number, RefusesWhatIsNotWhollyANumber) {

@@ -10,16 +10,28 @@
 namespace goban::base {
 
 Result<OutputFile> OutputFile::create(const std::string& path) {
+  namespace fs = std::filesystem;
   std::error_code ignored;  // the open below reports the error
-  const auto folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
-  std::string temporary = fmt::format("{}.{}.part", path, getpid());
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
+  const fs::file_type type = fs::status(path, ignored).type();
+  std::string target = path;
+  std::string temporary;
+  if (type == fs::file_type::regular) {
+    // A link stays; the file that it names is replaced.
+    const fs::path real = fs::canonical(path, ignored);
+    if (!ignored) target = real.string();
+  } else if (type == fs::file_type::not_found) {
+    const auto folder = fs::path(path).parent_path();
+    if (!folder.empty()) fs::create_directories(folder, ignored);
+  }
+  // Devices and pipes cannot be replaced by a file: they are written to.
+  const bool in_place = type != fs::file_type::regular && type != fs::file_type::not_found;
+  if (!in_place) temporary = fmt::format("{}.{}.part", target, getpid());
+  std::FILE* file = std::fopen(in_place ? path.c_str() : temporary.c_str(), "wb");
   if (file == nullptr) {
     return failed(fmt::format("cannot write {}: {}", path, std::strerror(errno)),
                   "check that the folder exists and is writable");
   }
-  return OutputFile(path, std::move(temporary), file);
+  return OutputFile(std::move(target), std::move(temporary), file);
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
@@ -32,7 +44,7 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
 OutputFile::~OutputFile() {
   if (file_ == nullptr) return;
   std::fclose(file_);
-  std::remove(temporary_.c_str());
+  if (!temporary_.empty()) std::remove(temporary_.c_str());
 }
 
 void OutputFile::flush() {
@@ -43,9 +55,10 @@ void OutputFile::flush() {
 Status OutputFile::commit() {
   flush();
   failed_ = std::fclose(std::exchange(file_, nullptr)) != 0 || failed_;
-  if (!failed_ && std::rename(temporary_.c_str(), path_.c_str()) == 0) return {};
+  const bool in_place = temporary_.empty();
+  if (!failed_ && (in_place || std::rename(temporary_.c_str(), path_.c_str()) == 0)) return {};
   const int error = errno;
-  std::remove(temporary_.c_str());
+  if (!in_place) std::remove(temporary_.c_str());
   return failed(fmt::format("cannot write {}: {}", path_, std::strerror(error)),
                 "check free space and permissions");
 }

@@ -1,4 +1,5 @@
-// A file that appears complete or not at all: written under a temporary name, then renamed.
+// A file that appears complete or not at all: written under a temporary name, then renamed. Devices
+// and pipes are written to directly.
 #pragma once
 
 #include <cstdio>
@@ -9,10 +10,11 @@
 
 namespace goban::base {
 
-/// Buffered writer. Nothing appears under `path` before commit().
+/// Buffered writer. Nothing appears under `path` before commit(), unless it is a device or a pipe.
 class OutputFile {
  public:
-  /// Creates missing folders. Errors: Failed if the file cannot be created.
+  /// Creates missing folders. A link stays, and the file that it names is replaced. Errors: Failed
+  /// if the file cannot be created.
   [[nodiscard]] static Result<OutputFile> create(const std::string& path);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
@@ -35,7 +37,7 @@ class OutputFile {
   void flush();
 
   std::string path_;
-  std::string temporary_;
+  std::string temporary_;  ///< empty: `path` itself is written
   std::FILE* file_ = nullptr;
   std::string buffer_;
   bool failed_ = false;

@@ -19,6 +19,19 @@ TEST(Printable, ShowsWhatATerminalWouldObey) {
   EXPECT_EQ(printable("\xc2\xa0"), "\xc2\xa0");
 }
 
+TEST(Printable, ShowsWhatReordersOrBreaksLines) {
+  // U+202E makes "exe.gpj" of "jpg.exe"; U+2028 ends a line.
+  EXPECT_EQ(printable("a\u202egpj.exe"), "a\\xe2\\x80\\xaegpj.exe");
+  for (const char* each :
+       {"\u061c", "\u200e", "\u200f", "\u2028", "\u2029", "\u202a", "\u202e", "\u2066", "\u2069"}) {
+    EXPECT_EQ(unsafe_bytes(each), std::string_view(each).size()) << each;
+  }
+  for (const char* each : {"\u061b", "\u061d", "\u200d", "\u2010", "\u2027", "\u202f", "\u2065",
+                           "\u206a", "\u05d0", "\U0001f600"}) {
+    EXPECT_EQ(unsafe_bytes(each), 0u) << each;
+  }
+}
+
 TEST(Printable, ErrorsAreShownSo) {
   const auto error =
       bad_data({.file = "a\x1b.csv", .line = 1, .column = 0, .field = {}}, "no such \x07 thing")

@@ -11,8 +11,14 @@ std::string_view trimmed(std::string_view text) {
 
 std::string lowered(std::string_view text) {
   std::string out(text);
+  for (char& c : out) c = lowered(c);
+  return out;
+}
+
+std::string uppered(std::string_view text) {
+  std::string out(text);
   for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
   }
   return out;
 }
@@ -28,6 +34,15 @@ std::string quoted(std::string_view text) {
     out += c;
   }
   return out + '"';
+}
+
+std::string alternatives(const std::vector<std::string>& values) {
+  std::string out;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) out += i + 1 < values.size() ? ", " : " or ";
+    out += values[i];
+  }
+  return out;
 }
 
 }  // namespace goban::base

@@ -11,6 +11,8 @@
 #include <utility>
 #include <zlib.h>
 
+#include "base/byte_source.hpp"
+
 namespace goban::base {
 namespace {
 
@@ -72,6 +74,12 @@ Result<std::string> read_text_file(const std::string& path, size_t max_bytes) {
     gzerror(file.get(), &code);
     if (count < 0 || (code != Z_OK && code != Z_STREAM_END)) {
       return read_error(path, file.get(), system_error);
+    }
+    if (used == 0) {
+      const std::string_view beginning(text.data(), static_cast<size_t>(count));
+      if (auto status = refuse_packed(beginning, input_name(path)); !status) {
+        return failure(status.error());
+      }
     }
     used += static_cast<size_t>(count);
     if (used > max_bytes) {

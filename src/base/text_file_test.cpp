@@ -49,6 +49,23 @@ TEST_F(TextFile, ReadsPlainAndPacked) {
   }
 }
 
+TEST_F(TextFile, NamesWhatUnpacksOtherFormats) {
+  using namespace std::string_literals;
+  for (const auto& [bytes, unpacker] :
+       {std::pair{"\x28\xb5\x2f\xfd more"s, "zstd -dc FILE | goban ... -"},
+        std::pair{"\xfd"
+                  "7zXZ\0 more"s,
+                  "xz -dc FILE | goban ... -"},
+        std::pair{"BZh91AY&SY more"s, "bzip2 -dc FILE | goban ... -"},
+        std::pair{"PK\x03\x04 more"s, "unzip -p FILE | goban ... -"}}) {
+    const auto read = read_text_file(write("packed", bytes));
+    ASSERT_FALSE(read) << unpacker;
+    EXPECT_EQ(read.error().code, ErrorCode::BadData);
+    EXPECT_THAT(read.error().text(), testing::HasSubstr(unpacker));
+  }
+  EXPECT_EQ(read_text_file(write("plain", "BZh is no bzip2")), "BZh is no bzip2");
+}
+
 TEST_F(TextFile, ReadsConcatenatedMembers) {
   const std::string one = write_gz("one", "a\n");
   const std::string two = write_gz("two", "b\n");

@@ -9,7 +9,14 @@ namespace goban::base {
 
 using TimeNs = int64_t;
 
+inline constexpr TimeNs kMillisecond = 1'000'000;
 inline constexpr TimeNs kSecond = 1'000'000'000;
+inline constexpr int64_t kMinute_s = 60;
+inline constexpr int64_t kHour_s = 60 * kMinute_s;
+inline constexpr int64_t kDay_s = 24 * kHour_s;
+inline constexpr TimeNs kMinute = kMinute_s * kSecond;
+inline constexpr TimeNs kHour = kHour_s * kSecond;
+inline constexpr TimeNs kDay = kDay_s * kSecond;
 inline constexpr TimeNs kNever = std::numeric_limits<TimeNs>::max();
 /// Longest duration that an input may contain, about 146 years; the sum of two still fits TimeNs.
 inline constexpr double kMaxSeconds = 4.6e9;

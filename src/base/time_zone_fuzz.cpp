@@ -8,14 +8,14 @@
 #include <string_view>
 
 #include "base/check.hpp"
+#include "base/time.hpp"
 
 namespace {
 
-constexpr int64_t kHour_s = 3600;
-constexpr int64_t kYear_s = int64_t{366} * 24 * kHour_s;
+constexpr int64_t kYear_s = int64_t{366} * 24 * goban::base::kHour_s;
 
 void check_rule(const goban::base::ZoneRule& rule, int64_t unix_s) {
-  GOBAN_CHECK(std::abs(rule.offset_at(unix_s)) <= 26 * kHour_s);
+  GOBAN_CHECK(std::abs(rule.offset_at(unix_s)) <= 26 * goban::base::kHour_s);
   if (!rule.has_daylight_saving()) return;
   const auto changes = rule.changes_near(unix_s);
   GOBAN_CHECK(std::ranges::is_sorted(changes));
@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto rule = goban::base::ZoneRule::parse(bytes);
   const auto zone = goban::base::TimeZone::parse(bytes);
   for (int64_t i = -40; i < 200; ++i) {
-    const int64_t time_s = i * (kYear_s / 4 + 7 * kHour_s);
+    const int64_t time_s = i * (kYear_s / 4 + 7 * goban::base::kHour_s);
     if (rule) check_rule(*rule, time_s);
     if (zone) check_zone(*zone, time_s);
   }

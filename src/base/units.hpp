@@ -10,6 +10,9 @@
 
 namespace goban::base {
 
+inline constexpr int64_t kGib = int64_t{1} << 30;  ///< bytes of 1 GiB
+inline constexpr double kPercentMax = 100;
+
 /// Bytes from "16 GiB", "1.6TB", "512 MB", "4096 B" or "4096"; K, M, G, T with B are powers of
 /// 1000, with iB powers of 1024. Errors: BadData without a position, if the text is not a size, is
 /// negative, or is not below 2^62.

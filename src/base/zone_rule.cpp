@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/time.hpp"
+
 namespace goban::base {
 namespace {
 
-constexpr int64_t kMinute_s = 60;
-constexpr int64_t kHour_s = 60 * kMinute_s;
-constexpr int64_t kDay_s = 24 * kHour_s;
 /// Dates and weekdays repeat after 400 years.
 constexpr int64_t kCycle_s = 146'097 * kDay_s;
 constexpr int kHoursOfOffset = 24;

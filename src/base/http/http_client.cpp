@@ -66,6 +66,8 @@ HttpFailure failure_of(CURLcode code) {
     case CURLE_SSL_CACERT_BADFILE:
       return HttpFailure::Untrusted;
     case CURLE_PARTIAL_FILE:
+    case CURLE_GOT_NOTHING:
+    case CURLE_RECV_ERROR:
       return HttpFailure::CutOff;
     default:
       return HttpFailure::Other;
@@ -95,10 +97,17 @@ bool may_pass(const HttpAnswer& answer) {
 
 void set_body(CURL* curl, const HttpCall& call) {
   curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call.method.c_str());
-  if (call.method == "GET" || call.method == "DELETE") return;
+  if (call.method == "GET" || (call.method == "DELETE" && call.body.empty())) return;
   curl_easy_setopt(curl, CURLOPT_POST, 1L);
   curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(call.body.size()));
   curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call.body.data());
+}
+
+/// The text must outlive the call.
+void set_text(CURL* curl, CURLoption option, const std::string& text) {
+  if (text.empty()) return;
+  curl_blob blob{.data = const_cast<char*>(text.data()), .len = text.size(), .flags = 0};
+  curl_easy_setopt(curl, option, &blob);
 }
 
 void set_route(CURL* curl, const HttpCall& call) {
@@ -114,6 +123,9 @@ void set_route(CURL* curl, const HttpCall& call) {
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
   }
   if (!call.ca_file.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, call.ca_file.c_str());
+  set_text(curl, CURLOPT_CAINFO_BLOB, call.ca_text);
+  set_text(curl, CURLOPT_SSLCERT_BLOB, call.certificate_text);
+  set_text(curl, CURLOPT_SSLKEY_BLOB, call.key_text);
   if (call.follows_redirects) {
     curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
     curl_easy_setopt(curl, CURLOPT_MAXREDIRS, kRedirectsMax);

@@ -19,7 +19,7 @@ enum class HttpFailure : uint8_t {
   TimedOut,
   Untrusted,  ///< the server's certificate is not trusted
   TooLarge,   ///< over HttpCall::bytes_max
-  CutOff,     ///< the connection closed before the end of the response
+  CutOff,     ///< the connection closed before the end of the response, or before any
   Stopped,    ///< by HttpCall::take or HttpCall::keeps_on
   Other,
 };
@@ -29,8 +29,11 @@ struct HttpCall {
   std::string url{};
   std::string unix_socket{};           ///< path; the URL's host is then sent, but not resolved
   std::vector<std::string> headers{};  ///< "Name: value"
-  std::string body{};                  ///< of POST, PUT, PATCH
+  std::string body{};                  ///< of POST, PUT, PATCH, DELETE
   std::string ca_file{};  ///< PEM file of the CA of the server's certificate; empty = the system's
+  std::string ca_text{};  ///< the same as PEM text; it goes first
+  std::string certificate_text{};  ///< PEM: this client's own; empty = none
+  std::string key_text{};          ///< PEM: its key
   double connect_s = 10;
   double timeout_s = 60;  ///< for the complete response; 0 = none
   size_t bytes_max = size_t{256} << 20;

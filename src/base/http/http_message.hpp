@@ -22,6 +22,7 @@ inline constexpr int kTooLarge = 413;
 inline constexpr int kTooManyRequests = 429;
 inline constexpr int kBroken = 500;
 inline constexpr int kUnavailable = 503;
+inline constexpr int kNoAnswer = 504;  ///< of something behind this server, such as a file system
 
 /// Credentials of the peer of a connection, from the kernel.
 struct Peer {

@@ -10,6 +10,8 @@
 #include <map>
 #include <microhttpd.h>
 #include <mutex>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <optional>
 #include <sys/socket.h>
 #include <thread>
@@ -109,6 +111,7 @@ ssize_t read_stream(void* closure, uint64_t, char* out, size_t size) {
     MHD_suspend_connection(connection);
     return [connection] { MHD_resume_connection(connection); };
   });
+  if (count == LiveStream::kLost) return MHD_CONTENT_READER_END_WITH_ERROR;
   return count < 0 ? MHD_CONTENT_READER_END_OF_STREAM : static_cast<ssize_t>(count);
 }
 
@@ -119,11 +122,32 @@ void close_stream(void* closure) {
   delete state;
 }
 
+int socket_of(MHD_Connection* connection) {
+  const MHD_ConnectionInfo* const info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return info == nullptr ? -1 : info->connect_fd;
+}
+
+/// A host that disappears without closing its connections is noticed after about three minutes.
+/// There is no heartbeat in the body of a log: its bytes are those of the job.
+void probe_when_silent(int descriptor) {
+  constexpr int kIdle_s = 60;
+  constexpr int kInterval_s = 30;
+  constexpr int kProbes = 4;
+  const auto set = [descriptor](int level, int option, int value) {
+    static_cast<void>(::setsockopt(descriptor, level, option, &value, sizeof value));
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, kIdle_s);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, kInterval_s);
+  set(IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+}
+
 template <typename Work>
 MHD_Response* make_response(MHD_Connection* connection, Work& work, Response& response) {
   if (response.stream != nullptr) {
     auto stream = std::make_shared<LiveStream>(std::move(response.stream), std::move(response.body),
-                                               work.limits.stream_bytes_max);
+                                               work.limits.stream_bytes_max, socket_of(connection));
     if (work.add_stream(stream)) {
       constexpr size_t kBlock = 16 << 10;
       auto* const state = new std::pair{connection, std::move(stream)};
@@ -294,16 +318,16 @@ void follow_connection(void* closure, MHD_Connection* connection, void** context
   }
   ++work.num_connections;
   auto known = std::make_unique<Connection>();
-  const MHD_ConnectionInfo* const info =
-      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-  if (info != nullptr) {
-    known->peer = peer_of(info->connect_fd);
+  if (const int descriptor = socket_of(connection); descriptor >= 0) {
+    known->peer = peer_of(descriptor);
     if (known->peer.is_local) {
       known->admitted = work.admit(known->peer.uid);
       if (!known->admitted) {
         ++work.num_refused;
-        ::shutdown(info->connect_fd, SHUT_RDWR);
+        ::shutdown(descriptor, SHUT_RDWR);
       }
+    } else {
+      probe_when_silent(descriptor);
     }
   }
   *context = known.release();

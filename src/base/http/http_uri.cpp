@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/printable.hpp"
+
 namespace goban::base::http {
 
 namespace {
@@ -31,28 +33,6 @@ bool decode(std::string_view text, bool plus_is_blank, std::string& out) {
   }
   return is_plain_text(out);
 }
-
-/// Length of the UTF-8 character at the beginning; 0 = invalid.
-size_t utf8_size(std::string_view text) {
-  const auto byte = [&](size_t i) -> uint32_t {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const auto follows = [&](size_t i) { return (byte(i) & 0xc0u) == 0x80u; };
-  const uint32_t first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first < 0xe0) return follows(1) ? 2 : 0;
-  if (first >= 0xe0 && first < 0xf0) {
-    if (!follows(1) || !follows(2)) return 0;
-    if (first == 0xe0 && byte(1) < 0xa0) return 0;
-    return first == 0xed && byte(1) >= 0xa0 ? 0 : 3;
-  }
-  if (first >= 0xf0 && first < 0xf5) {
-    if (!follows(1) || !follows(2) || !follows(3)) return 0;
-    if (first == 0xf0 && byte(1) < 0x90) return 0;
-    return first == 0xf4 && byte(1) >= 0x90 ? 0 : 4;
-  }
-  return 0;
-}
 }  // namespace
 
 bool is_plain_text(std::string_view text) {
@@ -62,7 +42,7 @@ bool is_plain_text(std::string_view text) {
     // C1 control characters: U+0080 to U+009F.
     if (first == 0xc2 && text.size() > 1 && static_cast<unsigned char>(text[1]) < 0xa0)
       return false;
-    const size_t size = utf8_size(text);
+    const size_t size = utf8_bytes(text);
     if (size == 0) return false;
     text.remove_prefix(size);
   }

@@ -33,9 +33,4 @@ double Ecdf::share_at_most(double x) const {
   return above == steps_.begin() ? 0 : std::prev(above)->share;
 }
 
-double Ecdf::value_at(double share) const {
-  GOBAN_CHECK(!steps_.empty() && share <= 1);
-  return std::ranges::lower_bound(steps_, share, {}, &Step::share)->value;
-}
-
 }  // namespace goban::base::statistics

@@ -24,8 +24,6 @@ class Ecdf {
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
   /// 0 below the smallest value and for an empty sample.
   [[nodiscard]] double share_at_most(double x) const;
-  /// Smallest value with at least that share at or below it. The sample must not be empty.
-  [[nodiscard]] double value_at(double share) const;
 
  private:
   std::vector<Step> steps_;
