@@ -2,9 +2,65 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <optional>
+#include <type_traits>
+
+#include "base/command_line/help.hpp"
+#include "base/command_line/unknown_words.hpp"
+#include "base/text.hpp"
 
 namespace goban::base::command_line {
+namespace {
+
+/// What the help adds about the values that may be given: nothing if it names them all.
+std::string remark_on(const std::vector<std::string>& values, const std::string& help) {
+  const bool names_all = std::ranges::all_of(
+      values, [&help](const std::string& value) { return help.find(value) != std::string::npos; });
+  return names_all ? std::string{} : alternatives(values);
+}
+
+/// Positional arguments are in capitals, as their placeholders are.
+std::string with_capital_positional(const std::string& names) {
+  return names.starts_with('-') ? names : uppered(names);
+}
+
+template <typename T>
+struct ValueOf {
+  using Type = T;
+};
+template <typename T>
+struct ValueOf<std::optional<T>> : ValueOf<T> {};
+template <typename T>
+struct ValueOf<std::vector<T>> : ValueOf<T> {};
+
+/// What a value must be, as in "is not ...".
+template <typename Number>
+constexpr const char* kind_of() {
+  if (std::is_floating_point_v<Number>) return "a number";
+  return std::is_unsigned_v<Number> ? "an integer of at least 0" : "an integer";
+}
+
+/// The problem with a value that is read as a number and must satisfy `fits`.
+template <typename Number>
+auto number_check(std::function<bool(Number)> fits, std::string range) {
+  return [fits = std::move(fits), range = std::move(range)](const std::string& text) {
+    Number value{};
+    const bool is_number = CLI::detail::lexical_cast(text, value);
+    if (is_number && fits(value)) return std::string{};
+    return fmt::format("'{}' is not {}{}", text, kind_of<Number>(), range);
+  };
+}
+
+template <typename Number>
+void check_range(CLI::Option& option, Number least, Number most) {
+  option.check(number_check<Number>([=](Number value) { return value >= least && value <= most; },
+                                    fmt::format(" from {} to {}", least, most)),
+               fmt::format("{} to {}", least, most));
+}
+
+}  // namespace
 
 Option* Option::required() {
   option_.required();
@@ -43,35 +99,38 @@ Option* Option::needs(const Option* other) {
   return this;
 }
 Option* Option::range(int least, int most) {
-  option_.check(CLI::Range(least, most));
+  check_range(option_, least, most);
   return this;
 }
 Option* Option::range(int64_t least, int64_t most) {
-  option_.check(CLI::Range(least, most));
+  check_range(option_, least, most);
   return this;
 }
 Option* Option::range(double least, double most) {
-  option_.check(CLI::Range(least, most));
+  check_range(option_, least, most);
   return this;
 }
 Option* Option::positive() {
-  option_.check(CLI::PositiveNumber);
+  option_.check(number_check<double>([](double value) { return value > 0; }, " above 0"),
+                "above 0");
   return this;
 }
 Option* Option::one_of(const std::vector<std::string>& values) {
-  option_.check(CLI::IsMember(values));
+  option_.check(CLI::IsMember(values).description(remark_on(values, option_.get_description())));
   return this;
 }
 Option* Option::check(std::function<std::string(const std::string&)> problem_of,
-                      const std::string& name) {
-  option_.check(std::move(problem_of), name);
+                      const std::string& remark) {
+  option_.check(std::move(problem_of), remark);
   return this;
 }
 size_t Option::count() const { return option_.count(); }
 std::string Option::name() const { return option_.get_name(); }
 
 Command::Command(const std::string& help)
-    : owned_(std::make_unique<CLI::App>(help)), app_(owned_.get()) {}
+    : owned_(std::make_unique<CLI::App>(help)), app_(owned_.get()) {
+  app_->formatter(help_formatter());
+}
 Command::Command(CLI::App& app) : app_(&app) {}
 Command::~Command() = default;
 
@@ -90,14 +149,19 @@ Command* Command::find_subcommand(std::string_view name) const {
 
 template <typename T>
 Option* Command::add_option(const std::string& names, T& value, const std::string& help) {
-  return keep(app_->add_option(names, value, help));
+  CLI::Option* option = app_->add_option(with_capital_positional(names), value, help);
+  using Value = typename ValueOf<T>::Type;
+  if constexpr (std::is_arithmetic_v<Value>) {
+    option->check(number_check<Value>([](Value) { return true; }, {}), "");
+  }
+  return keep(option);
 }
 
 Option* Command::add_option_function(const std::string& names,
                                      std::function<void(const std::vector<std::string>&)> take,
                                      const std::string& help) {
   return keep(app_->add_option(
-      names,
+      with_capital_positional(names),
       [take = std::move(take)](const CLI::results_t& values) {
         take(values);
         return true;
@@ -107,7 +171,8 @@ Option* Command::add_option_function(const std::string& names,
 
 Option* Command::add_choice_by_index(const std::string& names,
                                      const std::vector<std::string>& words,
-                                     std::function<void(size_t)> take, const std::string& help) {
+                                     const std::string& initial, std::function<void(size_t)> take,
+                                     const std::string& help) {
   CLI::Option* option = app_->add_option(
       names,
       [take = std::move(take), words](const CLI::results_t& values) {
@@ -117,7 +182,8 @@ Option* Command::add_choice_by_index(const std::string& names,
         return true;
       },
       help);
-  option->transform(CLI::IsMember(words, CLI::ignore_case));
+  option->transform(CLI::IsMember(words, CLI::ignore_case).description(remark_on(words, help)));
+  if (app_->option_defaults()->get_always_capture_default()) option->default_str(initial);
   return keep(option);
 }
 
@@ -131,8 +197,13 @@ Option* Command::add_flag_callback(const std::string& names, std::function<void(
                                    const std::string& help) {
   return keep(app_->add_flag_callback(names, std::move(call), help));
 }
+void Command::show_defaults() { app_->option_defaults()->always_capture_default(); }
 void Command::set_version_flag(const std::string& names, const std::string& version) {
   app_->set_version_flag(names, version);
+}
+
+void Command::suggest(std::map<std::string, std::string> elsewhere) {
+  elsewhere_ = std::move(elsewhere);
 }
 
 Command* Command::callback(std::function<void()> call) {
@@ -183,12 +254,22 @@ std::vector<std::pair<std::string, std::string>> Command::given() const {
 
 int Command::parse(int argc, const char* const* argv) {
   constexpr int kUsage = 2;
+  const auto refuse_unknown = [this] {  // or a command without the one that it needs below
+    std::string problem = unknown_word(*app_, elsewhere_);
+    if (problem.empty()) problem = missing_command(*app_);
+    if (!problem.empty()) app_->exit(CLI::ParseError(problem, CLI::ExitCodes::ExtrasError));
+    return !problem.empty();
+  };
   try {
     app_->parse(argc, argv);
   } catch (const CLI::Success& success) {
-    return app_->exit(success);
+    const std::string unknown = unknown_word(*app_, elsewhere_);
+    if (unknown.empty()) return app_->exit(success);
+    app_->exit(CLI::ParseError(unknown, CLI::ExitCodes::ExtrasError));
+    return kUsage;
   } catch (const CLI::ParseError& error) {
-    app_->exit(error);
+    // A mistyped word is often the reason for what else is missing.
+    if (!refuse_unknown()) app_->exit(error);
     return kUsage;
   }
   return -1;
@@ -199,7 +280,9 @@ std::string Command::parse_words(std::vector<std::string> words) {
   try {
     app_->parse(std::move(words));
   } catch (const CLI::ParseError& problem) {
-    return problem.what();
+    std::string text = unknown_word(*app_, elsewhere_);
+    if (text.empty()) text = missing_command(*app_);
+    return text.empty() ? problem.what() : text;
   }
   return {};
 }

@@ -39,21 +39,20 @@ class Option {
   Option* expected(int least, int most);
   Option* excludes(const Option* other);
   Option* needs(const Option* other);
-  /// Numbers from `least` to `most`, both included.
+  /// Numbers from `least` to `most`, both included; the help says so, as it does for what follows.
   Option* range(int least, int most);
   Option* range(int64_t least, int64_t most);
   Option* range(double least, double most);
   Option* positive();
   Option* one_of(const std::vector<std::string>& values);
-  /// `problem_of` returns what is wrong with a value, or an empty string. The help shows `name`, if
-  /// any, after the type of the value.
+  /// `problem_of` returns what is wrong with a value, or an empty string. The help ends with
+  /// `remark`, if any.
   Option* check(std::function<std::string(const std::string&)> problem_of,
-                const std::string& name = {});
+                const std::string& remark = {});
 
   /// The number of times it was given.
   [[nodiscard]] size_t count() const;
   [[nodiscard]] std::string name() const;
-  [[nodiscard]] CLI::Option& inside() const { return option_; }
 
  private:
   CLI::Option& option_;
@@ -83,14 +82,24 @@ class Command {
                      const std::vector<std::pair<std::string, Enum>>& choices,
                      const std::string& help) {
     std::vector<std::string> words;
-    for (const auto& choice : choices) words.push_back(choice.first);
+    std::string initial;
+    for (const auto& choice : choices) {
+      words.push_back(choice.first);
+      if (choice.second == value) initial = choice.first;
+    }
     return add_choice_by_index(
-        names, words, [&value, choices](size_t index) { value = choices[index].second; }, help);
+        names, words, initial, [&value, choices](size_t index) { value = choices[index].second; },
+        help);
   }
   Option* add_flag(const std::string& names, bool& value, const std::string& help);
   Option* add_flag(const std::string& names, const std::string& help);
   Option* add_flag_callback(const std::string& names, std::function<void()> call,
                             const std::string& help);
+  /// From here on, the help shows the default of each option of this command and of the commands
+  /// that are added below it: the value of its variable, if that is not empty.
+  void show_defaults();
+  /// Names of commands of other programs, and what to suggest for each; for the root command.
+  void suggest(std::map<std::string, std::string> elsewhere);
   void set_version_flag(const std::string& names, const std::string& version);
 
   /// Calls `call` when the command was parsed.
@@ -128,12 +137,14 @@ class Command {
   explicit Command(CLI::App& app);
   Option* keep(CLI::Option* option);
   Option* add_choice_by_index(const std::string& names, const std::vector<std::string>& words,
-                              std::function<void(size_t)> take, const std::string& help);
+                              const std::string& initial, std::function<void(size_t)> take,
+                              const std::string& help);
 
   std::unique_ptr<CLI::App> owned_{};
   CLI::App* app_ = nullptr;
   std::deque<Option> options_{};
   std::deque<std::unique_ptr<Command>> commands_{};
+  std::map<std::string, std::string> elsewhere_{};
 };
 
 /// For callbacks of Command::callback() and Command::add_option_function(): rejects the command

@@ -9,6 +9,7 @@
 
 #include "base/check.hpp"
 #include "base/json_fields.hpp"
+#include "base/units.hpp"
 
 namespace goban::base::reports {
 namespace {
@@ -18,8 +19,6 @@ using base::Place;
 using base::Result;
 using base::Status;
 using Json = nlohmann::json;
-
-constexpr double kPercentMax = 100;
 
 /// A measured field: its name in the document, and the largest value that makes sense.
 struct MeasuredField {
@@ -142,6 +141,22 @@ Status read_measured(const Json& document, const MeasuredField& field, const std
   return {};
 }
 
+Status read_shares(const Json& document, const std::string& file, JobProfile& profile) {
+  constexpr size_t kMostParts = 100;
+  const auto found = document.find("time_pct");
+  if (found == document.end()) return {};
+  if (!found->is_object() || found->size() > kMostParts) {
+    return bad_data(in_field(file, "time_pct"), "must be an object of percentages",
+                    "goban-train writes it");
+  }
+  for (const auto& [part, share] : found->items()) {
+    const auto value = read_number(share, "time_pct." + part, kPercentMax, file);
+    if (!value) return base::failure(value.error());
+    profile.time_pct[part] = *value;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<JobProfile> parse_job_profile(std::string_view json, const std::string& file) {
@@ -164,6 +179,7 @@ Result<JobProfile> parse_job_profile(std::string_view json, const std::string& f
     const Status read = read_measured(document, field, file, profile);
     if (!read) return base::failure(read.error());
   }
+  if (Status read = read_shares(document, file, profile); !read) return failure(read.error());
   const std::string& letter = profile.app_class;
   if (!letter.empty() && (letter.size() != 1 || letter[0] < 'A' || letter[0] > 'Z')) {
     return bad_data(in_field(file, "app_class"), "must be one capital letter",
@@ -186,6 +202,7 @@ std::string to_json(const JobProfile& profile) {
     document[field.name]["value"] = measured->value;
     if (measured->uncertainty > 0) document[field.name]["uncertainty"] = measured->uncertainty;
   }
+  for (const auto& [part, share] : profile.time_pct) document["time_pct"][part] = share;
   // Invalid UTF-8 is written as replacement characters.
   return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

@@ -2,6 +2,7 @@
 // trainer, telemetry, job history and policies exchange (docs/jobs.md, job profiles).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,8 @@ struct JobProfile {
   std::optional<Measured> fu_utilisation_pct;    ///< functional units, of peak
   std::optional<Measured> power_w;               ///< of one GPU
   std::optional<Measured> input_stall_pct;
+  /// Shares of the run's time by part of its time table (time_table.hpp), 0 to 100.
+  std::map<std::string, double> time_pct{};
   std::string app_class;  ///< "A", "B", ... or empty
 };
 

@@ -30,6 +30,7 @@ JobProfile full_profile() {
   profile.fu_utilisation_pct = {80, 3};
   profile.power_w = {249.1, 4};
   profile.input_stall_pct = {0, 0};
+  profile.time_pct = {{"input", 1.5}, {"exposed communication", 20}};
   return profile;
 }
 
@@ -37,6 +38,11 @@ TEST(JobProfile, ReadsBackWhatItWrote) {
   const std::string text = to_json(full_profile());
   const auto again = parse_job_profile(text, "p.json");
   ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(again->time_pct, full_profile().time_pct);
+  EXPECT_THAT(error_of(R"({"version":1,"model":"m","time_pct":{"input":101}})"),
+              StartsWith("p.json: time_pct.input: must be at most 100"));
+  EXPECT_THAT(error_of(R"({"version":1,"model":"m","time_pct":[1]})"),
+              StartsWith("p.json: time_pct: must be an object"));
   EXPECT_EQ(again->model, "resnet50 \"v1.5\"");
   EXPECT_EQ(again->app_class, "A");
   EXPECT_EQ(again->iteration_s->value, 0.17540429367763434);

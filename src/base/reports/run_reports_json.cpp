@@ -5,6 +5,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/units.hpp"
+
 namespace goban::base::reports {
 
 using nlohmann::json;
@@ -23,7 +25,6 @@ constexpr double kAny = std::numeric_limits<double>::max();
 constexpr double kMost = 1e300;
 constexpr double kCountMax = 1e18;
 constexpr double kSecondsMax = 1e15;
-constexpr double kPercentMax = 100;
 
 // The field tables. `row` gets a row and the value, and reads or writes it.
 template <typename Row>
