@@ -1,11 +1,19 @@
 // A GPU of this machine, and its readings.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace goban::base::gpus {
+
+/// A character device, as in the listing of its file.
+struct DeviceNumber {
+  uint32_t major = 0;
+  uint32_t minor = 0;
+  friend auto operator<=>(const DeviceNumber&, const DeviceNumber&) = default;
+};
 
 /// A GPU of this machine, real or virtual.
 struct LocalGpu {
@@ -22,6 +30,8 @@ struct LocalGpu {
   double slowness = 1;          ///< virtual: 1.2 = takes 20 % longer
   /// The memory use of processes can be measured, or the GPU is a slice; not part of orders.
   bool memory_enforced = true;
+  /// Whoever can open these can compute on it; empty: unknown or none. Not part of orders.
+  std::vector<DeviceNumber> devices{};
   friend bool operator==(const LocalGpu&, const LocalGpu&) = default;
 };
 

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/clock.hpp"
+#include "base/gpus/device_numbers.hpp"
 
 namespace goban::base::gpus {
 namespace {
@@ -50,6 +51,9 @@ const char* find_all(void* file, NvmlFunctions& f) {
   find(file, f.mig_mode, "nvmlDeviceGetMigMode");
   find(file, f.mig_count_max, "nvmlDeviceGetMaxMigDeviceCount");
   find(file, f.mig_device, "nvmlDeviceGetMigDeviceHandleByIndex");
+  find(file, f.gpu_instance, "nvmlDeviceGetGpuInstanceId");
+  find(file, f.compute_instance, "nvmlDeviceGetComputeInstanceId");
+  find(file, f.minor_number, "nvmlDeviceGetMinorNumber");
   if (f.init == nullptr) return "nvmlInit_v2";
   if (f.shutdown == nullptr) return "nvmlShutdown";
   if (f.device_count == nullptr) return "nvmlDeviceGetCount_v2";
@@ -127,6 +131,24 @@ bool NvmlLibrary::is_cut(NvmlDevice device) const {
          current != 0;
 }
 
+std::vector<DeviceNumber> NvmlLibrary::devices_of(NvmlDevice device, const std::string& pci) const {
+  unsigned minor = 0;
+  const bool known = f_.minor_number != nullptr && f_.minor_number(device, &minor) == kNvmlSuccess;
+  return known ? nvidia_devices(minor, pci) : std::vector<DeviceNumber>{};
+}
+
+std::vector<DeviceNumber> NvmlLibrary::devices_of_slice(NvmlDevice whole, NvmlDevice slice) const {
+  unsigned minor = 0;
+  unsigned gpu_instance = 0;
+  unsigned compute_instance = 0;
+  const bool known = f_.minor_number != nullptr && f_.minor_number(whole, &minor) == kNvmlSuccess &&
+                     f_.gpu_instance != nullptr &&
+                     f_.gpu_instance(slice, &gpu_instance) == kNvmlSuccess &&
+                     f_.compute_instance != nullptr &&
+                     f_.compute_instance(slice, &compute_instance) == kNvmlSuccess;
+  return known ? mig_devices(minor, gpu_instance, compute_instance) : std::vector<DeviceNumber>{};
+}
+
 std::vector<LocalGpu> NvmlLibrary::slices(NvmlDevice whole, const LocalGpu& gpu) const {
   unsigned count = 0;
   std::vector<LocalGpu> out;
@@ -138,6 +160,8 @@ std::vector<LocalGpu> NvmlLibrary::slices(NvmlDevice whole, const LocalGpu& gpu)
     if (f_.mig_device(whole, i, &slice) != kNvmlSuccess) continue;  // no instance at this index
     if (describe(slice, part) != kNvmlSuccess) continue;
     part.pci = gpu.pci;
+    part.devices = gpu.devices;
+    std::ranges::move(devices_of_slice(whole, slice), std::back_inserter(part.devices));
     out.push_back(std::move(part));
   }
   return out;
@@ -162,6 +186,7 @@ base::Result<std::vector<LocalGpu>> NvmlLibrary::gpus() const {
     }
     pci.bus_id.back() = '\0';
     gpu.pci = pci.bus_id.data();
+    gpu.devices = devices_of(device, gpu.pci);
     unsigned limit_mw = 0;
     if (f_.power_limit_default != nullptr &&
         f_.power_limit_default(device, &limit_mw) == kNvmlSuccess) {

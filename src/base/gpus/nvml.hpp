@@ -101,6 +101,9 @@ struct NvmlFunctions {
   int (*mig_mode)(NvmlDevice, unsigned* current, unsigned* pending) = nullptr;
   int (*mig_count_max)(NvmlDevice, unsigned*) = nullptr;
   int (*mig_device)(NvmlDevice, unsigned, NvmlDevice*) = nullptr;
+  int (*gpu_instance)(NvmlDevice, unsigned*) = nullptr;
+  int (*compute_instance)(NvmlDevice, unsigned*) = nullptr;
+  int (*minor_number)(NvmlDevice, unsigned*) = nullptr;  ///< of /dev/nvidia<N>
 };
 
 /// A physical GPU, whether or not it is divided into MIG instances.
@@ -151,6 +154,12 @@ class NvmlLibrary {
   [[nodiscard]] bool is_cut(NvmlDevice device) const;
   /// Name, UUID and memory. Returns the driver's code.
   [[nodiscard]] int describe(NvmlDevice device, LocalGpu& gpu) const;
+  /// Whoever can open these can compute on the GPU.
+  [[nodiscard]] std::vector<DeviceNumber> devices_of(NvmlDevice device,
+                                                     const std::string& pci) const;
+  /// Further ones of a MIG instance.
+  [[nodiscard]] std::vector<DeviceNumber> devices_of_slice(NvmlDevice whole,
+                                                           NvmlDevice slice) const;
   /// The MIG instances of a GPU in the driver's order; empty: not divided.
   [[nodiscard]] std::vector<LocalGpu> slices(NvmlDevice whole, const LocalGpu& gpu) const;
   [[nodiscard]] std::vector<NvmlProcess> running(const std::string& uuid) const;

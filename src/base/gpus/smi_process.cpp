@@ -8,41 +8,17 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+
+#include "base/spawn.hpp"
 
 namespace goban::base::gpus {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr size_t kOutputMax = size_t{4} << 20;
-
-/// Starts the program in a process group of its own with its output to `write_end`; 0 on failure.
-pid_t start(const std::string& program, const std::vector<std::string>& arguments, int write_end) {
-  std::vector<std::string> words{program};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, write_end, STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  pid_t pid = 0;
-  const int error = posix_spawnp(&pid, program.c_str(), &files, &attributes, argv.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  errno = error;
-  return error == 0 ? pid : 0;
-}
 
 enum class Reading : uint8_t { Ended, TimedOut, TooLong, Interrupted };
 
@@ -104,7 +80,9 @@ ProgramOutput SmiProcess::run(const std::vector<std::string>& arguments, double 
   }
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                            std::chrono::duration<double>(timeout_s));
-  const pid_t pid = start(program_, arguments, pipe[1]);
+  std::vector<std::string> words{program_};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const pid_t pid = spawn(std::move(words), {.out = pipe[1], .group = SpawnGroup::Own});
   const int start_error = errno;
   ::close(pipe[1]);
   if (pid == 0) {

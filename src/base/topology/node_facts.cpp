@@ -1,0 +1,157 @@
+#include "base/topology/node_facts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fmt/format.h>
+#include <hwloc.h>
+#include <memory>
+#include <sstream>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/gpus/smi_process.hpp"
+#include "base/output_file.hpp"
+#include "base/text.hpp"
+
+namespace goban::base::topology {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kHwlocFile = "hwloc.xml";
+constexpr const char* kTopoFile = "smi-topo.txt";
+constexpr const char* kGpusFile = "smi-gpus.csv";
+constexpr const char* kSysfsFile = "sysfs.txt";
+constexpr double kSmi_s = 5;
+
+/// Appends `path:line` for each line of a small file; nothing if it cannot be read.
+void add_lines(const fs::path& path, std::string& out) {
+  const auto text = read_small_file(path.string(), size_t{1} << 20);
+  if (!text) return;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    out += fmt::format("{}:{}\n", path.string(), line);
+  }
+}
+
+/// The entries of a folder in order of their names; empty if there is none.
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> out;
+  std::error_code failed;
+  for (fs::directory_iterator it(folder, failed), end; !failed && it != end; it.increment(failed)) {
+    out.push_back(it->path());
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+void add_ports(std::string& out) {
+  for (const fs::path& nic : entries_of("/sys/class/infiniband")) {
+    for (const fs::path& port : entries_of(nic / "ports")) {
+      for (const char* name : {"link_layer", "state", "rate"}) add_lines(port / name, out);
+      // Unset entries of the table cannot be read.
+      for (const fs::path& type : entries_of(port / "gid_attrs" / "types")) {
+        const size_t before = out.size();
+        add_lines(type, out);
+        if (out.size() > before) add_lines(port / "gids" / type.filename(), out);
+      }
+    }
+  }
+}
+
+std::string sysfs_text() {
+  std::string out;
+  add_ports(out);
+  for (const fs::path& interface : entries_of("/sys/class/net")) {
+    for (const char* name : {"operstate", "speed"}) add_lines(interface / name, out);
+  }
+  for (const char* path :
+       {"/proc/net/route", "/proc/sys/kernel/osrelease", "/proc/driver/nvidia/version",
+        "/sys/module/nvidia_peermem/initstate", "/sys/class/dmi/id/product_name"}) {
+    add_lines(path, out);
+  }
+  const auto processors = read_small_file("/proc/cpuinfo");
+  if (processors && processors->find(" hypervisor ") != std::string::npos) {
+    out += "/proc/cpuinfo:hypervisor\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<NodeFacts> read_machine(Driver driver) {
+  NodeFacts out;
+  hwloc_topology_t topology = nullptr;
+  if (hwloc_topology_init(&topology) != 0) return failed("hwloc cannot be started");
+  const std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)> owner(
+      topology, hwloc_topology_destroy);
+  hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  if (hwloc_topology_load(topology) != 0) {
+    return system_error("hwloc cannot read the machine", "/sys");
+  }
+  char* text = nullptr;
+  int bytes = 0;
+  if (hwloc_topology_export_xmlbuffer(topology, &text, &bytes, 0) != 0) {
+    return failed("hwloc cannot write its XML");
+  }
+  out.hwloc_xml = text;
+  hwloc_free_xmlbuffer(topology, text);
+  out.sysfs = sysfs_text();
+  if (driver == Driver::Skip) return out;
+  gpus::SmiProcess smi("nvidia-smi");
+  auto gpus = smi.run({"--query-gpu=index,pci.bus_id,name", "--format=csv,noheader"}, kSmi_s);
+  if (!gpus.problem.empty()) return out;
+  out.smi_gpus = std::move(gpus.out);
+  auto topo = smi.run({"topo", "-m"}, kSmi_s);
+  if (topo.problem.empty()) out.smi_topo = std::move(topo.out);
+  return out;
+}
+
+Result<NodeFacts> read_facts(const std::string& folder) {
+  NodeFacts out;
+  auto xml = read_small_file(folder + "/" + kHwlocFile);
+  if (!xml) {
+    Error error = xml.error();
+    error.remedy = "save it on the node: goban doctor topology --save DIR, or lstopo --of xml";
+    return failure(error);
+  }
+  out.hwloc_xml = std::move(*xml);
+  for (const auto& [name, text] :
+       {std::pair(kTopoFile, &out.smi_topo), std::pair(kGpusFile, &out.smi_gpus),
+        std::pair(kSysfsFile, &out.sysfs)}) {
+    const std::string path = folder + "/" + name;
+    if (!exists(path)) continue;
+    auto read = read_small_file(path);
+    if (!read) return failure(read.error());
+    *text = std::move(*read);
+  }
+  return out;
+}
+
+Status save_facts(const NodeFacts& facts, const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return failed(fmt::format("cannot create '{}': {}", folder, error.message()));
+  for (const auto& [name, text] :
+       {std::pair(kHwlocFile, &facts.hwloc_xml), std::pair(kTopoFile, &facts.smi_topo),
+        std::pair(kGpusFile, &facts.smi_gpus), std::pair(kSysfsFile, &facts.sysfs)}) {
+    if (auto s = write_file(folder + "/" + name, *text); !s) return s;
+  }
+  return {};
+}
+
+std::map<std::string, std::string> values_of(std::string_view sysfs) {
+  std::map<std::string, std::string> out;
+  while (!sysfs.empty()) {
+    const size_t end = std::min(sysfs.find('\n'), sysfs.size());
+    const std::string_view line = sysfs.substr(0, end);
+    sysfs.remove_prefix(std::min(end + 1, sysfs.size()));
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    out.emplace(line.substr(0, colon), trimmed(line.substr(colon + 1)));
+  }
+  return out;
+}
+
+}  // namespace goban::base::topology

@@ -1,0 +1,36 @@
+// What a machine says about its own hardware, as text: read from the machine, or from files that
+// were saved on another one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace goban::base::topology {
+
+struct NodeFacts {
+  std::string hwloc_xml{};  ///< hwloc.xml: `lstopo --of xml`, format 2
+  std::string smi_topo{};   ///< smi-topo.txt: `nvidia-smi topo -m`; empty: no NVIDIA driver
+  std::string smi_gpus{};   ///< smi-gpus.csv: index, PCI address, name; no heading
+  std::string sysfs{};      ///< sysfs.txt: lines `path:value`, as grep -r prints them
+};
+
+enum class Driver : uint8_t { Ask, Skip };
+
+/// Reads this machine; what is absent or not permitted is empty. Unless
+/// `driver` is Skip, runs nvidia-smi, if it is installed, for at most 10 s. Errors: Failed, if
+/// hwloc cannot read the machine.
+[[nodiscard]] Result<NodeFacts> read_machine(Driver driver = Driver::Ask);
+
+/// Errors: Failed, if the folder has no hwloc.xml.
+[[nodiscard]] Result<NodeFacts> read_facts(const std::string& folder);
+/// Writes the files, so that read_facts gives the same. Errors: Failed.
+[[nodiscard]] Status save_facts(const NodeFacts& facts, const std::string& folder);
+
+/// The lines of NodeFacts::sysfs by path; of several lines of a file, the first.
+[[nodiscard]] std::map<std::string, std::string> values_of(std::string_view sysfs);
+
+}  // namespace goban::base::topology

@@ -1,0 +1,177 @@
+// Machines as they describe themselves (tests/topology): what is read, and what NCCL is told.
+#include "base/topology/topology.hpp"
+
+#include <cstdlib>
+#include <gmock/gmock.h>
+
+#include "base/test_folder.hpp"
+#include "base/topology/nccl_advice.hpp"
+#include "base/topology/smi_matrix.hpp"
+
+namespace goban::base::topology {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+NodeFacts facts_of(const std::string& machine) {
+  const auto facts = read_facts(GOBAN_SOURCE_DIR "/tests/topology/" + machine);
+  EXPECT_TRUE(facts) << facts.error().text();
+  return facts.value_or(NodeFacts{});
+}
+
+Topology read(const NodeFacts& facts) {
+  auto topology = topology_of(facts);
+  EXPECT_TRUE(topology) << topology.error().text();
+  return topology.value_or(Topology{});
+}
+
+std::string value_of(const NcclAdvice& advice, const std::string& name) {
+  for (const NcclSetting& each : advice.set) {
+    if (each.name == name) return each.value;
+  }
+  return "";
+}
+
+std::string all_problems(const NcclAdvice& advice) {
+  std::string out;
+  for (const NcclSetting& each : advice.problems) out += each.name + " " + each.evidence + "\n";
+  return out;
+}
+
+TEST(Topology, ADgxA100HasOneIslandAndTwoCardsNextToEachPairOfGpus) {
+  const Topology dgx = read(facts_of("dgx_a100"));
+  EXPECT_EQ(dgx.packages, 2);
+  EXPECT_THAT(dgx.numa, SizeIs(8));
+  ASSERT_THAT(dgx.gpus, SizeIs(8));
+  EXPECT_EQ(dgx.gpus[0].pci, "0000:07:00.0");
+  EXPECT_EQ(dgx.gpus[0].numa, 3);
+  EXPECT_EQ(dgx.gpus[4].model, "NVIDIA A100-SXM4-40GB");
+  EXPECT_EQ(dgx.gpus[4].package, 1);
+  ASSERT_THAT(dgx.islands(), SizeIs(1));
+  EXPECT_THAT(dgx.islands()[0].gpus, SizeIs(8));
+  EXPECT_DOUBLE_EQ(dgx.nvlink_bytes_per_s(dgx.islands()[0]).value_or(0), 300e9);
+  const std::string text = to_text(dgx);
+  EXPECT_THAT(text,
+              HasSubstr("dgx-a100: 2 sockets, 8 NUMA nodes, 8 GPUs, 13 network cards, 1 disks"));
+  EXPECT_THAT(text, HasSubstr("NVLink island: GPU0 GPU1 GPU2 GPU3 GPU4 GPU5 GPU6 GPU7 (12 links"));
+  EXPECT_THAT(text, HasSubstr("GPU0: nearest network card mlx5_0 (PXB)"));
+  EXPECT_THAT(text, HasSubstr("mlx5_0     0000:0c:00.0  InfiniBand 200 Gbit/s"));
+}
+
+TEST(Topology, TheTreeOfHwlocAgreesWithTheTableOfTheDriver) {
+  for (const char* machine : {"dgx_a100", "hgx_h100", "pcie_box"}) {
+    NodeFacts facts = facts_of(machine);
+    const Topology whole = read(facts);
+    facts.smi_topo.clear();
+    const Topology tree = read(facts);
+    ASSERT_EQ(tree.gpus.size(), whole.gpus.size());
+    for (size_t gpu = 0; gpu < whole.gpus.size(); ++gpu) {
+      for (size_t nic = 0; nic < whole.nics.size(); ++nic) {
+        if (!whole.nics[nic].port.rdma) continue;
+        EXPECT_EQ(way_name(tree.gpus_to_nics[gpu][nic].way),
+                  std::string(way_name(whole.gpus_to_nics[gpu][nic].way)))
+            << machine << " GPU" << gpu << " " << whole.nics[nic].name;
+      }
+    }
+  }
+}
+
+TEST(Topology, NcclGetsTheComputeCardsOfADgx) {
+  const NcclAdvice advice = nccl_advice(read(facts_of("dgx_a100")), {});
+  EXPECT_EQ(value_of(advice, "NCCL_IB_HCA"),
+            "=mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1,mlx5_6:1,mlx5_7:1,mlx5_8:1,mlx5_9:1");
+  EXPECT_EQ(value_of(advice, "NCCL_SOCKET_IFNAME"), "=enp226s0");
+  EXPECT_THAT(advice.set, SizeIs(2));
+  EXPECT_THAT(advice.problems, IsEmpty());
+  EXPECT_THAT(to_text(advice), HasSubstr("mlx5_4: no GPU shares a PCIe switch with it"));
+  EXPECT_THAT(to_text(advice), HasSubstr("mlx5_5: port is down"));
+  EXPECT_THAT(advice.binding.at(1), HasSubstr("GPU1 - mlx5_1 (PXB)"));  // each its own card
+  EXPECT_THAT(export_lines(advice), HasSubstr("export NCCL_SOCKET_IFNAME==enp226s0\n"));
+}
+
+TEST(Topology, RoceGetsItsGidIndexAndTheSlowCardIsDropped) {
+  const Topology hgx = read(facts_of("hgx_h100"));
+  EXPECT_DOUBLE_EQ(hgx.nvlink_bytes_per_s(hgx.islands().at(0)).value_or(0), 450e9);
+  EXPECT_EQ(hgx.gpus_to_nics[0][1].way, Way::Pix);
+  const NcclAdvice advice = nccl_advice(hgx, {});
+  EXPECT_EQ(value_of(advice, "NCCL_IB_GID_INDEX"), "3");
+  EXPECT_EQ(value_of(advice, "NCCL_IB_HCA"),
+            "=mlx5_1:1,mlx5_2:1,mlx5_3:1,mlx5_4:1,mlx5_5:1,mlx5_6:1,mlx5_7:1,mlx5_8:1");
+  EXPECT_THAT(advice.problems, IsEmpty());  // the open driver needs no nvidia_peermem
+  EXPECT_THAT(advice.binding.at(7), HasSubstr("GPU7 - mlx5_8 (PIX) - NUMA node 1"));
+}
+
+TEST(Topology, APcieBoxHasNoNvlinkAndIsWarnedOfItsDistances) {
+  const Topology box = read(facts_of("pcie_box"));
+  EXPECT_THAT(box.islands(), IsEmpty());
+  EXPECT_EQ(box.between_gpus[0][1].way, Way::Pix);
+  EXPECT_EQ(box.between_gpus[2][3].way, Way::Node);
+  EXPECT_EQ(box.between_gpus[0][2].way, Way::Sys);
+  EXPECT_EQ(box.gpus_to_nics[0][0].way, Way::Phb);
+  const NcclAdvice advice = nccl_advice(box, {});
+  EXPECT_EQ(value_of(advice, "NCCL_IB_HCA"), "=mlx5_0:1");
+  EXPECT_THAT(all_problems(advice), HasSubstr("nvidia_peermem is not loaded"));
+  EXPECT_THAT(all_problems(advice), HasSubstr("GPU2: the nearest network card, mlx5_0, is at "
+                                              "distance SYS"));
+  EXPECT_THAT(to_text(box), HasSubstr("NVLink: none"));
+  NodeFacts no_driver = facts_of("pcie_box");
+  no_driver.smi_topo.clear();
+  no_driver.smi_gpus.clear();
+  EXPECT_THAT(read(no_driver).gpus, SizeIs(4));
+  EXPECT_EQ(read(no_driver).between_gpus, box.between_gpus);
+  EXPECT_THAT(to_text(read(no_driver)), HasSubstr("NVLink: unknown"));
+}
+
+TEST(Topology, TheUsersOwnValuesStayAndAreChecked) {
+  const NcclAdvice advice = nccl_advice(
+      read(facts_of("dgx_a100")),
+      {{"NCCL_IB_HCA", "mlx4"}, {"NCCL_SOCKET_IFNAME", "lo"}, {"NCCL_P2P_DISABLE", "1"}});
+  EXPECT_THAT(advice.set, IsEmpty());
+  EXPECT_THAT(export_lines(advice), IsEmpty());
+  ASSERT_THAT(advice.kept, SizeIs(2));
+  EXPECT_THAT(all_problems(advice), HasSubstr("NCCL_IB_HCA no RDMA card of this machine"));
+  EXPECT_THAT(all_problems(advice), HasSubstr("cannot reach loopback"));
+  EXPECT_THAT(all_problems(advice), HasSubstr("NCCL_P2P_DISABLE turns NVLink"));
+  const NcclAdvice prefix = nccl_advice(read(facts_of("dgx_a100")), {{"NCCL_IB_HCA", "mlx5"}});
+  EXPECT_THAT(all_problems(prefix), Not(HasSubstr("no RDMA card")));
+}
+
+TEST(Topology, DamagedFilesAreNamed) {
+  const auto error = [](const NodeFacts& facts) {
+    const auto topology = topology_of(facts);
+    return topology ? "" : topology.error().text();
+  };
+  NodeFacts facts = facts_of("dgx_a100");
+  const std::string xml = facts.hwloc_xml;
+  facts.hwloc_xml = xml.substr(0, xml.size() / 2);
+  EXPECT_THAT(error(facts), HasSubstr("hwloc.xml: is not a topology"));
+  facts.hwloc_xml = "";
+  EXPECT_THAT(error(facts), HasSubstr("hwloc.xml: is not a topology"));
+  facts.hwloc_xml = xml;
+  facts.smi_gpus = "0, 00000000:07:00.0\n";
+  EXPECT_THAT(error(facts), HasSubstr("smi-gpus.csv:1: must be index, PCI address and name"));
+  facts.smi_gpus.clear();
+  facts.smi_topo = "\tGPU0\tGPU1\nGPU0\t X \tNV99x\n";
+  EXPECT_THAT(error(facts), HasSubstr("smi-topo.txt:2: GPU1: 'NV99x' is not in the legend"));
+  EXPECT_THAT(read_facts("/nowhere").error().text(), HasSubstr("goban doctor topology --save"));
+}
+
+TEST(Topology, ThisMachineIsReadAndReadsBackFromItsFiles) {
+  // hwloc's plug-in for PCI leaks memory; without it hwloc reads sysfs.
+  ::setenv("HWLOC_PLUGINS_BLACKLIST", "hwloc_pci.so", 1);
+  const auto facts = read_machine();
+  ASSERT_TRUE(facts) << facts.error().text();
+  const Topology here = read(*facts);
+  EXPECT_GE(here.packages, 1);
+  const TestFolder folder;
+  ASSERT_TRUE(save_facts(*facts, folder.path() + "/saved"));
+  const auto again = read_facts(folder.path() + "/saved");
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(to_json(read(*again)), to_json(here));
+}
+
+}  // namespace
+}  // namespace goban::base::topology
