@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "core/knowledge/app_class.hpp"
 
 namespace goban::core::knowledge {
 namespace {
@@ -59,11 +58,6 @@ base::Result<AppClassifier> AppClassifier::fit(std::span<const AppFeatures> apps
 AppClass AppClassifier::classify(std::string_view model, const AppFeatures& features) const {
   if (const auto found = overrides_.find(model); found != overrides_.end()) return found->second;
   return {static_cast<uint8_t>(nearest(points_, {features.dram_pct, features.fu_pct}))};
-}
-
-AppClass AppClassifier::classify(std::string_view model) const {
-  if (const auto found = overrides_.find(model); found != overrides_.end()) return found->second;
-  return class_of_model(model);
 }
 
 }  // namespace goban::core::knowledge

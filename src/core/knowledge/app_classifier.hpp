@@ -46,8 +46,6 @@ class AppClassifier {
 
   /// Class of an application: its override, otherwise that of the nearest centroid.
   [[nodiscard]] AppClass classify(std::string_view model, const AppFeatures& features) const;
-  /// Without measurements: its override, otherwise that of class_of_model.
-  [[nodiscard]] AppClass classify(std::string_view model) const;
 
   /// Mean features of each class, from A on.
   [[nodiscard]] std::span<const AppFeatures> centroids() const { return centroids_; }

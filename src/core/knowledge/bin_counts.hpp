@@ -26,6 +26,11 @@ class BinCounts {
   [[nodiscard]] const model::CountBuckets& in_bin(size_t bin) const { return exact_[bin]; }
   /// Free GPUs of bins 0..bin in the whole cluster.
   [[nodiscard]] int32_t eligible_total(size_t bin) const { return totals_[bin]; }
+  /// Free GPUs of bins 0..bin on a node.
+  [[nodiscard]] uint32_t eligible_on_node(size_t bin, uint32_t node) const {
+    const size_t inner = cluster_->node_level() + 1;
+    return eligible_inner_[bin * inner + inner - 1].count(node);
+  }
   /// Lowest domain of `level` among those with the most free GPUs of bins 0..bin, if these are at
   /// least `least`; otherwise DomainSet::kNone.
   [[nodiscard]] uint32_t fullest_domain(size_t bin, size_t level, int32_t least) const;

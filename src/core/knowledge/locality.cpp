@@ -1,5 +1,7 @@
 #include "core/knowledge/locality.hpp"
 
+#include <algorithm>
+
 #include "base/check.hpp"
 
 namespace goban::core::knowledge {
@@ -46,6 +48,29 @@ const Value* at_threshold(const std::map<int32_t, Value>& thresholds, int32_t ke
 }
 
 }  // namespace
+
+LocalityPenalties LocalityPenalties::moved(const model::Cluster& from,
+                                           const model::Cluster& to) const {
+  const auto values = [&](const std::vector<double>& old) {
+    std::vector<double> out;
+    for (size_t level = 0; level < to.levels().size(); ++level) {
+      const auto same =
+          std::ranges::find(from.levels(), to.levels()[level].name, &model::TopologyLevel::name);
+      const double other = level > to.node_level() ? old.back() : 1.0;
+      out.push_back(same == from.levels().end()
+                        ? other
+                        : old[static_cast<size_t>(same - from.levels().begin())]);
+    }
+    return out;
+  };
+  LocalityPenalties out = *this;
+  out.node_level_ = to.node_level();
+  out.by_level_ = values(by_level_);
+  for (auto& [model, thresholds] : out.model_levels_) {
+    for (auto& [gpus, by_level] : thresholds) by_level = values(by_level);
+  }
+  return out;
+}
 
 double LocalityPenalties::at(size_t level, const model::JobRequest& job) const {
   if (!model_levels_.empty()) {

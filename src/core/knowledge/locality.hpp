@@ -32,9 +32,17 @@ class LocalityPenalties {
   /// For one model from `min_gpus` GPUs on: a penalty per level, as derived from its job profile.
   void set_model_levels(ModelId model, int32_t min_gpus, std::vector<double> by_level);
 
+  /// The same penalties for another cluster, by the names of its levels. A level that the old one
+  /// did not have gets the penalty of the whole cluster if it is above `node`, otherwise 1.
+  [[nodiscard]] LocalityPenalties moved(const model::Cluster& from, const model::Cluster& to) const;
+
   /// Slowdown of a job whose innermost common level is `level`; monotone in `level` if the inputs
   /// are. Precedence: model levels, model threshold, class, level.
   [[nodiscard]] double at(size_t level, const model::JobRequest& job) const;
+  /// Whether this model has penalties of its own.
+  [[nodiscard]] bool has_model(ModelId model) const {
+    return by_model_.contains(model) || model_levels_.contains(model);
+  }
   [[nodiscard]] size_t num_levels() const { return by_level_.size(); }
 
  private:

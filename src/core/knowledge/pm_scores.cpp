@@ -13,10 +13,8 @@ PmScores PmScores::uniform(uint32_t num_gpus) {
 
 PmScores::PmScores(std::vector<ClassScores> classes) : classes_(std::move(classes)) {
   GOBAN_CHECK(!classes_.empty());
-  uniform_ = true;
   for (const ClassScores& scores : classes_) {
     GOBAN_CHECK(scores.raw.size() == num_gpus() && scores.bin.size() == num_gpus());
-    uniform_ = uniform_ && std::ranges::all_of(scores.raw, [](double s) { return s == 1.0; });
   }
 }
 

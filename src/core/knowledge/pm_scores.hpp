@@ -46,12 +46,8 @@ class PmScores {
   /// Largest raw score of the GPUs: a gang runs at the speed of its slowest GPU.
   [[nodiscard]] double max_raw(AppClass app_class, std::span<const GpuId> gpus) const;
 
-  /// True if every GPU has score 1 in every class: speed does not depend on the GPU.
-  [[nodiscard]] bool is_uniform() const { return uniform_; }
-
  private:
   std::vector<ClassScores> classes_;
-  bool uniform_ = false;
 };
 
 /// A class from raw scores and one bin value per GPU (as in a score table), of which at most 255

@@ -25,13 +25,12 @@ TEST(PmScores, AGangRunsAtTheSpeedOfItsSlowestGpu) {
   EXPECT_EQ(scores.max_raw({1}, gpus), 1.5);
   EXPECT_EQ(scores.max_raw({7}, gpus), 1.5);  // beyond the last class: the last one
   EXPECT_EQ(scores.max_raw({0}, {}), 1);
-  EXPECT_FALSE(scores.is_uniform());
 }
 
 TEST(PmScores, UniformScoresAreOne) {
   const PmScores scores = PmScores::uniform(3);
-  EXPECT_TRUE(scores.is_uniform());
   EXPECT_EQ(scores.num_gpus(), 3u);
+  EXPECT_THAT(scores.of({0}).raw, ElementsAre(1, 1, 1));
   EXPECT_THAT(scores.of({4}).bin_values, ElementsAre(1));
 }
 

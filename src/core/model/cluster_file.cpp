@@ -16,9 +16,6 @@ using base::ConfigProblems;
 using base::Result;
 using base::TableReader;
 
-constexpr int64_t kNodeGpusMax = 255;
-constexpr int64_t kGpusMax = int64_t{1} << 24;
-
 HostResources read_host(TableReader& table) {
   HostResources host;
   host.cores = static_cast<int32_t>(table.whole("cores", 0, 1'000'000, 0));

@@ -53,9 +53,10 @@
 
 namespace goban::core::model {
 
-/// Maximum number of nodes of a cluster file or preset. Other limits: 255 GPUs per node, 2^24 per
-/// cluster.
+/// Limits of a cluster file or preset: nodes, GPUs per node, GPUs of the cluster.
 inline constexpr int64_t kNodesMax = 131'072;
+inline constexpr int64_t kNodeGpusMax = 255;
+inline constexpr int64_t kGpusMax = int64_t{1} << 24;
 
 /// Parses a cluster file; `file` is its name in messages. Errors: BadData with line, column, field
 /// and remedy.

@@ -8,18 +8,20 @@
 
 #include "base/check.hpp"
 #include "base/number.hpp"
+#include "base/time.hpp"
+#include "base/units.hpp"
 #include "core/model/cluster_file.hpp"
 #include "core/model/import/gpu_specs.hpp"
 
 namespace goban::core::model {
 namespace {
 
+using base::kGib;
+
 using base::Result;
 using base::usage_error;
 
-constexpr int64_t kGib = int64_t{1} << 30;
 constexpr double kGigabit = 1e9 / 8;  // bytes/s
-constexpr base::TimeNs kHour = 3600 * base::kSecond;
 
 // Bandwidths are per direction: per GPU up to level `node`, per node above it. Latencies are round
 // values of the technology (NVLink, one switch hop, three or five hops); the sources of the presets
@@ -109,8 +111,8 @@ Result<Cluster> make_abci() {
          .gpus = gpus,
          .host = {.cores = cores, .mem_bytes = mem_gib * kGib, .ssd_bytes = ssd_gib * kGib},
          .max_instances = instances_max,
-         .walltime_max_ns = walltime_max_h * kHour,
-         .walltime_default_ns = kHour});
+         .walltime_max_ns = walltime_max_h * base::kHour,
+         .walltime_default_ns = base::kHour});
   };
   sell("Full", 4, 40, 360, 1440, 512, 72);
   sell("G.large", 4, 20, 240, 720, 1, 72);
@@ -182,9 +184,9 @@ struct Preset {
 constexpr std::array kPresets = {
     Preset{{"abci", "1088 nodes x 4 V100 16 GB in 32 racks, five resource types (ABCI, 2019)"},
            make_abci},
-    Preset{{"dgx-a100", "140 nodes x 8 A100 40 GB, 4 a rack, 7 scalable units (DGX SuperPOD)"},
+    Preset{{"dgx-a100", "140 nodes x 8 A100 40 GB, 4 per rack, 7 scalable units (DGX SuperPOD)"},
            make_dgx_a100},
-    Preset{{"nec-928", "116 nodes x 8 A100 80 GB, NVSwitch, 4 PCIe switches a node (NEC)"},
+    Preset{{"nec-928", "116 nodes x 8 A100 80 GB, NVSwitch, 4 PCIe switches per node (NEC)"},
            make_nec928},
     Preset{{"sia-64", "16 nodes x 4 GPUs without racks (the set-up of Sia and PAL)"}, make_sia64},
 };
@@ -225,11 +227,10 @@ std::vector<NodeGroup> parse_groups(std::string_view text) {
 }
 
 bool in_range(std::span<const NodeGroup> groups) {
-  constexpr int64_t kGpusMax = int64_t{1} << 24;
   int64_t nodes = 0;
   int64_t gpus = 0;
   for (const NodeGroup& group : groups) {
-    if (group.nodes < 1 || group.nodes > kNodesMax || group.gpus < 1 || group.gpus > 255) {
+    if (group.nodes < 1 || group.nodes > kNodesMax || group.gpus < 1 || group.gpus > kNodeGpusMax) {
       return false;
     }
     nodes += group.nodes;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/model/domain_set.hpp"
@@ -22,6 +23,8 @@ class CountBuckets {
   void set(uint32_t domain, uint32_t count) { move(domain, static_cast<uint8_t>(count)); }
 
   [[nodiscard]] uint32_t count(uint32_t domain) const { return counts_[domain]; }
+  /// By domain.
+  [[nodiscard]] std::span<const uint8_t> counts() const { return counts_; }
   [[nodiscard]] uint32_t count_max() const { return static_cast<uint32_t>(buckets_.size() - 1); }
   [[nodiscard]] size_t num_domains() const { return counts_.size(); }
 

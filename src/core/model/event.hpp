@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/model/found.hpp"
 #include "core/model/job.hpp"
 
 namespace goban::core::model {
@@ -24,6 +25,13 @@ enum class EventKind : uint8_t {
   TimePassed,     ///< the wake-up time that the core returned
   NodesPromised,  ///< reserved for a reservation, from `from_ns` to `until_ns`
   PromiseOver,    ///< a reservation ended or was cancelled
+  JobAltered,     ///< a job that does not run has another walltime limit or priority
+  ArrayAltered,   ///< the array of this job may have another number of tasks running at once
+  /// `found` is held by `job`, which the core did not start and does not know, or, without a job,
+  /// `gpu` is left out. Running jobs that the job collides with are preempted. Replaces what the
+  /// same holder held.
+  JobFound,
+  FoundOver,  ///< what this holder held is free again; unknown holders are ignored
 };
 
 /// Use of one of its GPUs by a job without neighbours. Negative = unknown.
@@ -40,16 +48,21 @@ struct Event {
   JobId job{};
   NodeId node{};
   TimeNs until_ns = 0;  ///< NodeDrained: start of the maintenance window; NodesPromised: end
-  const JobRequest* request = nullptr;      ///< JobSubmitted; read during the call only
-  JobArray array{};                         ///< JobSubmitted, if the request names an array
+  /// JobSubmitted; JobAltered: its limit and priority. Read during the call only.
+  const JobRequest* request = nullptr;
+  JobArray array{};  ///< JobSubmitted, if the request names an array; ArrayAltered
   const TrainingFacts* training = nullptr;  ///< JobSubmitted; null: unknown
+  RunForecast forecast{};                   ///< JobSubmitted
   double slowdown = 1;          ///< RateObserved: time of an epoch / its time without neighbours
   bool failed = false;          ///< JobFinished, JobKilled: the job failed
   bool out_of_memory = false;   ///< JobBroke, or with `failed`: it ran out of memory
+  bool never_began = false;     ///< JobBroke: it was not launched, so neighbours are not to blame
   AloneUse alone{};             ///< JobFinished, if the job never had neighbours
   ReservationId reservation{};  ///< NodesPromised, PromiseOver
   TimeNs from_ns = 0;           ///< NodesPromised
-  std::span<const NodeId> nodes{};  ///< NodesPromised; read during the call only
+  std::span<const NodeId> nodes{};         ///< NodesPromised; read during the call only
+  GpuId gpu{};                             ///< JobFound, FoundOver without a job
+  const FoundAllocation* found = nullptr;  ///< JobFound; read during the call only
 };
 
 }  // namespace goban::core::model

@@ -1,11 +1,8 @@
-// A job as it was submitted, and a history of jobs as a reader returns it.
+// A job as it was submitted, and what is known of its run.
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "base/name_table.hpp"
 #include "base/time.hpp"
 #include "core/model/ids.hpp"
 
@@ -31,6 +28,7 @@ struct JobRequest {
   AppClass app_class;
   AppId app;                  ///< in the co-location history; invalid: not in it
   ReservationId reservation;  ///< the job runs on its nodes only; invalid: on no reserved node
+  friend bool operator==(const JobRequest&, const JobRequest&) = default;
 };
 
 /// A recorded or generated job: the request, and the work it turned out to need.
@@ -38,6 +36,15 @@ struct Job {
   JobRequest request;
   /// Seconds of execution at PM score 1 and locality penalty 1.
   double work_s = 0;
+};
+
+/// Predicted total run time of a job, made at its submission; 0 = unknown.
+struct RunForecast {
+  TimeNs p10_ns = 0;  ///< shorter in one of ten cases
+  TimeNs p50_ns = 0;
+  TimeNs p90_ns = 0;
+  [[nodiscard]] bool known() const { return p50_ns > 0; }
+  friend bool operator==(const RunForecast&, const RunForecast&) = default;
 };
 
 /// A job array: at most `max_running` of its tasks hold resources at once; 0 = no limit.
@@ -69,22 +76,6 @@ struct TrainingFacts {
   TimeNs max_wait_ns = -1;    ///< maximum time without resources; -1 = none
   SharingRequest sharing = SharingRequest::Unsaid;  ///< Unsaid: as set for its partition
   friend bool operator==(const TrainingFacts&, const TrainingFacts&) = default;
-};
-
-/// Jobs in submit order (stable), dense by JobId, with the names used in the input.
-struct JobHistory {
-  std::vector<Job> jobs;
-  base::NameList job_names;  ///< the input's job ids, by JobId
-  base::NameTable models;
-  base::NameTable users;
-  base::NameTable accounts;
-  base::NameTable partitions;
-  base::NameTable qos;
-  std::vector<JobArray> arrays;
-  std::vector<Recorded> recorded;       ///< by JobId; empty if the input has none
-  std::vector<TrainingFacts> training;  ///< by JobId; empty if the input has none
-  /// At least one job has a walltime limit.
-  bool has_walltime_limits = false;
 };
 
 }  // namespace goban::core::model

@@ -13,6 +13,7 @@ enum class JobPhase : uint8_t { Held, Waiting, Running };
 struct JobState {
   JobRequest request;
   TrainingFacts training{};
+  RunForecast forecast{};
   JobId job;
   uint32_t arrival = 0;           ///< 0, 1, ... in order of submission; breaks every tie
   TimeNs attained_before_ns = 0;  ///< time it held its resources in earlier runs

@@ -41,7 +41,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "core/model/job.hpp"
+#include "core/model/job_history.hpp"
 #include "core/model/site_rules.hpp"
 
 namespace goban::core::model {

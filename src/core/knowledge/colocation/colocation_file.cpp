@@ -54,7 +54,7 @@ struct AppName {
   std::string_view input;
 };
 
-/// model@input, or model; nothing if that is no such name.
+/// model@input, or model; none if the text is not such a name.
 std::optional<AppName> parse_app(std::string_view text) {
   const size_t at = text.find('@');
   if (at == std::string_view::npos) {

@@ -20,8 +20,8 @@ using base::Result;
 using base::Status;
 
 constexpr double kNodeGpus = 8;
-constexpr std::string_view kGpuType = "V100";
-constexpr std::string_view kSource = "EaCO tables 1-4, arXiv 2412.08294v1";
+constexpr std::string_view kEacoGpuType = "V100";
+constexpr std::string_view kEacoSource = "EaCO tables 1-4, arXiv 2412.08294v1";
 
 base::Error row_error(const std::string& set, std::string message) {
   return bad_data({{}, 0, 0, set}, std::move(message), "give every member exactly one row alone")
@@ -191,11 +191,11 @@ Result<ColocationHistory> eaco_history(std::span<const EacoRow> rows) {
   const auto index = index_rows(rows);
   if (!index) return base::failure(index.error());
   ColocationHistory history;
-  const GpuTypeId v100 = history.add_gpu_type(kGpuType);
+  const GpuTypeId v100 = history.add_gpu_type(kEacoGpuType);
   for (const EacoRow& row : rows) {
     MeasuredSet set;
     set.gpu_type = v100;
-    set.source = history.add_source(kSource);
+    set.source = history.add_source(kEacoSource);
     set.util_pct = row.util_pct;
     set.power_w = row.node_w / kNodeGpus;
     for (const std::string& member : row.members()) {
@@ -226,7 +226,7 @@ Result<EacoReplayResult> replay_eaco(std::span<const EacoRow> rows, const PowerM
   if (!full) return base::failure(full.error());
   const auto blind = eaco_history(alone);
   if (!blind) return base::failure(blind.error());
-  const GpuTypeId v100 = full->find_gpu_type(kGpuType);
+  const GpuTypeId v100 = full->find_gpu_type(kEacoGpuType);
   const ColocationPredictor lookup(*full);
   const ColocationPredictor blind_predictor(*blind);
   const auto node_w = [&model](double gpu_w) { return model.host_idle_w + kNodeGpus * gpu_w; };

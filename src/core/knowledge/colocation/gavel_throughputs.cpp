@@ -1,13 +1,13 @@
 #include "core/knowledge/colocation/gavel_throughputs.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/number.hpp"
+#include "base/text.hpp"
 #include "core/knowledge/colocation/colocation_file.hpp"
 
 namespace goban::core::knowledge {
@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kAlone = "null";
 constexpr std::string_view kSpread = "_unconsolidated";
-constexpr std::string_view kSource = "Gavel throughputs";
+constexpr std::string_view kGavelSource = "Gavel throughputs";
 
 /// ('name', gpus)
 struct JobType {
@@ -40,13 +40,6 @@ std::optional<JobType> parse_job_type(std::string_view text) {
   JobType type{gavel_app(text.substr(0, middle)), *num_gpus};
   if (!is_set_name(type.app.model)) return std::nullopt;
   return type;
-}
-
-std::string capitals(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return out;
 }
 
 std::optional<double> rate_of(const Json& value) {
@@ -69,7 +62,7 @@ class GavelReader {
       }
       if (!is_set_name(gpu)) return refuse(gpu, "is not a valid GPU type name");
       if (!jobs.is_object()) return refuse(gpu, "must be an object of job types");
-      gpu_type_ = out_.history.add_gpu_type(capitals(gpu));
+      gpu_type_ = out_.history.add_gpu_type(base::uppered(gpu));
       for (const auto& [name, entries] : jobs.items()) {
         if (Status read = read_job(gpu, jobs, name, entries); !read) {
           return base::failure(read.error());
@@ -183,7 +176,7 @@ class GavelReader {
   MeasuredSet new_set() {
     MeasuredSet set;
     set.gpu_type = gpu_type_;
-    set.source = out_.history.add_source(kSource);
+    set.source = out_.history.add_source(kGavelSource);
     return set;
   }
   void add_member(MeasuredSet& set, const GavelApp& app, double slowdown) {

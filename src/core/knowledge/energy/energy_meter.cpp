@@ -188,27 +188,6 @@ void EnergyMeter::set_rest(model::NodeId node, base::TimeNs now_ns, PowerState s
   meter.shares.clear();
 }
 
-double EnergyMeter::power_w() const {
-  double power_w = 0;
-  for (const NodeMeter& meter : nodes_) {
-    const PowerModel& power = *meter.node.power;
-    switch (meter.state) {
-      case PowerState::Busy:
-        power_w += meter.power_w;
-        break;
-      case PowerState::Sleep:
-      case PowerState::Off:
-        power_w += power.rest(meter.state).power_w;
-        break;
-      case PowerState::Idle:
-      case PowerState::Context:
-        power_w += power.node_idle_w(meter.node.num_gpus);
-        break;
-    }
-  }
-  return power_w;
-}
-
 EnergyAccount EnergyMeter::finish(base::TimeNs end_ns) {
   for (NodeMeter& meter : nodes_) close(meter, end_ns, false);
   EnergyAccount account;

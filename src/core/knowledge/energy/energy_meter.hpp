@@ -101,8 +101,6 @@ class EnergyMeter {
   /// From `now_ns` on the node enters, then is in, `state` (Sleep or Off). The next change ends it;
   /// waking ends at that time.
   void set_rest(model::NodeId node, base::TimeNs now_ns, PowerState state);
-  /// Current power of the cluster; nodes that set_rest did not put to sleep count as on.
-  [[nodiscard]] double power_w() const;
   /// The result up to `end_ns`. No changes may follow.
   [[nodiscard]] EnergyAccount finish(base::TimeNs end_ns);
 

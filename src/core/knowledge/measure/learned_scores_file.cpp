@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/knowledge/measure/measure_book.hpp"
 #include "core/knowledge/scores_file.hpp"
 
 namespace goban::core::knowledge {
@@ -15,7 +16,6 @@ using nlohmann::json;
 using Image = LearnedScores::Image;
 
 constexpr int64_t kVersion = 1;
-constexpr int64_t kUnixMax_s = int64_t{1} << 33;
 constexpr double kLogMax = 1e3;
 constexpr size_t kVotesMax = 1000;
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/time.hpp"
 #include "core/knowledge/measure/learned_scores_file.hpp"
 
 namespace goban::core::knowledge {
@@ -12,7 +13,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr int64_t kNow_s = 1'700'000'000;
-constexpr int64_t kDay_s = 24 * 3600;
 
 GpuSession session(int64_t unix_s, const char* driver, double time_s) {
   GpuSession out{.unix_s = unix_s, .condition = {.driver = driver}};
@@ -27,9 +27,9 @@ struct Fixture {
       {"a", {.driver = "550"}}, {"b", {.driver = "550"}}, {"c", {.driver = "550"}}};
   LearnedScores scores{{"a", "b", "c"}, {{1, 1, 1}}};
   Fixture() {
-    add_session(book.of("a"), session(kNow_s - 2 * kDay_s, "550", 1));
-    add_session(book.of("b"), session(kNow_s - 2 * kDay_s, "550", 1));
-    add_session(book.of("c"), session(kNow_s - 2 * kDay_s, "550", 1.5));
+    add_session(book.of("a"), session(kNow_s - 2 * base::kDay_s, "550", 1));
+    add_session(book.of("b"), session(kNow_s - 2 * base::kDay_s, "550", 1));
+    add_session(book.of("c"), session(kNow_s - 2 * base::kDay_s, "550", 1.5));
   }
   std::vector<size_t> look(int64_t now_s = kNow_s) { return scores.look(book, gpus, now_s); }
   [[nodiscard]] std::vector<double> a() const { return scores.table()[0]; }
@@ -75,12 +75,12 @@ TEST(LearnedScores, AnotherDriverMakesThemUnknownUntilSomebodySpeaks) {
 TEST(LearnedScores, AfterAMonthNothingIsKnown) {
   Fixture of;
   of.look();
-  EXPECT_THAT(of.look(kNow_s + 28 * kDay_s), IsEmpty());
-  EXPECT_THAT(of.look(kNow_s + 29 * kDay_s), ElementsAre(0, 1, 2));
+  EXPECT_THAT(of.look(kNow_s + 28 * base::kDay_s), IsEmpty());
+  EXPECT_THAT(of.look(kNow_s + 29 * base::kDay_s), ElementsAre(0, 1, 2));
   EXPECT_THAT(of.a(), ElementsAre(1, 1, 1));
-  of.send({1, 1, 2}, kNow_s + 30 * kDay_s);
-  EXPECT_THAT(of.look(kNow_s + 59 * kDay_s), IsEmpty());
-  EXPECT_THAT(of.look(kNow_s + 61 * kDay_s), ElementsAre(2)) << "nor of what was sent";
+  of.send({1, 1, 2}, kNow_s + 30 * base::kDay_s);
+  EXPECT_THAT(of.look(kNow_s + 59 * base::kDay_s), IsEmpty());
+  EXPECT_THAT(of.look(kNow_s + 61 * base::kDay_s), ElementsAre(2)) << "nor of what was sent";
   EXPECT_EQ(of.a()[2], 1);
 }
 
@@ -88,7 +88,7 @@ TEST(LearnedScores, ScoresThatNobodyMeasuredHereStay) {
   LearnedScores scores({"a"}, {{1.4}});
   const std::vector<GpuNow> gpus{{"a", {.driver = "550"}}};
   EXPECT_THAT(scores.look({}, gpus, kNow_s), IsEmpty());
-  EXPECT_THAT(scores.look({}, gpus, kNow_s + 400 * kDay_s), IsEmpty());
+  EXPECT_THAT(scores.look({}, gpus, kNow_s + 400 * base::kDay_s), IsEmpty());
   EXPECT_EQ(scores.table()[0][0], 1.4);
   EXPECT_THAT(scores.look({}, std::vector<GpuNow>{{"a", {.driver = "560"}}}, kNow_s),
               ElementsAre(0))
@@ -96,7 +96,7 @@ TEST(LearnedScores, ScoresThatNobodyMeasuredHereStay) {
 }
 
 TEST(LearnedScores, JobsMoveWhatWasNotMeasuredWithinADay) {
-  for (const int64_t later_s : {int64_t{600}, 2 * kDay_s}) {
+  for (const int64_t later_s : {int64_t{600}, 2 * base::kDay_s}) {
     LearnedScores scores({"a", "b", "c", "d"}, {{1, 1, 1, 1}});
     std::vector<GpuNow> gpus;
     MeasureBook book;
@@ -114,7 +114,7 @@ TEST(LearnedScores, JobsMoveWhatWasNotMeasuredWithinADay) {
                               .step_s = {1, 1, 1, 2}},
                              kNow_s + later_s);
     }
-    const bool fresh = later_s < kDay_s;
+    const bool fresh = later_s < base::kDay_s;
     EXPECT_EQ(moved, fresh ? std::vector<size_t>{} : std::vector<size_t>{3});
     EXPECT_EQ(scores.facts(kNow_s + later_s)[3].suspect, fresh);
     EXPECT_THAT(scores.look(book, gpus, kNow_s + later_s + 1), IsEmpty());

@@ -16,7 +16,6 @@ using Json = nlohmann::json;
 
 constexpr double kTimeMax_s = 1e6;
 constexpr size_t kBlocksMax = 1000;
-constexpr int64_t kUnixMax_s = int64_t{1} << 33;
 
 /// Reads members of one object; keeps the first problem.
 class Fields {

@@ -14,6 +14,9 @@
 
 namespace goban::core::knowledge {
 
+/// Latest time of a measurement that files may contain, in the year 2242.
+inline constexpr int64_t kUnixMax_s = int64_t{1} << 33;
+
 /// Version of the kernels: times of different versions are not comparable.
 inline constexpr int64_t kKernelVersion = 1;
 

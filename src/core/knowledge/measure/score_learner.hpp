@@ -4,7 +4,7 @@
 // its GPUs appear as slow as the slowest. Therefore:
 //  - only the time that each rank computes between collectives can change a score;
 //  - the time of a rank is compared with that of the same application on other GPUs, so that a slow
-//    or fake application is no evidence about a GPU;
+//    or fake application is not evidence about a GPU;
 //  - the runs of a user on a GPU count as one sample, however many there are. The score becomes the
 //    median of the samples if at least `users_min` of them, and more than half, deviate in the same
 //    direction, and the profiler did not measure the GPU recently;

@@ -32,7 +32,7 @@ std::string slurm_error(const std::string& text) {
   return site ? "fine" : site.error().text();
 }
 
-ImportedCluster build(SiteNodes site, const ImportOptions& options = {}) {
+ImportedCluster build(SiteNodes site, const ClusterImportOptions& options = {}) {
   auto built = build_site_cluster(std::move(site), options);
   EXPECT_TRUE(built) << (built ? "" : built.error().text());
   return std::move(*built);
@@ -155,7 +155,7 @@ TEST(SlurmNodes, JsonOf2405HasListsAndWrappedNumbers) {
   EXPECT_TRUE(site.nodes[0].usable) << "it sleeps";
   EXPECT_FALSE(site.nodes[1].usable);
   EXPECT_EQ(site.nodes[1].host.cores, 192);
-  EXPECT_THAT(site.notes, Contains(HasSubstr("1 nodes in state FUTURE")));
+  EXPECT_THAT(site.notes, Contains(HasSubstr("1 node in state FUTURE")));
   const ImportedCluster built = build(site);
   EXPECT_THAT(node_names(built.cluster), ElementsAre("n9", "n10"));
   EXPECT_EQ(built.cluster.gpu_models()[0].power_max_w, 700);

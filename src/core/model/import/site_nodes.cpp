@@ -17,7 +17,6 @@ namespace {
 using base::Result;
 using base::Status;
 
-constexpr int64_t kNodeGpusMax = 255;
 constexpr const char* kNowhere = "(none)";
 
 /// UTF-8 without control characters, as TOML requires.
@@ -74,7 +73,7 @@ Result<std::vector<SiteNode>> merged(std::vector<SiteNode> nodes) {
   return out;
 }
 
-void leave_out(std::vector<SiteNode>& nodes, const ImportOptions& options,
+void leave_out(std::vector<SiteNode>& nodes, const ClusterImportOptions& options,
                std::vector<std::string>& notes) {
   std::vector<std::string> unusable;
   for (const SiteNode& node : nodes) {
@@ -150,7 +149,7 @@ void note_partitions(const std::vector<SiteNode>& nodes, std::vector<std::string
                   some_of({names.begin(), names.end()})));
 }
 
-ClusterBuilder::Placed placed_from(const SiteNode& node, const ImportOptions& options,
+ClusterBuilder::Placed placed_from(const SiteNode& node, const ClusterImportOptions& options,
                                    std::vector<std::string>& notes) {
   ClusterBuilder::Placed placed;
   placed.node.name = node.name;
@@ -211,7 +210,7 @@ Status check_site_node(const SiteNode& node) {
   return {};
 }
 
-Result<ImportedCluster> build_site_cluster(SiteNodes site, const ImportOptions& options) {
+Result<ImportedCluster> build_site_cluster(SiteNodes site, const ClusterImportOptions& options) {
   std::vector<std::string> notes = std::move(site.notes);
   auto nodes = merged(std::move(site.nodes));
   if (!nodes) return base::failure(nodes.error());

@@ -36,7 +36,7 @@ struct SiteNodes {
   std::vector<std::string> notes;
 };
 
-struct ImportOptions {
+struct ClusterImportOptions {
   std::string name = "cluster";
   bool only_usable = false;  ///< exclude nodes that are down or drained
   /// Make the GPUs of each socket an island.
@@ -56,6 +56,6 @@ struct ImportedCluster {
 /// Identical duplicate entries count once. Errors: BadData if two entries of a node differ, or no
 /// GPU remains.
 [[nodiscard]] base::Result<ImportedCluster> build_site_cluster(SiteNodes site,
-                                                               const ImportOptions& options);
+                                                               const ClusterImportOptions& options);
 
 }  // namespace goban::core::model

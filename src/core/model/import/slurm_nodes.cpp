@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/number.hpp"
 #include "core/model/import/host_list.hpp"
 #include "core/model/import/slurm_json.hpp"
@@ -201,9 +202,9 @@ base::Result<SiteNodes> parse_slurm_nodes(std::string_view text, const std::stri
   const size_t before = site->nodes.size();
   std::erase_if(site->nodes, [](const SiteNode& node) { return is_future(node.state); });
   if (before > site->nodes.size()) {
-    site->notes.push_back(
-        fmt::format("{} nodes in state FUTURE are excluded: they do not exist yet",
-                    before - site->nodes.size()));
+    site->notes.push_back(base::counted(
+        before - site->nodes.size(), "node in state FUTURE is excluded: it does not exist yet",
+        "nodes in state FUTURE are excluded: they do not exist yet"));
   }
   const auto mixed = std::ranges::find_if(site->nodes, [](const SiteNode& node) {
     return node.gpu_model.find('+') != std::string::npos;

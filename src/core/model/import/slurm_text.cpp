@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include "base/number.hpp"
+#include "base/text.hpp"
 
 namespace goban::core::model {
 namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -16,7 +15,8 @@ bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 size_t key_length(std::string_view word) {
   size_t length = 0;
   while (length < word.size() &&
-         ((lower(word[length]) >= 'a' && lower(word[length]) <= 'z') || word[length] == '_')) {
+         ((base::lowered(word[length]) >= 'a' && base::lowered(word[length]) <= 'z') ||
+          word[length] == '_')) {
     ++length;
   }
   return length < word.size() && word[length] == '=' ? length : 0;
@@ -25,7 +25,7 @@ size_t key_length(std::string_view word) {
 }  // namespace
 
 bool same_word(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
+  return base::lowered(a) == base::lowered(b);
 }
 
 const SlurmRecord::Field* SlurmRecord::find(std::string_view key) const {

@@ -1,0 +1,75 @@
+#include "core/knowledge/durations/start_calibration.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/portable_math.hpp"
+
+namespace goban::core::knowledge {
+namespace {
+
+using base::TimeNs;
+using model::StartInterval;
+
+constexpr size_t kStartsKept = 200;
+constexpr size_t kStartsMin = 20;
+constexpr double kSlack_ns = 60.0 * base::kSecond;
+/// Of a wait for which no end was forecast.
+constexpr TimeNs kBeyond_ns = 60 * base::kDay;
+
+double wait_ln(TimeNs at_ns, TimeNs made_ns) {
+  const TimeNs wait = at_ns == base::kNever ? kBeyond_ns : std::max<TimeNs>(at_ns - made_ns, 0);
+  return base::portable_log(static_cast<double>(wait) + kSlack_ns);
+}
+
+TimeNs moved(TimeNs at_ns, TimeNs made_ns, double by) {
+  if (at_ns == base::kNever) return base::kNever;
+  constexpr double kMost_ns = 4e18;
+  const double wait =
+      std::min(base::portable_exp(wait_ln(at_ns, made_ns) + by) - kSlack_ns, kMost_ns);
+  return made_ns + std::max<TimeNs>(static_cast<TimeNs>(wait), 0);
+}
+
+}  // namespace
+
+void StartCalibration::learn(const StartForecastAt& raw, TimeNs start_ns) {
+  const double actual = wait_ln(start_ns, raw.made_ns);
+  errors_.push_back({.low = actual - wait_ln(raw.interval.p10_ns, raw.made_ns),
+                     .middle = actual - wait_ln(raw.interval.p50_ns, raw.made_ns),
+                     .high = actual - wait_ln(raw.interval.p90_ns, raw.made_ns)});
+  if (errors_.size() > kStartsKept) errors_.pop_front();
+}
+
+StartCalibration StartCalibration::with_overdue(const std::vector<StartForecastAt>& waiting,
+                                                TimeNs now) const {
+  constexpr size_t kOverdueMax = kStartsKept / 2;
+  StartCalibration out = *this;
+  size_t taken = 0;
+  for (const StartForecastAt& each : waiting) {
+    if (now <= each.interval.p90_ns || taken == kOverdueMax) continue;
+    out.learn(each, now);
+    ++taken;
+  }
+  return out;
+}
+
+StartInterval StartCalibration::calibrated(const StartForecastAt& raw) const {
+  if (errors_.size() < kStartsMin) return raw.interval;
+  const auto quantile = [&](double Errors::* which, double level) {
+    std::vector<double> sorted;
+    sorted.reserve(errors_.size());
+    for (const Errors& each : errors_) sorted.push_back(each.*which);
+    const auto at = static_cast<std::ptrdiff_t>(level * static_cast<double>(sorted.size() - 1));
+    std::ranges::nth_element(sorted, sorted.begin() + at);
+    return sorted[static_cast<size_t>(at)];
+  };
+  StartInterval out;
+  out.p50_ns = moved(raw.interval.p50_ns, raw.made_ns, quantile(&Errors::middle, 0.5));
+  out.p10_ns = moved(raw.interval.p10_ns, raw.made_ns, quantile(&Errors::low, 0.1));
+  out.p90_ns = moved(raw.interval.p90_ns, raw.made_ns, quantile(&Errors::high, 0.9));
+  out.p10_ns = std::min(out.p10_ns, out.p50_ns);
+  out.p90_ns = std::max(out.p90_ns, out.p50_ns);
+  return out;
+}
+
+}  // namespace goban::core::knowledge
