@@ -1,6 +1,7 @@
 #include "core/policy/compose.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <utility>
 
@@ -25,7 +26,7 @@ base::Result<PartSet> named_parts(std::string_view names) {
     const size_t end = std::min(names.find('+', begin), names.size());
     const std::string_view name = names.substr(begin, end - begin);
     begin = end + 1;
-    const Part* part = find_part(name);
+    const Part* part = find_part(current_name(name));
     if (part == nullptr) {
       return usage_error(fmt::format("unknown policy '{}'", name),
                          "goban policies lists the presets and parts");
@@ -67,6 +68,30 @@ base::Status replace_order(PartSet& parts, std::string_view order) {
   return {};
 }
 
+/// Parts that assume exclusive GPUs, and those that stand in for them in a policy that shares GPUs:
+/// there, predicted run times alone and fewer preemptions cost deadlines (docs/simulate.md).
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kBesideSharing = {
+    {{"expansion", "las-levels"}, {"promise-backfill", "skip"}, {"priced", "sticky"}}};
+
+PartSet beside_sharing(PartSet parts) {
+  for (const Part*& part : parts) {
+    const auto* found =
+        std::ranges::find(kBesideSharing, part->name, [](const auto& each) { return each.first; });
+    if (found != kBesideSharing.end()) part = find_part(found->second);
+  }
+  return parts;
+}
+
+/// Jobs that are preempted by the passing of time alone must work between two restarts, or no job
+/// would ever end.
+base::TimeNs hold_of(const PolicySet& set, const RunContext& context) {
+  const bool drifts = set.preemption == Preemption::NonSticky ||
+                      (set.preemption == Preemption::Sticky && set.order->drifts());
+  const double quantum_s = context.round_s > 0 ? context.round_s : kReorderInterval_s;
+  if (!drifts || context.restart_cost_s < quantum_s) return 0;
+  return base::from_seconds(context.restart_cost_s + quantum_s);
+}
+
 }  // namespace
 
 PartSet standard_parts() {
@@ -92,14 +117,23 @@ PolicySet Composition::make(const RunContext& context) const {
   set.rules = rules;
   set.interval_ns = context.round_s > 0 ? 0 : base::from_seconds(kReorderInterval_s);
   const bool blind = context.knowledge == nullptr && !needs_knowledge();
-  for (const Part* part : parts) {
+  const bool shares = !blind && !is_standard(PartKind::Sharing);
+  const PartSet used = shares ? beside_sharing(parts) : parts;
+  const auto used_part = [&used](PartKind kind) -> const Part& {
+    return *used[static_cast<size_t>(kind)];
+  };
+  for (const Part* part : used) {
     const bool left_out = blind && part->knowledge != KnowledgeUse::None;
     (left_out ? standard_part(part->kind) : *part).install(set, context, options);
+    set.uses_forecasts |= part->uses_forecasts;
   }
-  const double starvation_s = part(PartKind::Order).starvation_s;
+  set.price.restart_ns = base::from_seconds(context.restart_cost_s);
+  set.price.checkpoint_ns = base::from_seconds(context.checkpoint_s);
+  set.hold_ns = hold_of(set, context);
+  const double starvation_s = used_part(PartKind::Order).starvation_s;
   set.starvation_ns =
       base::from_seconds(starvation_s == 0 && artifact ? kStarvation_s : starvation_s);
-  set.needs_estimates = part(PartKind::Select).needs_estimates;
+  set.needs_estimates = used_part(PartKind::Select).needs_estimates;
   set.fungible = part(PartKind::Placement).fungible;
   set.evict_in_vain = artifact;
   set.list_released = artifact && !set.placement->class_first();
@@ -116,7 +150,7 @@ base::Status check_knowledge(const Composition& composition, bool is_known, std:
 }
 
 base::Result<Composition> compose(std::string_view name, std::optional<std::string_view> order) {
-  const auto preset = std::ranges::find(presets(), name, &Preset::name);
+  const auto preset = std::ranges::find(presets(), current_name(name), &Preset::name);
   const bool is_preset = preset != presets().end();
   Composition c;
   c.name = name;

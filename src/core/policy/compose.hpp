@@ -67,6 +67,8 @@ struct Preset {
   bool artifact = false;  ///< Composition::artifact
 };
 [[nodiscard]] std::span<const Preset> presets();
+/// The name that a preset or part bears today; `name` itself if it was never renamed.
+[[nodiscard]] std::string_view current_name(std::string_view name);
 
 /// The name of a preset, or part names joined by '+', at most one per kind, in any order:
 /// "las+pal", "easy-backfill+packed", "srtf+skip+spread+non-sticky". Kinds that are not named get

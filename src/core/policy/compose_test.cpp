@@ -17,6 +17,16 @@ TEST(Compose, NodesAreEmptiedOnlyToSleep) {
   EXPECT_FALSE(compose("non-sticky+sleep+consolidate"));
 }
 
+TEST(Compose, ForecastsOrderJobsWhereGpusAreExclusive) {
+  const Composition goban = compose("goban").value();
+  const PolicySet exclusive = goban.make({});
+  EXPECT_TRUE(exclusive.uses_forecasts && exclusive.needs_estimates && exclusive.price.asked);
+  const PolicySet shared = goban.make({.knowledge = std::make_shared<SiteKnowledge>()});
+  EXPECT_FALSE(shared.uses_forecasts || shared.needs_estimates || shared.price.asked);
+  EXPECT_EQ(shared.preemption, Preemption::Sticky);
+  EXPECT_GT(shared.starvation_ns, 0);
+}
+
 TEST(Compose, PartsInAnyOrderAndDefaults) {
   const Composition c = compose("pal+las").value();
   EXPECT_EQ(c.part(PartKind::Order).name, "las");
@@ -46,12 +56,22 @@ TEST(Compose, SharingAndPowerAreParts) {
   EXPECT_EQ(c.part(PartKind::Power).name, "sleep");
   EXPECT_EQ(compose("fifo").value().part(PartKind::Sharing).name, "exclusive");
   EXPECT_EQ(compose("fifo").value().part(PartKind::Power).name, "on");
-  EXPECT_FALSE(compose("share-eaco+share-packed"));
-  EXPECT_EQ(compose("fifo-packed").value().part(PartKind::Power).name, "on");
+  EXPECT_FALSE(compose("share-eaco+share-best-pair"));
+  EXPECT_EQ(compose("best-pair").value().part(PartKind::Power).name, "on");
   EXPECT_EQ(compose("eaco-paper").value().part(PartKind::Power).name, "sleep");
   EXPECT_EQ(compose("eaco").value().preemption(), Preemption::ByPriority);
   EXPECT_FALSE(compose("las+non-sticky+share-eaco"));  // sharing needs sticky decisions
   EXPECT_TRUE(compose("las+non-sticky+sleep"));
+}
+
+TEST(Compose, FormerNamesAreRead) {
+  EXPECT_EQ(compose("fifo-packed").value().parts, compose("best-pair").value().parts);
+  EXPECT_EQ(compose("gandiva").value().parts, compose("random-pair").value().parts);
+  EXPECT_EQ(compose("srtf+share-gandiva").value().parts,
+            compose("srtf+share-random-pair").value().parts);
+  EXPECT_EQ(compose("share-packed+sleep").value().parts,
+            compose("share-best-pair+sleep").value().parts);
+  EXPECT_EQ(compose("gandiva").value().name, "gandiva");  // as given, as in what was recorded
 }
 
 TEST(Compose, GobanRunsWithoutKnowledge) {

@@ -28,7 +28,10 @@ struct RunContext {
   const model::WorkOracle* oracle = nullptr;          ///< null: not available
   const model::ReportedProgress* progress = nullptr;  ///< null: no progress reports
   std::shared_ptr<const SiteKnowledge> knowledge{};   ///< null: no measurements
-  double round_s = 0;  ///< > 0: orders compare exactly; rounds are the quantum
+  double round_s = 0;         ///< > 0: orders compare exactly; rounds are the quantum
+  double restart_cost_s = 0;  ///< of a relaunched job; 0: none or unknown
+  /// Interval of checkpoints, if a preempted job loses the work since the last one; 0: it does not.
+  double checkpoint_s = 0;
 };
 
 }  // namespace goban::core::policy

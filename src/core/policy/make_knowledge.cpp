@@ -75,7 +75,8 @@ class Maker {
   }
 
   void find_app(size_t job) {
-    JobRequest& request = history_.jobs[job].request;
+    model::Job each = history_.jobs[job];
+    JobRequest& request = each.request;
     const std::string& model = history_.models[request.model.index()];
     if (model.empty()) {
       ++out_.gaps.unnamed_jobs;
@@ -92,6 +93,7 @@ class Maker {
       }
     }
     request.app = known->second;
+    history_.jobs.put(job, each);
     if (request.app.index() >= num_measured_apps_) ++out_.gaps.unknown_jobs;
     Declared& declared = declared_[request.app];
     if (said.gpu_util_pct >= 0) {

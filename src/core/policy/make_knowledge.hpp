@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "core/model/job_history.hpp"
 #include "core/policy/knowledge.hpp"
 
 namespace goban::core::policy {

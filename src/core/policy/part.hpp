@@ -56,6 +56,8 @@ struct Part {
   double starvation_s = 0;
   /// For a selection: it reads predicted ends of running jobs.
   bool needs_estimates = false;
+  /// It reads the predicted run times of jobs.
+  bool uses_forecasts = false;
   /// For a placement: it succeeds whenever enough GPUs are free, regardless of position (for
   /// requests that may span nodes). Backfill reservations then only count GPUs.
   bool fungible = true;

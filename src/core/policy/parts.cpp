@@ -9,13 +9,13 @@ namespace goban::core::policy {
 // is its standard part.
 // clang-format off
 #define GOBAN_POLICY_PARTS(ROW) \
-  ROW(kFifo) ROW(kLas) ROW(kLasLevels) ROW(kSrtf) ROW(kFairShare) ROW(kMultifactor) \
+  ROW(kFifo) ROW(kLas) ROW(kLasLevels) ROW(kSrtf) ROW(kFairShare) ROW(kMultifactor) ROW(kExpansion) \
   ROW(kPriority) \
-  ROW(kPrefix) ROW(kSkip) ROW(kEasyBackfill) ROW(kConservativeBackfill) \
-  ROW(kNonPreemptive) ROW(kSticky) ROW(kNonSticky) ROW(kByPriority) \
+  ROW(kPrefix) ROW(kSkip) ROW(kEasyBackfill) ROW(kConservativeBackfill) ROW(kPromiseBackfill) \
+  ROW(kNonPreemptive) ROW(kSticky) ROW(kPriced) ROW(kNonSticky) ROW(kByPriority) \
   ROW(kPacked) ROW(kConsolidated) ROW(kSpread) ROW(kRandom) ROW(kAny) ROW(kPmFirst) ROW(kPal) \
-  ROW(kPalPaper) \
-  ROW(kExclusive) ROW(kSharePacked) ROW(kShareGandiva) ROW(kEacoPaper) ROW(kEacoPaperSimilar) \
+  ROW(kPalPaper) ROW(kPalTight) \
+  ROW(kExclusive) ROW(kShareBestPair) ROW(kShareRandomPair) ROW(kEacoPaper) ROW(kEacoPaperSimilar) \
   ROW(kEacoPaperComplementary) ROW(kEaco) ROW(kEacoSimilar) ROW(kEacoComplementary) \
   ROW(kShareWorth) \
   ROW(kAlwaysOn) ROW(kSleep) \

@@ -35,10 +35,17 @@ struct PolicySet {
   Preemption preemption = Preemption::None;
   /// Interval at which orders that drift are evaluated between events.
   base::TimeNs interval_ns = 0;
+  /// Time for which a relaunched job keeps its GPUs whatever the order says; 0 = none. Set if the
+  /// restart cost would consume every interval between two decisions.
+  base::TimeNs hold_ns = 0;
   /// Uninterrupted waiting time after which a job precedes all others from then on; 0 = never.
   base::TimeNs starvation_ns = 0;
   bool needs_estimates = false;  ///< Part::needs_estimates of the selection
-  bool fungible = true;          ///< Part::fungible of the placement
+  PreemptionPrice price{};
+  /// Some part reads JobState::forecast. Estimates then rest on limits and forecasts, never on true
+  /// work.
+  bool uses_forecasts = false;
+  bool fungible = true;  ///< Part::fungible of the placement
   /// Sticky: jobs evicted for a job that still does not fit stay evicted (PAL's artifact).
   bool evict_in_vain = false;
   /// Decisions list every released job as terminated, even if it got its GPUs back (PAL's

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/policy/compose.hpp"
 
@@ -19,8 +21,8 @@ constexpr RunSettings kIdeal = {.locality_penalty = 1,
                                 .ideal_speed = true};
 
 constexpr std::array kPresets = {
-    Preset{"goban", "las-levels+skip+sticky+pal+share-worth+sleep+consolidate",
-           "our default: GPU variability, locality, sharing, sleep; needs no durations"},
+    Preset{"goban", "expansion+promise-backfill+priced+pal-tight+share-worth+sleep+consolidate",
+           "our default: predicted run times, promised starts, GPU variability, sharing, sleep"},
     Preset{"slurm-multifactor", "multifactor+easy-backfill+packed",
            "typical of sites today: Slurm's multifactor priority, backfill on walltime limits"},
     Preset{"pal-artifact", "pal-paper+non-sticky",
@@ -40,16 +42,30 @@ constexpr std::array kPresets = {
     Preset{"fifo-fungible-strict", "any",
            "strict FIFO, all GPUs interchangeable and ideal: a reference with known results",
            kIdeal},
-    Preset{"fifo-packed", "share-packed", "FIFO with packing, as in Gavel: a baseline of EaCO"},
-    Preset{"gandiva", "share-gandiva", "Gandiva's packing, as in Gavel: a baseline of EaCO"},
+    Preset{"best-pair", "share-best-pair",
+           "FIFO; a blocked job joins the best partner, as in Gavel's FIFO_packed, and stays"},
+    Preset{"random-pair", "share-random-pair",
+           "FIFO; blocked jobs join random partners, as in Gandiva, without time slicing"},
     Preset{"eaco-paper", "priority+share-eaco-paper+sleep",
            "EaCO as in its paper (arXiv 2412.08294)"},
     Preset{"eaco", "priority+by-priority+share-eaco+sleep+consolidate",
            "EaCO with extensions beyond its paper (docs/energy.md)"},
 };
 
+/// Former and current names, for journals, configurations and studies that were written before.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFormerNames = {
+    {{"fifo-packed", "best-pair"},
+     {"gandiva", "random-pair"},
+     {"share-packed", "share-best-pair"},
+     {"share-gandiva", "share-random-pair"}}};
+
 }  // namespace
 
 std::span<const Preset> presets() { return kPresets; }
+
+std::string_view current_name(std::string_view name) {
+  const auto* former = std::ranges::find(kFormerNames, name, [](const auto& e) { return e.first; });
+  return former == kFormerNames.end() ? name : former->second;
+}
 
 }  // namespace goban::core::policy

@@ -22,7 +22,8 @@ class Consolidate final : public Migration {
   TimeNs interval_ns() const override { return interval_ns_; }
 
   bool may_move(const SharingView& view, const JobState& job) const override {
-    if (job.request.priority > 0 || job.request.resource_type.valid()) return false;
+    if (job.request.stays || job.request.priority > 0) return false;
+    if (job.request.resource_type.valid()) return false;
     if (view.now() - job.run_start_ns < min_residence_ns_) return false;
     return std::ranges::none_of(view.tenants().groups_of(job.job),
                                 [&](GroupId id) { return view.tenants().group(id).locked; });

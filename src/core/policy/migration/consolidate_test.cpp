@@ -123,6 +123,9 @@ TEST_F(Consolidate, WhoMayBeMoved) {
   view.pass(600);
   EXPECT_TRUE(policy->may_move(view, view.job(job)));
   EXPECT_FALSE(policy->may_move(view, view.job(urgent)));
+  model::JobState stays = view.job(job);
+  stays.request.stays = true;
+  EXPECT_FALSE(policy->may_move(view, stays)) << "it cannot restart";
   view.books().set_locked(view.group_of(0), true);
   EXPECT_FALSE(policy->may_move(view, view.job(job))) << "it is being measured";
   EXPECT_FALSE(test_part("stay").migration->may_move(view, view.job(job)));

@@ -43,6 +43,14 @@ struct OrderView {
   }
 };
 
+/// Which keys of waiting jobs an order computes together, in prepare().
+enum class KeyBatches : uint8_t {
+  None,       ///< none: key() computes each by itself
+  Newcomers,  ///< those of jobs without a final key, before the next decision that may start one
+  All,        ///< those of all waiting jobs, before every decision that may start one
+  Periodic,   ///< those of all waiting jobs, whenever the whole queue is sorted again
+};
+
 /// A pure function from job and view to key.
 class QueueOrder {
  public:
@@ -58,6 +66,20 @@ class QueueOrder {
   [[nodiscard]] virtual TimeNs resort_ns() const { return 0; }
   /// Reads OrderView::fair_share.
   [[nodiscard]] virtual bool uses_fair_share() const { return false; }
+
+  /// Orders that compute many keys in one step. Before prepare(), key() of a job is provisional:
+  /// the job waits behind those with a key.
+  [[nodiscard]] virtual KeyBatches batches() const { return KeyBatches::None; }
+  /// Computes the keys that key() returns from now on. If running jobs may have to yield, they
+  /// follow the waiting ones.
+  virtual void prepare(std::span<const model::JobState* const> jobs, TimeNs now) {
+    (void)jobs, (void)now;
+  }
+  /// key() of this job will not change.
+  [[nodiscard]] virtual bool is_final(const model::JobState& job) const {
+    (void)job;
+    return true;
+  }
 };
 
 }  // namespace goban::core::policy

@@ -14,6 +14,8 @@ struct PlacementRequest {
   uint32_t num_gpus = 0;  ///< > 0; of the job, or of one of its instances
   bool one_node = false;  ///< the GPUs must be on one node
   uint64_t seed = 0;      ///< for random policies; differs by job and launch
+  model::JobId id{};      ///< invalid: of no job in particular
+  TimeNs start_ns = 0;    ///< when the job would start
 };
 
 /// Chooses GPUs; a pure function of view and request.

@@ -37,6 +37,18 @@ extern const Part kSticky = {.kind = PartKind::Preemption,
                              .install = set_preemption<Preemption::Sticky>,
                              .preemption = Preemption::Sticky};
 
+extern const Part kPriced = {
+    .kind = PartKind::Preemption,
+    .name = "priced",
+    .description = "as sticky, where the waiting job gains far more than the running one loses",
+    .install =
+        [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& /*options*/) {
+          set.preemption = Preemption::Sticky;
+          set.price.asked = true;
+        },
+    .preemption = Preemption::Sticky,
+    .uses_forecasts = true};
+
 extern const Part kNonSticky = {.kind = PartKind::Preemption,
                                 .name = "non-sticky",
                                 .description = "every decision places all jobs again",

@@ -16,6 +16,7 @@ class EasyBackfill final : public Select {
     gap.duration_ns =
         reserved.start_ns == base::kNever ? base::kNever : reserved.start_ns - board.now();
     gap.spare_gpus = reserved.spare_gpus;
+    gap.by_slowdown = true;
     for (Board::Job job = head; !board.full();) {
       gap.free_gpus = board.free_gpus();
       job = board.after_fitting(job, gap);

@@ -25,6 +25,9 @@ struct Gap {
   int32_t free_gpus = 0;
   TimeNs duration_ns = base::kNever;
   int32_t spare_gpus = 0;
+  /// Jobs that are too long on the GPUs that equal ones would have got in this decision need not
+  /// be tried.
+  bool by_slowdown = false;
 };
 
 /// A decision in progress. Its jobs are the waiting jobs in queue order (in a non-sticky decision:
@@ -50,6 +53,9 @@ class Board {
   [[nodiscard]] virtual Job after(Job job) = 0;
   /// First job after `job` that may fit the gap; it need not fit.
   [[nodiscard]] virtual Job after_fitting(Job job, const Gap& gap) = 0;
+  /// True if more than `count` steps of after() lead from `job` to `later`. False also if hard
+  /// limits make that uncertain.
+  [[nodiscard]] virtual bool follows_by_more_than(Job job, Job later, int32_t count) const = 0;
 
   /// Places and starts the job; false if it does not fit the free GPUs.
   virtual bool start(Job job) = 0;
@@ -65,6 +71,15 @@ class Board {
   /// Earliest start of `job` if no other job starts before it, from the predicted ends of running
   /// jobs, with the spare GPUs at that time.
   [[nodiscard]] virtual BackfillReservation earliest_start(Job job) = 0;
+  /// The waiting job that was promised a start; null if there is none.
+  [[nodiscard]] virtual Job promised() { return nullptr; }
+  /// Promises the job, and no other any more, the earliest start that limits guarantee; nothing if
+  /// there is none.
+  virtual void promise(Job job) { (void)job; }
+  /// The reservation that keeps what was promised; without a promise, as earliest_start().
+  [[nodiscard]] virtual BackfillReservation promised_start(Job job) { return earliest_start(job); }
+  /// As start_in_gap(), or as make_room_and_start() if the job keeps within the gap.
+  virtual bool start_in_gap_or_make_room(Job job, Gap& gap) { return start_in_gap(job, gap); }
   /// Calls `visit(end, gpus)` for each running job, in order of predicted end.
   virtual void visit_ends(const std::function<void(TimeNs, int32_t)>& visit) = 0;
 };

@@ -1,19 +1,12 @@
 #include "core/policy/sharing/admission.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "core/knowledge/colocation/gpu_memory.hpp"
 
 namespace goban::core::policy {
 namespace {
-
-constexpr std::array<std::string_view, 14> kRefusalNames = {
-    "none",       "jobs per GPU",       "opted out",   "utilisation",
-    "memory",     "memory unknown",     "broken pair", "locked",
-    "account",    "priority",           "rejected",    "settling",
-    "broken job", "memory not enforced"};
 
 bool has_broken_pair(const SharingView& view, uint32_t broken_max, std::span<const AppId> apps) {
   for (size_t i = 0; i < apps.size(); ++i) {
@@ -37,10 +30,6 @@ bool settling(const SharingView& view, TimeNs min_residence_ns, const Tenants::G
 }
 
 }  // namespace
-
-std::string_view refusal_name(Refusal refusal) {
-  return kRefusalNames[static_cast<size_t>(refusal)];
-}
 
 Refusal refuse_set(const SharingView& view, const AdmissionRules& rules, const TenantSet& set) {
   if (set.size() <= 1) return Refusal::None;

@@ -1,10 +1,8 @@
-// Admission: whether a job may join others at all, checked before any prediction. Every refusal has
-// a name.
+// Admission: whether a job may join others at all, checked before any prediction.
 #pragma once
 
 #include <cstdint>
 #include <limits>
-#include <string_view>
 
 #include "core/policy/sharing/tenant_set.hpp"
 
@@ -26,7 +24,6 @@ enum class Refusal : uint8_t {
   BrokenJob,   ///< a job failed with neighbours before
   Unenforced,  ///< the GPU does not enforce memory limits
 };
-[[nodiscard]] std::string_view refusal_name(Refusal refusal);
 
 struct AdmissionRules {
   SharingRules sharing{};

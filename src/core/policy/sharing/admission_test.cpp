@@ -139,11 +139,5 @@ TEST_F(GroupAdmission, ARejectedSetStaysRejected) {
   EXPECT_EQ(refuse({}), Refusal::None);
 }
 
-TEST(Admission, EveryRefusalHasAName) {
-  for (int i = 0; i <= static_cast<int>(Refusal::Unenforced); ++i) {
-    EXPECT_FALSE(refusal_name(static_cast<Refusal>(i)).empty());
-  }
-}
-
 }  // namespace
 }  // namespace goban::core::policy

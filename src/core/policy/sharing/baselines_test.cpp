@@ -1,4 +1,4 @@
-// FIFO_packed and Gandiva.
+// The pairing policies.
 #include <gtest/gtest.h>
 #include <set>
 
@@ -14,16 +14,16 @@ const TestSite kSite{.measured = {{.apps = {0, 1}, .slowdown = {1 / 0.9, 1 / 0.9
                                   {.apps = {0, 0}, .slowdown = {1 / 0.385, 1 / 0.385}},
                                   {.apps = {0, 3}, .slowdown = {}, .never = true}}};
 
-std::unique_ptr<Sharing> make_fifo_packed(SharingRules rules) {
-  return test_part("share-packed", {.rules = rules}).sharing;
+std::unique_ptr<Sharing> make_best_pair(SharingRules rules) {
+  return test_part("share-best-pair", {.rules = rules}).sharing;
 }
-std::unique_ptr<Sharing> make_gandiva(SharingRules rules) {
-  return test_part("share-gandiva", {.rules = rules}).sharing;
+std::unique_ptr<Sharing> make_random_pair(SharingRules rules) {
+  return test_part("share-random-pair", {.rules = rules}).sharing;
 }
 
-TEST(FifoPacked, TakesTheHighestSumOfRatesAbove1_5) {
+TEST(BestPair, TakesTheHighestSumOfRatesAbove1_5) {
   TestSharing view(kSite);
-  const auto sharing = make_fifo_packed({});
+  const auto sharing = make_best_pair({});
   EXPECT_EQ(sharing->when(), ShareWhen::IfBlocked);
   EXPECT_EQ(sharing->jobs_per_gpu_max(), 2);
   EXPECT_FALSE(sharing->observes());
@@ -37,9 +37,9 @@ TEST(FifoPacked, TakesTheHighestSumOfRatesAbove1_5) {
   EXPECT_EQ(sharing->choose(view, view.job(job))->level, knowledge::PredictionLevel::Measured);
 }
 
-TEST(FifoPacked, OneNeighbourOfEqualSizeWithinMemory) {
+TEST(BestPair, OneNeighbourOfEqualSizeWithinMemory) {
   TestSharing view(kSite);
-  const auto sharing = make_fifo_packed({});
+  const auto sharing = make_best_pair({});
   view.run({.gpus = 2, .app = 1}, {0, 1});
   const JobId job = view.submit({.app = 0});
   EXPECT_EQ(view.chosen_gpu(*sharing, job), -1);
@@ -53,21 +53,20 @@ TEST(FifoPacked, OneNeighbourOfEqualSizeWithinMemory) {
   EXPECT_EQ(view.chosen_gpu(*sharing, view.submit({.gpus = 0, .app = 0})), -1);
 }
 
-TEST(FifoPacked, SiteRulesOfSharing) {
+TEST(BestPair, SiteRulesOfSharing) {
   TestSharing view(kSite);
   using model::SharingRequest;
   view.run({.app = 1, .account = 1}, {0});
   view.run({.app = 1, .account = 2, .sharing = SharingRequest::Yes}, {1});
   const JobId job = view.submit({.app = 0, .account = 1, .sharing = SharingRequest::Yes});
-  EXPECT_EQ(view.chosen_gpu(*make_fifo_packed({.everyone = false}), job), 1);
-  EXPECT_EQ(view.chosen_gpu(*make_fifo_packed({.within_account = true}), job), 0);
-  EXPECT_EQ(view.chosen_gpu(*make_fifo_packed({.everyone = false, .within_account = true}), job),
-            -1);
+  EXPECT_EQ(view.chosen_gpu(*make_best_pair({.everyone = false}), job), 1);
+  EXPECT_EQ(view.chosen_gpu(*make_best_pair({.within_account = true}), job), 0);
+  EXPECT_EQ(view.chosen_gpu(*make_best_pair({.everyone = false, .within_account = true}), job), -1);
 }
 
-TEST(Gandiva, PairsAtRandomWhileDemandExceedsTheCluster) {
+TEST(RandomPair, PairsAtRandomWhileDemandExceedsTheCluster) {
   TestSharing view(kSite);
-  const auto sharing = make_gandiva({});
+  const auto sharing = make_random_pair({});
   EXPECT_TRUE(sharing->observes());
   for (uint32_t gpu = 0; gpu < 4; ++gpu) view.run({.app = static_cast<int32_t>(gpu)}, {gpu});
   const JobId job = view.submit({.app = 0});
@@ -83,9 +82,9 @@ TEST(Gandiva, PairsAtRandomWhileDemandExceedsTheCluster) {
   EXPECT_EQ(view.chosen_gpu(*sharing, job), view.chosen_gpu(*sharing, job));
 }
 
-TEST(Gandiva, FindsTheOnlyOneFromAnyBeginning) {
+TEST(RandomPair, FindsTheOnlyOneFromAnyBeginning) {
   TestSharing view({.nodes = 4, .measured = kSite.measured});
-  const auto sharing = make_gandiva({});
+  const auto sharing = make_random_pair({});
   for (uint32_t gpu = 0; gpu < 16; ++gpu) {
     view.run({.app = static_cast<int32_t>(gpu % 3), .mem_bytes = (gpu == 9 ? 2 : 15) * kTestGib},
              {gpu});
@@ -97,9 +96,9 @@ TEST(Gandiva, FindsTheOnlyOneFromAnyBeginning) {
   }
 }
 
-TEST(Gandiva, PartsAPairMeasuredBelowOne) {
+TEST(RandomPair, PartsAPairMeasuredBelowOne) {
   TestSharing view(kSite);
-  const auto sharing = make_gandiva({});
+  const auto sharing = make_random_pair({});
   view.run({.app = 0}, {0});
   const JobId good = view.run({.app = 1}, {0});
   view.run({.app = 0}, {1});

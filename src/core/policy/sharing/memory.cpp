@@ -88,16 +88,16 @@ void SharingMemory::add_alone(knowledge::GpuTypeId gpu_type, AppId app, const mo
 }
 
 void SharingMemory::declared(knowledge::GpuTypeId gpu_type, AppId app, const model::AloneUse& use) {
-  model::AloneUse news = use;
+  model::AloneUse unmeasured = use;
   const knowledge::MeasuredSet* known =
       gpu_type.valid() && app.valid() ? history_.find_alone(gpu_type, app) : nullptr;
   if (known != nullptr) {
     if (known->never) return;
-    if (known->util_pct >= 0) news.gpu_util_pct = -1;
-    if (known->power_w >= 0) news.gpu_power_w = -1;
-    if (known->mem_bytes >= 0) news.gpu_mem_bytes = -1;
+    if (known->util_pct >= 0) unmeasured.gpu_util_pct = -1;
+    if (known->power_w >= 0) unmeasured.gpu_power_w = -1;
+    if (known->mem_bytes >= 0) unmeasured.gpu_mem_bytes = -1;
   }
-  add_alone(gpu_type, app, news, kDeclaredSamples);
+  add_alone(gpu_type, app, unmeasured, kDeclaredSamples);
 }
 
 void SharingMemory::measured_alone(knowledge::GpuTypeId gpu_type, AppId app,

@@ -1,22 +1,23 @@
-// FIFO_packed of Gavel (Narayanan et al., OSDI 2020), a baseline of EaCO: a job that does not fit
-// the free GPUs joins one job with the same number of GPUs, the one with the highest sum of both
-// rates, if it is above 1.5. Memory is checked in bytes where peaks are known; Gavel has no model
-// of it.
+// The rule of Gavel's FIFO_packed (Narayanan et al., OSDI 2020), a baseline of EaCO: a job that
+// does not fit the free GPUs joins one job with the same number of GPUs, the one with the highest
+// sum of both rates, if it is above 1.5. Unlike in Gavel, which plans anew in each round, a pair
+// stays together until one of both ends. Memory is checked in bytes where peaks are known; Gavel
+// has no model of it.
 #include "core/policy/part.hpp"
 #include "core/policy/sharing/admission.hpp"
 
 namespace goban::core::policy {
 namespace {
 
-constexpr double kSumOfRatesMin = 1.5;
-constexpr int32_t kJobsPerGpu = 2;
+constexpr double kBestPairSumOfRatesMin = 1.5;
+constexpr int32_t kBestPairJobsPerGpu = 2;
 
-class FifoPacked final : public Sharing {
+class BestPair final : public Sharing {
  public:
-  explicit FifoPacked(SharingRules rules)
-      : admission_{.sharing = rules, .jobs_per_gpu_max = kJobsPerGpu} {}
+  explicit BestPair(SharingRules rules)
+      : admission_{.sharing = rules, .jobs_per_gpu_max = kBestPairJobsPerGpu} {}
 
-  int32_t jobs_per_gpu_max() const override { return kJobsPerGpu; }
+  int32_t jobs_per_gpu_max() const override { return kBestPairJobsPerGpu; }
   ShareWhen when() const override { return ShareWhen::IfBlocked; }
 
   std::optional<SharedPlace> choose(const SharingView& view, const JobState& job) const override {
@@ -24,7 +25,7 @@ class FifoPacked final : public Sharing {
     const Tenants& tenants = view.tenants();
     const TenantTraits joiner = view.traits(job);
     std::optional<SharedPlace> best;
-    double best_sum = kSumOfRatesMin;
+    double best_sum = kBestPairSumOfRatesMin;
     for (const model::KindId id :
          tenants.kinds_of_size(static_cast<uint32_t>(job.request.num_gpus))) {
       const Tenants::Kind& kind = tenants.kind(id);
@@ -50,13 +51,13 @@ class FifoPacked final : public Sharing {
 
 }  // namespace
 
-extern const Part kSharePacked = {
+extern const Part kShareBestPair = {
     .kind = PartKind::Sharing,
-    .name = "share-packed",
+    .name = "share-best-pair",
     .description = "a blocked job joins the one with the highest sum of rates, if above 1.5",
     .install =
         [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& options) {
-          set.sharing = std::make_unique<FifoPacked>(options.rules);
+          set.sharing = std::make_unique<BestPair>(options.rules);
         },
     .knowledge = KnowledgeUse::Required};
 

@@ -1,6 +1,7 @@
-// Gandiva as implemented in Gavel (Narayanan et al., OSDI 2020), a baseline of EaCO: while demand
-// exceeds the cluster, jobs are paired at random with jobs of the same number of GPUs; a pair whose
-// measured rates add up to less than 1 is separated. Memory as in fifo_packed.cpp.
+// After Gandiva in Gavel (Narayanan et al., OSDI 2020), a baseline of EaCO: while demand exceeds
+// the cluster, blocked jobs are paired at random with jobs of the same number of GPUs; a pair whose
+// measured rates add up to less than 1 is separated. Unlike in Gavel, running jobs are not paired
+// and no time is sliced. Memory as in best_pair.cpp.
 #include "base/random.hpp"
 #include "core/policy/part.hpp"
 #include "core/policy/sharing/admission.hpp"
@@ -8,16 +9,16 @@
 namespace goban::core::policy {
 namespace {
 
-constexpr double kSumOfRatesMin = 1.0;
-constexpr int32_t kJobsPerGpu = 2;
+constexpr double kRandomPairSumOfRatesMin = 1.0;
+constexpr int32_t kRandomPairJobsPerGpu = 2;
 constexpr TimeNs kObserveMax_ns = 360 * base::kSecond;  // a round of Gavel
 
-class Gandiva final : public Sharing {
+class RandomPair final : public Sharing {
  public:
-  explicit Gandiva(SharingRules rules)
-      : admission_{.sharing = rules, .jobs_per_gpu_max = kJobsPerGpu} {}
+  explicit RandomPair(SharingRules rules)
+      : admission_{.sharing = rules, .jobs_per_gpu_max = kRandomPairJobsPerGpu} {}
 
-  int32_t jobs_per_gpu_max() const override { return kJobsPerGpu; }
+  int32_t jobs_per_gpu_max() const override { return kRandomPairJobsPerGpu; }
   ShareWhen when() const override { return ShareWhen::IfBlocked; }
   bool observes() const override { return true; }
   TimeNs observe_max_ns() const override { return kObserveMax_ns; }
@@ -42,7 +43,7 @@ class Gandiva final : public Sharing {
     if (!observed || group.jobs.size() < 2) return {};
     const TenantSet set(view, view.tenants().kind(group.kind).gpu_model, group.traits);
     const SetPrediction prediction = set.predict(view);
-    if (prediction.packable() && prediction.sum_of_rates() >= kSumOfRatesMin) return {};
+    if (prediction.packable() && prediction.sum_of_rates() >= kRandomPairSumOfRatesMin) return {};
     return group.jobs.back();
   }
 
@@ -84,14 +85,14 @@ class Gandiva final : public Sharing {
 
 }  // namespace
 
-extern const Part kShareGandiva = {
+extern const Part kShareRandomPair = {
     .kind = PartKind::Sharing,
-    .name = "share-gandiva",
+    .name = "share-random-pair",
     .description =
         "random pairs while demand exceeds the cluster, split if rates sum to less than 1",
     .install =
         [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& options) {
-          set.sharing = std::make_unique<Gandiva>(options.rules);
+          set.sharing = std::make_unique<RandomPair>(options.rules);
         },
     .knowledge = KnowledgeUse::Required};
 
