@@ -28,6 +28,7 @@ class Check {
     if (problem_.empty()) check_promises();
     if (problem_.empty()) check_jobs();
     if (problem_.empty()) check_running();
+    if (problem_.empty()) check_found();
     if (problem_.empty()) check_arrays();
     if (problem_.empty() && image_.tenants) check_tenants(*image_.tenants);
     if (problem_.empty() && image_.sharing) check_sharing(*image_.sharing);
@@ -106,6 +107,19 @@ class Check {
         check_open(cluster_.node_of(gpu));
       }
       check_hosts(job, hosts);
+    }
+  }
+
+  void check_found() {
+    std::set<State::Holder> holders;
+    for (const CoreImage::Found& each : image_.found) {
+      require(holders.insert({each.job, each.gpu}).second && each.job.valid() != each.gpu.valid(),
+              "a holder of found resources is a duplicate or invalid");
+      check_gpus(each.held.gpus);
+      for (const model::HostPart& part : each.held.hosts) {
+        require(part.node.index() < image_.nodes.size(), "node {} is not in the cluster",
+                part.node.value);
+      }
     }
   }
 

@@ -61,6 +61,9 @@ std::span<const Action> Core::apply(const Event& event) {
       if (!state_.node_power().is_waking(event.node)) break;
       state_.resources().reopen(event.node);
       state_.node_power().arrived(event.node, event.at_ns);
+      if (!state_.resources().idle(event.node)) {  // somebody else's job is there
+        state_.node_power().set_idle(event.node, false, event.at_ns);
+      }
       break;
     case EventKind::NodesPromised:
       state_.resources().promised().add({event.reservation,
@@ -70,6 +73,19 @@ std::span<const Action> Core::apply(const Event& event) {
       break;
     case EventKind::PromiseOver:
       state_.end_promise(event.reservation, event.at_ns);
+      break;
+    case EventKind::JobAltered:
+      state_.alter(event);
+      break;
+    case EventKind::ArrayAltered:
+      state_.alter_array(state_.job(state_.slot_of(event.job)).request.array,
+                         event.array.max_running, event.at_ns);
+      break;
+    case EventKind::JobFound:
+      find_job(event);
+      break;
+    case EventKind::FoundOver:
+      state_.drop_found({event.job, event.gpu}, event.at_ns);
       break;
     case EventKind::TimePassed:
       break;
@@ -94,9 +110,49 @@ void Core::break_job(const Event& event) {
   const Slot slot = state_.slot_of(event.job);
   const JobState& job = state_.job(slot);
   if (job.phase != JobPhase::Running) return;
-  if (books_) books_->broke(job, books_->partners(event.job), event.out_of_memory);
+  if (books_ && !event.never_began) {
+    books_->broke(job, books_->partners(event.job), event.out_of_memory);
+  }
   state_.stop(slot, event.at_ns);
   forced_.push_back({.kind = ActionKind::Abandon, .job = event.job});
+}
+
+void Core::find_job(const Event& event) {
+  const State::Holder holder{event.job, event.gpu};
+  state_.drop_found(holder, event.at_ns);
+  const auto withdraw = [&](Slot slot) {
+    state_.stop(slot, event.at_ns);
+    forced_.push_back({.kind = ActionKind::Preempt, .job = state_.job(slot).job});
+  };
+  std::vector<Slot> slots;
+  const auto collect = [&](const auto& meets) {
+    slots.clear();
+    for (const State::Running& running : state_.running()) {
+      if (meets(running.allocation)) slots.push_back(running.slot);
+    }
+    std::ranges::sort(slots, {}, [&](Slot slot) { return state_.job(slot).arrival; });
+  };
+  if (event.job.valid()) {
+    ++mark_;
+    for (const GpuId gpu : event.found->gpus) gpu_mark_[gpu.index()] = mark_;
+    collect([&](const Allocation& each) {
+      return std::ranges::any_of(each.gpus,
+                                 [&](GpuId gpu) { return gpu_mark_[gpu.index()] == mark_; });
+    });
+    for (const Slot slot : slots) withdraw(slot);
+  }
+  state_.hold_found(holder, *event.found, event.at_ns);
+  for (const model::HostPart& part : event.found->hosts) {
+    if (!state_.resources().is_overcommitted(part.node)) continue;
+    collect([&](const Allocation& each) {
+      return std::ranges::find(each.hosts, part.node) != each.hosts.end();
+    });
+    // The last ones first. What remains is held by others.
+    while (!slots.empty() && state_.resources().is_overcommitted(part.node)) {
+      withdraw(slots.back());
+      slots.pop_back();
+    }
+  }
 }
 
 void Core::restore_node(model::NodeId node, TimeNs now) {
@@ -154,6 +210,7 @@ void Core::begin_decision(TimeNs now) {
   decision_.terminated.clear();
   state_.promote_starved(now);
   if (now >= state_.resort_due_ns()) state_.resort(now);
+  if (state_.sorts_in_batches()) state_.sort_batch(now);
   state_.keep_promised_awake(now);
 }
 

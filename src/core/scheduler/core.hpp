@@ -100,6 +100,7 @@ class Core {
   void keep_promises(TimeNs now);
   void end_job(const Event& event);
   void break_job(const Event& event);
+  void find_job(const Event& event);
   void restore_node(model::NodeId node, TimeNs now);
   /// Undoes placements that the policy no longer accepts.
   void review_sharing(TimeNs now);

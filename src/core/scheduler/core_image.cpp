@@ -32,11 +32,14 @@ void State::put_into(CoreImage& image) const {
     CoreImage::Array& out = image.arrays.emplace_back();
     out.array = array;
     out.active = books.active;
+    out.surplus = books.surplus;
     for (const Slot slot : books.held) out.held.push_back(jobs_[slot].job);
   }
   std::ranges::sort(image.arrays, {}, &CoreImage::Array::array);
   for (const Waiter& waiter : waiters_) image.waiters.push_back({waiter.since, waiter.job});
   image.arrivals = arrivals_;
+  image.forecasts = policies_->uses_forecasts;
+  image.head_promise = head_promise_;
   if (uses_accounts_) image.usages = accounts_.usages();
   image.fair_share = fair_share_;
   image.resort_due_ns = resort_due_ns_;
@@ -47,6 +50,9 @@ void State::put_into(CoreImage& image) const {
   }
   const auto promises = resources_.promised().all();
   image.promises.assign(promises.begin(), promises.end());
+  for (const auto& [holder, held] : found_) {
+    image.found.push_back({.job = holder.first, .gpu = holder.second, .held = held});
+  }
   image.num_gpus = speed_.cluster->num_gpus();
   image.node_power = node_power_.image();
   if (tenants_) image.tenants = tenants_->image();
@@ -78,6 +84,7 @@ struct State::Restoring {
     for (const CoreImage::Array& each : image.arrays) {
       ArrayBooks& books = state.arrays_[each.array];
       books.active = each.active;
+      books.surplus = each.surplus;
       for (const JobId job : each.held) books.held.push_back(state.slot_of(job));
     }
     if (state.policies_->starvation_ns == 0) return;
@@ -146,8 +153,8 @@ struct State::Restoring {
         state.enqueue(each.slot, job.waiting_since_ns);
         continue;
       }
-      const WaitQueue::Entry entry{each.queue_key, each.slot, job.request.num_gpus,
-                                   state.shapes_[each.slot], each.shortest_ns};
+      const WaitQueue::Entry entry{each.queue_key,           each.slot, job.request.num_gpus,
+                                   state.shapes_[each.slot], false,     each.shortest_ns};
       if (!is_above(each.set_aside_at, job)) {
         state.queue_of(each.slot).insert(entry);
         continue;
@@ -173,12 +180,17 @@ void State::take_from(const CoreImage& image, bool same_policy) {
   GOBAN_CHECK(jobs_.empty() && arrivals_ == 0, "restore requires a new state");
   if (uses_accounts_) accounts_.restore(image.usages);
   fair_share_ = image.fair_share;
+  if (same_policy) head_promise_ = image.head_promise;
   resort_due_ns_ = image.resort_due_ns;
   Restoring restoring{*this, image, same_policy};
   for (const PromisedNodes::Promise& each : image.promises) resources_.promised().add(each);
   restoring.add_jobs();
   restoring.add_arrays();
   restoring.run_jobs();
+  for (const CoreImage::Found& each : image.found) {
+    resources_.take_found(each.held);
+    found_.emplace(Holder{each.job, each.gpu}, each.held);
+  }
   restoring.restrict_nodes();
   restoring.queue_jobs();
 }
@@ -201,7 +213,9 @@ base::Status Core::restore(const CoreImage& image) {
       !fits) {
     return fits;
   }
-  const bool same_policy = image.policy == policies_.name;
+  // Before forecasts the same name could stand for another order.
+  const bool same_policy =
+      image.policy == policies_.name && image.forecasts == policies_.uses_forecasts;
   state_.take_from(image, same_policy);
   if (books_ && image.sharing) books_->restore(*image.sharing);
   disturbed_ = image.disturbed;

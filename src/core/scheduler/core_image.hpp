@@ -23,11 +23,18 @@ struct CoreImage {
   struct Array {
     model::ArrayId array{};
     int32_t active = 0;
+    int32_t surplus = 0;
     std::vector<JobId> held{};  ///< in order of arrival
   };
   struct Waiter {
     TimeNs since_ns = 0;
     JobId job{};
+  };
+  /// Held by somebody else: by a job, or a GPU that is left out.
+  struct Found {
+    JobId job{};
+    GpuId gpu{};
+    model::FoundAllocation held{};
   };
   struct Node {
     bool is_open = true;
@@ -40,11 +47,15 @@ struct CoreImage {
   std::vector<Array> arrays{};  ///< by ArrayId
   std::vector<Waiter> waiters{};
   uint32_t arrivals = 0;
+  /// The queue and the ends of running jobs rest on forecasts (PolicySet::uses_forecasts).
+  bool forecasts = false;
+  State::HeadPromise head_promise{};
   Accounts::Usages usages{};
   std::vector<double> fair_share{};
   TimeNs resort_due_ns = 0;
   std::vector<Node> nodes{};
   std::vector<PromisedNodes::Promise> promises{};  ///< by reservation
+  std::vector<Found> found{};                      ///< by holder
   uint32_t num_gpus = 0;                           ///< of the cluster
   NodePower::Image node_power{};
   std::optional<Tenants::Image> tenants{};
@@ -65,6 +76,16 @@ struct CoreImage {
 /// `apps[old]` and `gpu_types[old]` are the new ids. Items without a new id become unknown.
 void renumber(CoreImage& image, std::span<const model::AppId> apps,
               std::span<const knowledge::GpuTypeId> gpu_types);
+
+/// New ids of nodes and GPUs, by old id; invalid: it left the cluster.
+struct ClusterNumbers {
+  std::vector<model::NodeId> nodes{};
+  std::vector<GpuId> gpus{};
+};
+
+/// Converts the image to `cluster`. No running job and no reservation may name a node or GPU that
+/// left. Groups of jobs that share GPUs are formed anew; observations in progress end.
+void renumber(CoreImage& image, const ClusterNumbers& numbers, const model::Cluster& cluster);
 
 /// New ids, by old id.
 struct PeopleNumbers {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "core/policy/order/expected_left.hpp"
 
 namespace goban::core::scheduler {
 
@@ -39,7 +40,8 @@ void DecisionBoard::enter(ReservationId whose) {
 HoldSpan DecisionBoard::hold_of(const JobState& job, TimeNs from) const {
   const TimeNs limit = job.request.walltime_limit_ns;
   return {from,
-          limit > 0 ? base::add_saturating(from, limit - job.attained_ns(now_)) : base::kNever};
+          limit > 0 ? base::add_saturating(from, limit - job.attained_ns(now_)) : base::kNever,
+          job.job};
 }
 
 DecisionBoard::Job DecisionBoard::first() {
@@ -71,6 +73,13 @@ DecisionBoard::Job DecisionBoard::after_fitting(Job job, const Gap& gap) {
     if (job == nullptr || within_limits(job)) return job;
     key = state_.queue_key(slot_of(job));
   }
+}
+
+bool DecisionBoard::follows_by_more_than(Job job, Job later, int32_t count) const {
+  if (state_.accounts().has_limits()) return false;
+  const auto most = static_cast<size_t>(count);
+  return state_.queue(whose_).count(state_.queue_key(slot_of(job)),
+                                    state_.queue_key(slot_of(later)), most) > most;
 }
 
 bool DecisionBoard::find(const JobState& job, Allocation& out) {
@@ -129,7 +138,15 @@ bool DecisionBoard::start_in_gap(Job job, Gap& gap) {
   const policy::SpeedModel& speed = state_.speed();
   const double slowdown = speed.slowdown(job->request, allocation.gpus);
   if (state_.duration_ns(*job, slowdown, now_) > gap.duration_ns) {
-    if (job->request.num_gpus > gap.spare_gpus) return false;
+    if (job->request.num_gpus > gap.spare_gpus) {
+      // Until a job starts, equal jobs would get the same GPUs.
+      const bool gets_the_same = books_ == nullptr && policies_.placement->repeatable() &&
+                                 !state_.resources().has_windows();
+      if (gap.by_slowdown && gets_the_same && state_.scales(*job)) {
+        marks_.set_share(state_.shape(*job), state_.lowest_slowdown(*job) / slowdown);
+      }
+      return false;
+    }
     if (!leaves_reserved(*job, allocation)) {
       // Jobs with the same request would get the same result until a job starts.
       if (books_ == nullptr && policies_.placement->repeatable()) {
@@ -154,10 +171,15 @@ void DecisionBoard::release(Slot slot, const OrderKey& key) {
   marks_.clear();
 }
 
+bool DecisionBoard::stays(const JobState& job) const {
+  const bool relaunched = job.starts > 1;
+  return job.request.stays || (relaunched && now_ - job.run_start_ns < policies_.hold_ns);
+}
+
 void DecisionBoard::release_all() {
   std::vector<std::pair<OrderKey, Slot>> order;
   for (const State::Running& running : state_.running()) {
-    if (state_.job(running.slot).request.stays) continue;
+    if (stays(state_.job(running.slot))) continue;
     order.emplace_back(state_.key(state_.job(running.slot), now_), running.slot);
   }
   std::ranges::sort(order);
@@ -172,7 +194,7 @@ void DecisionBoard::build_tail() {
     if (job.run_start_ns == now_ && std::ranges::find(started_, running.slot) != started_.end()) {
       continue;
     }
-    if (job.request.stays || job.request.reservation != whose_) continue;
+    if (stays(job) || job.request.reservation != whose_) continue;
     tail_.push_back({state_.key(job, now_), running.slot, job.request.num_gpus});
   }
   std::ranges::make_heap(tail_, {}, &Evictable::key);
@@ -183,10 +205,48 @@ void DecisionBoard::keep_in_tail(const Evictable& each) {
   std::ranges::push_heap(tail_, {}, &Evictable::key);
 }
 
-bool DecisionBoard::gives_way(const Evictable& each, const JobState& job) const {
+bool DecisionBoard::gives_way(const Evictable& each, const JobState& job) {
   const bool by_priority = policies_.preemption == policy::Preemption::ByPriority;
   return each.key > state_.queue_key(state_.slot_of(job.job)) &&
-         (!by_priority || state_.job(each.slot).request.priority < job.request.priority);
+         (!by_priority || state_.job(each.slot).request.priority < job.request.priority) &&
+         (!policies_.price.asked || pays(state_.job(each.slot), job));
+}
+
+TimeNs DecisionBoard::expected_wait_ns(const JobState& job) {
+  if (!has_expected_) {
+    has_expected_ = true;
+    for (const State::Running& running : state_.running()) {
+      const JobState& each = state_.job(running.slot);
+      expected_.push_back({policy::expected_left_ns(each, now_), each.request.num_gpus});
+    }
+    std::ranges::sort(expected_, {}, &Expected::left_ns);
+  }
+  int64_t free = free_gpus();
+  for (const Expected& each : expected_) {
+    if (free >= job.request.num_gpus) return 0;
+    free += each.gpus;
+    if (free >= job.request.num_gpus) return each.left_ns;
+  }
+  return base::kNever;
+}
+
+bool DecisionBoard::pays(const JobState& victim, const JobState& job) {
+  /// What the victim loses must be less than this share of what it still has to run.
+  constexpr int64_t kShare = 4;
+  constexpr TimeNs kWaitedLong_ns = base::kDay;
+  const TimeNs waited = now_ - job.waiting_since_ns;
+  const bool precedes = job.request.priority > victim.request.priority;
+  // A promised start keeps jobs from starving. Where nothing can be promised, patience ends.
+  const bool starves = !state_.head_promise().job.valid() && waited >= kWaitedLong_ns;
+  if (precedes || starves) return true;
+  const policy::PreemptionPrice& price = policies_.price;
+  TimeNs cost = base::add_saturating(price.restart_ns, policy::expected_left_ns(job, now_));
+  if (price.checkpoint_ns > 0) {
+    cost = base::add_saturating(cost, (now_ - victim.run_start_ns) % price.checkpoint_ns);
+  }
+  if (cost > policy::expected_left_ns(victim, now_) / kShare) return false;
+  // Jobs ahead of it may take what becomes free: who has waited for long is expected to go on.
+  return cost <= std::max(expected_wait_ns(job), waited);
 }
 
 bool DecisionBoard::spared(const JobState& job) const {
@@ -260,12 +320,14 @@ TimeNs DecisionBoard::estimate_ns(Job job) const { return state_.duration_ns(*jo
 
 BackfillReservation DecisionBoard::earliest_start(Job job) {
   const Resources& resources = state_.resources();
-  if (job->request.resource_type.valid() && !resources.has_windows()) {
+  const bool some_found = !state_.found().empty();
+  if (job->request.resource_type.valid() && !resources.has_windows() && !some_found) {
     typed_.emplace(state_, *job, now_);
     // Jobs that do not use the reserved room may run longer.
     return {typed_->start_ns(), std::numeric_limits<int32_t>::max()};
   }
-  if (!policies_.fungible || books_ != nullptr || state_.resources().restricted(job->request)) {
+  if (!policies_.fungible || books_ != nullptr || some_found ||
+      resources.restricted(job->request)) {
     return reserve_by_trial(*job);
   }
   BackfillReservation reservation;
@@ -285,6 +347,16 @@ BackfillReservation DecisionBoard::earliest_start(Job job) {
   return reservation;
 }
 
+std::vector<DecisionBoard::End> DecisionBoard::ends() const {
+  std::vector<End> out;
+  for (const auto& [end, slot] : state_.ends()) out.push_back({.at_ns = end, .slot = slot});
+  for (const auto& [holder, found] : state_.found()) {
+    out.push_back({.at_ns = found.until_ns, .found = &found});
+  }
+  if (!state_.found().empty()) std::ranges::stable_sort(out, {}, &End::at_ns);
+  return out;
+}
+
 BackfillReservation DecisionBoard::reserve_by_trial(const JobState& job) {
   Resources trial = state_.resources();
   const auto fits = [&](TimeNs start) {
@@ -296,12 +368,17 @@ BackfillReservation DecisionBoard::reserve_by_trial(const JobState& job) {
   // Nodes become available when their jobs end, and when reservations start and end.
   const std::vector<TimeNs> changes = trial.promised().changes_after(now_);
   auto change = changes.begin();
-  for (const auto& [end, slot] : state_.ends()) {
+  for (const End& each : ends()) {
+    const TimeNs end = each.at_ns;
     if (end == base::kNever) break;
     for (; change != changes.end() && *change < end; ++change) {
       if (fits(*change)) return {*change, kAnyNumber};
     }
-    trial.give(state_.job(slot).request, state_.allocation(slot));
+    if (each.found != nullptr) {
+      trial.give_found(*each.found);
+    } else {
+      trial.give(state_.job(each.slot).request, state_.allocation(each.slot));
+    }
     const TimeNs start = std::max(end, now_);
     if (fits(start)) return {start, kAnyNumber};
   }
@@ -311,10 +388,64 @@ BackfillReservation DecisionBoard::reserve_by_trial(const JobState& job) {
   return {};
 }
 
-void DecisionBoard::visit_ends(const std::function<void(TimeNs, int32_t)>& visit) {
+DecisionBoard::Job DecisionBoard::promised() {
+  if (whose_.valid()) return nullptr;
+  const State::HeadPromise& promise = state_.head_promise();
+  if (!promise.job.valid() || !state_.is_active(promise.job)) return nullptr;
+  const Slot slot = state_.slot_of(promise.job);
+  if (state_.job(slot).phase != model::JobPhase::Waiting) return nullptr;
+  if (state_.queue(whose_).find(state_.queue_key(slot)) == nullptr) return nullptr;
+  return &state_.job(slot);
+}
+
+bool DecisionBoard::counts_suffice(const JobState& job) const {
+  return books_ == nullptr && policies_.fungible && state_.found().empty() &&
+         !job.request.resource_type.valid() && !state_.resources().restricted(job.request);
+}
+
+void DecisionBoard::promise(Job job) {
+  if (whose_.valid()) return;
+  state_.set_head_promise({});
+  if (!counts_suffice(*job)) return;
+  const BackfillReservation reserved = earliest_start(job);
+  if (reserved.start_ns != base::kNever) state_.set_head_promise({job->job, reserved.start_ns});
+}
+
+BackfillReservation DecisionBoard::promised_start(Job job) {
+  if (books_ != nullptr) return {};
+  const State::HeadPromise promise = state_.head_promise();
+  const bool is_promised = !whose_.valid() && promise.job == job->job;
+  if (!is_promised || !counts_suffice(*job)) return earliest_start(job);
+  BackfillReservation reservation{.start_ns = std::max(promise.at_ns, now_)};
+  int32_t free = free_gpus();
   for (const auto& [end, slot] : state_.ends()) {
-    if (state_.job(slot).request.reservation != whose_) continue;
-    visit(std::max(end, now_), state_.job(slot).request.num_gpus);
+    if (end > reservation.start_ns) break;
+    free += state_.job(slot).request.num_gpus;
+  }
+  reservation.spare_gpus = std::max(free - job->request.num_gpus, 0);
+  return reservation;
+}
+
+bool DecisionBoard::start_in_gap_or_make_room(Job job, Gap& gap) {
+  if (job->request.num_gpus <= free_gpus()) return start_in_gap(job, gap);
+  const bool short_enough = state_.duration_ns(*job, 1, now_) <= gap.duration_ns;
+  if (!short_enough && job->request.num_gpus > gap.spare_gpus) return false;
+  build_tail();
+  if (tail_.empty() || tail_.front().key < state_.queue_key(slot_of(job))) return false;
+  if (!make_room_and_start(job)) return false;
+  if (!short_enough) gap.spare_gpus -= job->request.num_gpus;
+  return true;
+}
+
+void DecisionBoard::visit_ends(const std::function<void(TimeNs, int32_t)>& visit) {
+  for (const End& each : ends()) {
+    if (each.found != nullptr) {
+      if (!whose_.valid()) {
+        visit(std::max(each.at_ns, now_), static_cast<int32_t>(each.found->gpus.size()));
+      }
+    } else if (state_.job(each.slot).request.reservation == whose_) {
+      visit(std::max(each.at_ns, now_), state_.job(each.slot).request.num_gpus);
+    }
   }
 }
 

@@ -32,11 +32,16 @@ class DecisionBoard final : public policy::Board {
   Job first() override;
   Job after(Job job) override;
   Job after_fitting(Job job, const policy::Gap& gap) override;
+  bool follows_by_more_than(Job job, Job later, int32_t count) const override;
   bool start(Job job) override;
   bool start_in_gap(Job job, policy::Gap& gap) override;
   bool make_room_and_start(Job job) override;
   TimeNs estimate_ns(Job job) const override;
   policy::BackfillReservation earliest_start(Job job) override;
+  Job promised() override;
+  void promise(Job job) override;
+  policy::BackfillReservation promised_start(Job job) override;
+  bool start_in_gap_or_make_room(Job job, policy::Gap& gap) override;
   void visit_ends(const std::function<void(TimeNs, int32_t)>& visit) override;
 
   /// A running job that lost its resources in this decision; it may have been placed again.
@@ -79,10 +84,26 @@ class DecisionBoard final : public policy::Board {
   /// tried on a copy first; only jobs whose resources are needed are evicted.
   [[nodiscard]] bool make_room_by_trial(const JobState& job);
   [[nodiscard]] HoldSpan hold_of(const JobState& job, TimeNs from) const;
-  [[nodiscard]] bool gives_way(const Evictable& each, const JobState& job) const;
+  /// The running job keeps its GPUs in this decision, whatever the order.
+  [[nodiscard]] bool stays(const JobState& job) const;
+  [[nodiscard]] bool gives_way(const Evictable& each, const JobState& job);
+  /// What the preemption costs is less than what the waiting job gains.
+  [[nodiscard]] bool pays(const JobState& victim, const JobState& job);
+  /// Time until enough running jobs are expected to have ended for the job; a lower bound.
+  [[nodiscard]] TimeNs expected_wait_ns(const JobState& job);
   /// The job must not be preempted.
   [[nodiscard]] bool spared(const JobState& job) const;
+  /// The job starts whenever enough GPUs are free: its start can be promised by numbers alone.
+  [[nodiscard]] bool counts_suffice(const JobState& job) const;
   [[nodiscard]] policy::BackfillReservation reserve_by_trial(const JobState& job);
+  /// When a running job, or one that somebody else started, will leave its resources.
+  struct End {
+    TimeNs at_ns = base::kNever;
+    Slot slot = 0;
+    const model::FoundAllocation* found = nullptr;  ///< null: of `slot`
+  };
+  /// Ascending.
+  [[nodiscard]] std::vector<End> ends() const;
   void build_tail();
   void keep_in_tail(const Evictable& each);
   [[nodiscard]] Slot slot_of(Job job) const { return state_.slot_of(job->job); }
@@ -100,6 +121,13 @@ class DecisionBoard final : public policy::Board {
   std::vector<Slot> started_;
   std::vector<Evictable> tail_;  ///< heap of the jobs that ran before this decision, last first
   bool has_tail_ = false;
+  /// How long a running job is expected to go on.
+  struct Expected {
+    TimeNs left_ns = 0;
+    int32_t gpus = 0;
+  };
+  std::vector<Expected> expected_;  ///< ascending; as of its first use in this decision
+  bool has_expected_ = false;
   ShapeMarks marks_;     ///< shapes that cannot be placed, or would delay the reserved job
   Allocation reserved_;  ///< set by earliest_start if found by trial
   std::optional<TypedBackfillReservation> typed_;  ///< set by earliest_start for a typed job

@@ -79,8 +79,17 @@ WaitReason why_waiting(const Core& core, JobId id, TimeNs now, uint64_t seed) {
     why.reservation_ns = promise->start_ns;
     return why;
   }
+  const State::HeadPromise& head_promise = state.head_promise();
+  const bool is_promised = head_promise.job.valid() && state.is_active(head_promise.job) &&
+                           state.job(state.slot_of(head_promise.job)).phase == JobPhase::Waiting;
   const auto* first = queue.first();
-  if (first != entry) {
+  if (is_promised && !job.request.reservation.valid()) {
+    why.is_behind = head_promise.job != id;
+    if (why.is_behind) {
+      why.head = head_promise.job;
+      why.head_start_ns = head_promise.at_ns;
+    }
+  } else if (first != entry) {
     const JobState& head = state.job(first->slot);
     why.is_behind = true;
     why.head = head.job;

@@ -20,6 +20,7 @@ using model::ReservationId;
 struct HoldSpan {
   TimeNs from_ns = 0;
   TimeNs until_ns = base::kNever;
+  model::JobId job{};  ///< invalid: no job in particular
 };
 
 class PromisedNodes {

@@ -18,6 +18,7 @@ Resources::Resources(const policy::SpeedModel& speed, const policy::Placement& p
       bins_(empty_bins()),
       promised_(speed.cluster->nodes().size()),
       held_(speed.cluster->num_gpus()),
+      found_(speed.cluster->num_gpus()),
       jobs_per_gpu_max_(static_cast<uint8_t>(jobs_per_gpu_max)) {
   GOBAN_CHECK(jobs_per_gpu_max > 0 && jobs_per_gpu_max <= UINT8_MAX);
   for (const model::Node& node : cluster_->nodes()) rooms_.push_back({.host = node.host});
@@ -59,8 +60,11 @@ bool Resources::find(const JobRequest& job, HoldSpan hold, uint64_t seed, Alloca
   if (job.resource_type.valid()) return find_instances(job, hold, seed, out);
   GOBAN_CHECK(job.num_gpus > 0);
   out.gpus.reserve(static_cast<size_t>(job.num_gpus));
-  const policy::PlacementRequest request{
-      .job = &job, .num_gpus = static_cast<uint32_t>(job.num_gpus), .seed = seed};
+  const policy::PlacementRequest request{.job = &job,
+                                         .num_gpus = static_cast<uint32_t>(job.num_gpus),
+                                         .seed = seed,
+                                         .id = hold.job,
+                                         .start_ns = hold.from_ns};
   if (!has_windows()) return placement_->place({&speed_, &free_, &bins_}, request, out);
 
   std::vector<NodeId> nodes;
@@ -124,9 +128,13 @@ Resources::Part& Resources::part_of_type(model::ResourceTypeId id) {
 }
 
 bool Resources::place_instances(const JobRequest& job, const model::ResourceType& type,
-                                uint64_t seed, Part& part, Allocation& out) const {
-  const policy::PlacementRequest request{
-      .job = &job, .num_gpus = static_cast<uint32_t>(type.gpus), .one_node = true, .seed = seed};
+                                HoldSpan hold, uint64_t seed, Part& part, Allocation& out) const {
+  const policy::PlacementRequest request{.job = &job,
+                                         .num_gpus = static_cast<uint32_t>(type.gpus),
+                                         .one_node = true,
+                                         .seed = seed,
+                                         .id = hold.job,
+                                         .start_ns = hold.from_ns};
   for (int32_t instance = 0; instance < job.instances; ++instance) {
     Allocation share;
     if (!placement_->place({&speed_, &part.free, &part.bins}, request, share)) return false;
@@ -164,7 +172,7 @@ bool Resources::find_instances(const JobRequest& job, HoldSpan hold, uint64_t se
   if (!has_windows()) {
     Part& part = part_of_type(job.resource_type);
     found = static_cast<int64_t>(type.gpus) * job.instances <= part.free.total() &&
-            place_instances(job, type, seed, part, out);
+            place_instances(job, type, hold, seed, part, out);
     for (const NodeId node : out.hosts) sync(part, type, node, rooms_[node.index()].host);
   } else {
     std::vector<NodeId> nodes;
@@ -175,7 +183,7 @@ bool Resources::find_instances(const JobRequest& job, HoldSpan hold, uint64_t se
       }
     }
     Part part = part_of(nodes);
-    found = place_instances(job, type, seed, part, out);
+    found = place_instances(job, type, hold, seed, part, out);
   }
   if (!found) out = {};
   return found;
@@ -219,6 +227,7 @@ bool Resources::can_take(const JobRequest& job, const Allocation& allocation) co
   if (std::ranges::adjacent_find(gpus) != gpus.end()) return false;
   for (const GpuId gpu : gpus) {
     if (gpu.index() >= held_.size() || held_[gpu.index()] >= jobs_per_gpu_max_) return false;
+    if (held_[gpu.index()] == 0 && !is_left(gpu)) return false;
     if (!rooms_[cluster_->node_of(gpu).index()].open) return false;
   }
   if (allocation.hosts.empty()) return true;
@@ -243,6 +252,7 @@ void Resources::take(const JobRequest& job, const Allocation& allocation) {
     uint8_t& jobs = held_[gpu.index()];
     GOBAN_CHECK(jobs < jobs_per_gpu_max_, "a GPU has too many jobs");
     if (jobs++ > 0) continue;
+    if (found_[gpu.index()] > 0) continue;  // left out while it was held: its job returns to it
     GOBAN_CHECK(free_.is_free(gpu), "a GPU is taken that is not free");
     take_gpu(gpu);
   }
@@ -258,13 +268,40 @@ void Resources::give(const JobRequest& job, const Allocation& allocation) {
   for (const GpuId gpu : allocation.gpus) {
     uint8_t& jobs = held_[gpu.index()];
     GOBAN_CHECK(jobs > 0, "a GPU is given back twice");
-    if (--jobs > 0) continue;
+    if (--jobs > 0 || !is_left(gpu)) continue;
     if (rooms_[cluster_->node_of(gpu).index()].open) give_gpu(gpu);
   }
   for (const NodeId node : allocation.hosts) {
     rooms_[node.index()].host += cluster_->resource_type(job.resource_type).host;
   }
   follow(allocation);
+}
+
+void Resources::take_found(const model::FoundAllocation& found) {
+  for (const GpuId gpu : found.gpus) {
+    const NodeId node = cluster_->node_of(gpu);
+    if (is_left(gpu) && rooms_[node.index()].open) take_gpu(gpu);
+    ++found_[gpu.index()];
+    sync_types(node);
+  }
+  for (const model::HostPart& part : found.hosts) {
+    rooms_[part.node.index()].host -= part.host;
+    sync_types(part.node);
+  }
+}
+
+void Resources::give_found(const model::FoundAllocation& found) {
+  for (const GpuId gpu : found.gpus) {
+    GOBAN_CHECK(found_[gpu.index()] > 0, "a found GPU is given back twice");
+    --found_[gpu.index()];
+    const NodeId node = cluster_->node_of(gpu);
+    if (is_left(gpu) && rooms_[node.index()].open) give_gpu(gpu);
+    sync_types(node);
+  }
+  for (const model::HostPart& part : found.hosts) {
+    rooms_[part.node.index()].host += part.host;
+    sync_types(part.node);
+  }
 }
 
 void Resources::follow(const Allocation& allocation) {
@@ -287,7 +324,7 @@ void Resources::close(NodeId id) {
   room.open = false;
   const model::Node& node = cluster_->node(id);
   for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
-    if (held_[gpu] == 0) take_gpu(GpuId(gpu));
+    if (is_left(GpuId(gpu))) take_gpu(GpuId(gpu));
   }
   sync_types(id);
 }
@@ -303,7 +340,7 @@ void Resources::reopen(NodeId id) {
   room.open = true;
   const model::Node& node = cluster_->node(id);
   for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
-    if (held_[gpu] == 0) give_gpu(GpuId(gpu));
+    if (is_left(GpuId(gpu))) give_gpu(GpuId(gpu));
   }
   sync_types(id);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/model/action.hpp"
+#include "core/model/found.hpp"
 #include "core/policy/placement/placement.hpp"
 #include "core/scheduler/promised_nodes.hpp"
 
@@ -28,6 +29,13 @@ class Resources {
 
   void take(const JobRequest& job, const Allocation& allocation);
   void give(const JobRequest& job, const Allocation& allocation);
+  /// Somebody else holds these, or has left them. They may be held already, also by jobs.
+  void take_found(const model::FoundAllocation& found);
+  void give_found(const model::FoundAllocation& found);
+  /// More host resources of the node are held than it has.
+  [[nodiscard]] bool is_overcommitted(NodeId id) const {
+    return !rooms_[id.index()].host.covers(model::HostResources{});
+  }
 
   /// Free resources of one node.
   struct NodeRoom {
@@ -56,7 +64,7 @@ class Resources {
   /// True if the job can take the allocation: its GPUs have fewer jobs than the maximum, its nodes
   /// are usable, and the host resources are free.
   [[nodiscard]] bool can_take(const JobRequest& job, const Allocation& allocation) const;
-  /// One of the GPUs is held.
+  /// One of the GPUs is held by a job.
   [[nodiscard]] bool is_held(std::span<const model::GpuId> gpus) const;
 
   /// Nothing on the node is held, and it is open.
@@ -105,9 +113,13 @@ class Resources {
   /// Places the instances one by one on `part` and removes each from it. `out.hosts` gets the nodes
   /// used, incomplete if not all instances fit.
   [[nodiscard]] bool place_instances(const JobRequest& job, const model::ResourceType& type,
-                                     uint64_t seed, Part& part, Allocation& out) const;
+                                     HoldSpan hold, uint64_t seed, Part& part,
+                                     Allocation& out) const;
   [[nodiscard]] bool find_hosts(const JobRequest& job, const model::ResourceType& type,
                                 HoldSpan hold, Allocation& out) const;
+  [[nodiscard]] bool is_left(model::GpuId gpu) const {
+    return held_[gpu.index()] == 0 && found_[gpu.index()] == 0;
+  }
   void give_gpu(model::GpuId gpu);
   void take_gpu(model::GpuId gpu);
 
@@ -121,7 +133,8 @@ class Resources {
   PromisedNodes promised_;
   /// By resource type: free resources of nodes with room for an instance. Built on first use.
   std::vector<std::optional<Part>> types_;
-  std::vector<uint8_t> held_;  ///< by GPU: number of jobs
+  std::vector<uint8_t> held_;    ///< by GPU: number of jobs
+  std::vector<uint32_t> found_;  ///< by GPU: number of FoundAllocations
   uint8_t jobs_per_gpu_max_;
   size_t num_limited_ = 0;  ///< nodes with usable_until < kNever
 };

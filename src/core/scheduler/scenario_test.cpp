@@ -6,6 +6,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "base/number.hpp"
@@ -32,6 +33,7 @@ struct Scenario {
   model::JobHistory history;
   std::string rules;  ///< TOML, from the lines `rule`
   std::vector<model::Event> incidents;
+  std::map<std::string, model::FoundAllocation> found;  ///< by the name of a job started elsewhere
   std::vector<std::string> expected;
   std::shared_ptr<policy::SiteKnowledge> knowledge;  ///< null: the scenario has none
   std::vector<knowledge::MeasuredSet> true_sets;
@@ -176,7 +178,9 @@ class Timeline final : public study::simulator::Observer {
     add(now, fmt::format("awake n{}", node.value));
   }
   void job_ended(TimeNs now, JobId job, study::simulator::JobEnd end) override {
-    add(now, end == study::simulator::JobEnd::TimedOut ? "timeout" : "finish", job, "");
+    const bool timed_out = end == study::simulator::JobEnd::TimedOut;
+    const bool cancelled = end == study::simulator::JobEnd::Cancelled;
+    add(now, timed_out ? "timeout" : cancelled ? "cancel" : "finish", job, "");
   }
   std::vector<std::string> lines;
 
@@ -250,6 +254,33 @@ void add_job(Scenario& s, std::istringstream& words) {
   s.history.job_names.add(name);
 }
 
+/// What Goban did not start: found NAME GPUS..., gone NAME.
+void add_found(Scenario& s, model::Event event, const std::string& name,
+               std::istringstream& words) {
+  constexpr uint32_t kFirst = 1'000'000;
+  model::FoundAllocation& held = s.found[name];
+  for (uint32_t gpu = 0; words >> gpu;) held.gpus.emplace_back(gpu);
+  event.job = model::JobId(kFirst + static_cast<uint32_t>(name.front()));
+  event.found = &held;
+  s.incidents.push_back(event);
+}
+
+/// decline JOB NODE: it did not start there, and nothing else does for a while.
+void add_decline(Scenario& s, model::Event event, std::istringstream& words) {
+  uint32_t node = 0;
+  words >> node;
+  const model::Node& there = s.cluster->node(model::NodeId(node));
+  for (uint32_t gpu = there.first_gpu; gpu < there.end_gpu(); ++gpu) {
+    model::FoundAllocation& held = s.found[fmt::format("declined {}", gpu)];
+    held.gpus = {model::GpuId(gpu)};
+    model::Event out{.kind = model::EventKind::JobFound, .at_ns = event.at_ns, .found = &held};
+    out.gpu = model::GpuId(gpu);
+    s.incidents.push_back(out);
+  }
+  event.never_began = true;
+  s.incidents.push_back(event);
+}
+
 void add_incident(Scenario& s, std::istringstream& words) {
   std::string at;
   std::string what;
@@ -257,13 +288,20 @@ void add_incident(Scenario& s, std::istringstream& words) {
   words >> at >> what >> whom;
   model::Event event;
   event.at_ns = time_of(at);
-  if (what == "break" || what == "oom") {
-    event.kind = model::EventKind::JobBroke;
+  if (what == "restart") return;  // of an engine's daemon
+  if (what == "found" || what == "gone") {
+    event.kind = what == "found" ? model::EventKind::JobFound : model::EventKind::FoundOver;
+    return add_found(s, event, whom, words);
+  }
+  const std::set<std::string> of_jobs = {"break", "oom", "requeue", "decline", "cancel"};
+  if (of_jobs.contains(what)) {
+    event.kind = what == "cancel" ? model::EventKind::JobKilled : model::EventKind::JobBroke;
     event.out_of_memory = what == "oom";
     for (uint32_t i = 0; i < s.history.jobs.size(); ++i) {
       if (s.history.job_names[i] == whom) event.job = model::JobId(i);
     }
     ASSERT_TRUE(event.job.valid()) << whom;
+    if (what == "decline") return add_decline(s, event, words);
     s.incidents.push_back(event);
     return;
   }
@@ -300,6 +338,8 @@ void read(const std::filesystem::path& path, Scenario& s) {
       add_incident(s, words);
     } else if (key == "expect") {
       expecting = true;
+    } else if (key == "engines") {
+      continue;  // for tests/engines
     } else if (key == "rule") {
       std::string toml;
       std::getline(words, toml);
@@ -365,9 +405,11 @@ TEST_P(ScenarioTest, TimelineIsAsWritten) {
 
 std::vector<std::filesystem::path> scenario_files() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(GOBAN_SOURCE_DIR "/tests/scenario")) {
-    if (entry.path().extension() == ".scn") files.push_back(entry.path());
+  for (const char* folder :
+       {GOBAN_SOURCE_DIR "/tests/scenario", GOBAN_SOURCE_DIR "/tests/engines"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().extension() == ".scn") files.push_back(entry.path());
+    }
   }
   std::ranges::sort(files);
   return files;

@@ -96,7 +96,6 @@ class SharingBooks final : public policy::SharingView {
 
   /// Earliest end of an observation; kNever if there is none.
   [[nodiscard]] TimeNs next_deadline_ns() const;
-  [[nodiscard]] bool observing() const { return !observations_.empty(); }
   [[nodiscard]] int64_t num_undone() const { return num_undone_; }
 
   /// The observation of a provisional placement: the jobs of its group are measured.

@@ -26,7 +26,7 @@ std::string_view sharing_of(const policy::Composition& composition) {
 
 int32_t jobs_per_gpu_max(const policy::Composition& composition) {
   const std::string_view sharing = sharing_of(composition);
-  const bool gavel = sharing == "share-packed" || sharing == "share-gandiva";
+  const bool gavel = sharing == "share-best-pair" || sharing == "share-random-pair";
   return !gavel ? composition.options.limits.jobs_per_gpu_max : 2;
 }
 
@@ -119,7 +119,7 @@ class Follower final : public study::simulator::Observer {
       // An eviction after the join voids the observation at once.
       const bool evicts = run_.composition.preemption() != policy::Preemption::None;
       const bool voided = evicts && provision->second.since == decision.at_ns;
-      const bool observes = sharing_of(run_.composition) != "share-packed" && !evicts;
+      const bool observes = sharing_of(run_.composition) != "share-best-pair" && !evicts;
       if (observes) RC_ASSERT(provision->second.until > provision->second.since);
       if (!anew && !voided) check_unlocked(decision.at_ns, GpuId(gpu));
       provisional_.erase(provision);
@@ -159,7 +159,7 @@ class Follower final : public study::simulator::Observer {
 
   void note(const std::string& line) { log += line + "\n"; }
   [[nodiscard]] const policy::SiteKnowledge& known() const { return *run_.options.knowledge; }
-  [[nodiscard]] const model::Job& job(JobId id) const { return run_.history.jobs[id.index()]; }
+  [[nodiscard]] model::Job job(JobId id) const { return run_.history.jobs[id.index()]; }
   [[nodiscard]] const model::TrainingFacts& facts(JobId id) const {
     return run_.history.training[id.index()];
   }
@@ -371,10 +371,12 @@ TEST(SharingProperty, BooksWorkAndRulesHoldUnderEveryPolicy) {
     Follower follower(run);
     const auto result = run.simulate(&follower);
     if (!result) RC_FAIL(run.composition.name + ": " + result.error().message);
-    for (const study::simulator::JobOutcome& outcome : result->outcomes) {
+    for (size_t i = 0; i < result->outcomes.size(); ++i) {
+      const study::simulator::JobOutcome& outcome = result->outcomes[i];
+      const study::simulator::SharedOutcome beside = result->shared_of(i);
       RC_ASSERT(outcome.end == study::simulator::JobEnd::Finished);
-      RC_ASSERT(outcome.undone + outcome.moved <= outcome.preemptions);
-      moves += outcome.moved;
+      RC_ASSERT(beside.undone + beside.moved <= outcome.preemptions);
+      moves += beside.moved;
     }
     RC_ASSERT(result->undone == follower.undos);
     shared += follower.shared;
@@ -444,8 +446,8 @@ TEST(SharingProperty, WithAnExactPredictorEacoBreaksNoDeadline) {
     const auto result = run.simulate(&starts);
     if (!result) RC_FAIL(result.error().message);
     for (size_t i = 0; i < result->outcomes.size(); ++i) {
-      shared += result->outcomes[i].shared;
-      moved += result->outcomes[i].moved;
+      shared += result->shared_of(i).shared;
+      moved += result->shared_of(i).moved;
       const TimeNs deadline_ns = run.history.training[i].deadline_ns;
       if (deadline_ns < 0) continue;
       const TimeNs due_ns = run.history.jobs[i].request.submit_ns + deadline_ns;

@@ -35,6 +35,7 @@ State::State(const policy::SpeedModel& speed, const policy::PolicySet& policies,
     tenants_.emplace(*speed.cluster);
   }
   uses_accounts_ = policies.order->uses_fair_share() || accounts_.has_limits();
+  batches_ = policies.order->batches();
 }
 
 void State::submit(const model::Event& submitted) {
@@ -51,6 +52,7 @@ void State::submit(const model::Event& submitted) {
   }
   JobState& job = jobs_[slot];
   job = {.request = *submitted.request, .job = submitted.job, .arrival = arrivals_++};
+  job.forecast = submitted.forecast;
   if (submitted.training != nullptr) job.training = *submitted.training;
   if (job.training.sharing == model::SharingRequest::Unsaid) {
     job.training.sharing = policies_->rules->sharing_of(job.request.partition);
@@ -92,10 +94,22 @@ void State::wait(Slot slot, TimeNs now) {
 }
 
 void State::enqueue(Slot slot, TimeNs now) {
+  insert(slot, now);
+  const bool asks = batches_ == policy::KeyBatches::Newcomers;
+  if (asks && !policies_->order->is_final(jobs_[slot])) newcomers_.push_back(jobs_[slot].job);
+}
+
+void State::insert(Slot slot, TimeNs now) {
   const JobState& job = jobs_[slot];
-  const TimeNs shortest = policies_->needs_estimates ? shortest_ns(job, now) : 0;
+  const bool estimates = policies_->needs_estimates;
   queue_keys_[slot] = key(job, now);
-  queue_of(slot).insert({queue_keys_[slot], slot, job.request.num_gpus, shapes_[slot], shortest});
+  queue_of(slot).insert(
+      {.key = queue_keys_[slot],
+       .slot = slot,
+       .gpus = job.request.num_gpus,
+       .shape = shapes_[slot],
+       .scales = estimates && scales(job),
+       .duration_ns = estimates ? duration_ns(job, lowest_slowdown(job), now) : 0});
 }
 
 WaitQueue& State::queue_of(Slot slot) {
@@ -166,8 +180,17 @@ void State::resort(TimeNs now) {
   GOBAN_CHECK(period > 0);
   resort_due_ns_ = (now / period + 1) * period;
   if (policies_->order->uses_fair_share()) fair_share_ = accounts_.fair_share(now);
+  sort_all(now);
+}
+
+void State::sort_all(TimeNs now) {
   const auto sort_anew = [&](WaitQueue& queue) {
     std::vector<WaitQueue::Entry> entries = queue.take_all();
+    if (sorts_in_batches() && !entries.empty()) {
+      std::vector<const JobState*> jobs;
+      for (const WaitQueue::Entry& entry : entries) jobs.push_back(&jobs_[entry.slot]);
+      prepare_keys(jobs, now);
+    }
     for (WaitQueue::Entry& entry : entries) {
       entry.key = key(jobs_[entry.slot], now);
       queue_keys_[entry.slot] = entry.key;
@@ -178,6 +201,43 @@ void State::resort(TimeNs now) {
   sort_anew(queue_);
   for (auto& [whose, queue] : queues_of_reservations_) sort_anew(queue);
   for (auto& [node, aside] : set_aside_) sort_anew(aside);
+}
+
+void State::prepare_keys(std::vector<const JobState*>& jobs, TimeNs now) {
+  if (policies_->preemption != policy::Preemption::None) {
+    for (const Running& running : running_) jobs.push_back(&jobs_[running.slot]);
+  }
+  policies_->order->prepare(jobs, now);
+}
+
+void State::sort_newcomers(TimeNs now) {
+  std::ranges::sort(newcomers_);
+  const auto twice = std::ranges::unique(newcomers_);
+  newcomers_.erase(twice.begin(), twice.end());
+  std::erase_if(newcomers_, [this](JobId id) {
+    return !is_active(id) || jobs_[slot_of(id)].phase != JobPhase::Waiting ||
+           policies_->order->is_final(jobs_[slot_of(id)]);
+  });
+  const bool yields = policies_->preemption != policy::Preemption::None;
+  if (newcomers_.empty() && !(yields && policies_->order->drifts())) return;
+  std::vector<const JobState*> jobs;
+  for (const JobId id : newcomers_) jobs.push_back(&jobs_[slot_of(id)]);
+  prepare_keys(jobs, now);
+  for (const JobId id : newcomers_) {
+    const Slot slot = slot_of(id);
+    if (set_aside_at_[slot] != Accounts::kNone) continue;
+    dequeue(slot);
+    insert(slot, now);
+  }
+  newcomers_.clear();
+}
+
+void State::sort_batch(TimeNs now) {
+  const bool room = resources_.free_gpus() > 0 || queue_.count_without_gpus() > 0;
+  if (!room && policies_->preemption == policy::Preemption::None) return;
+  if (queue_.empty() && policies_->preemption != policy::Preemption::NonSticky) return;
+  if (batches_ == policy::KeyBatches::All) sort_all(now);
+  if (batches_ == policy::KeyBatches::Newcomers) sort_newcomers(now);
 }
 
 TimeNs State::resort_due_ns() const {
@@ -245,6 +305,29 @@ void State::follow_power(const Allocation& allocation, TimeNs now) {
   };
   for (const GpuId gpu : allocation.gpus) follow(speed_.cluster->node_of(gpu));
   for (const NodeId node : allocation.hosts) follow(node);
+}
+
+void State::follow_power(const model::FoundAllocation& found, TimeNs now) {
+  Allocation nodes;
+  nodes.gpus = found.gpus;
+  for (const model::HostPart& part : found.hosts) nodes.hosts.push_back(part.node);
+  follow_power(nodes, now);
+}
+
+void State::hold_found(Holder holder, const model::FoundAllocation& found, TimeNs now) {
+  GOBAN_CHECK(!found_.contains(holder), "a found allocation is held twice");
+  resources_.take_found(found);
+  found_.emplace(holder, found);
+  follow_power(found, now);
+}
+
+void State::drop_found(Holder holder, TimeNs now) {
+  const auto held = found_.find(holder);
+  if (held == found_.end()) return;
+  const model::FoundAllocation found = std::move(held->second);
+  found_.erase(held);
+  resources_.give_found(found);
+  follow_power(found, now);
 }
 
 void State::keep_promised_awake(TimeNs now) {
@@ -323,13 +406,65 @@ void State::release_array_place(model::ArrayId array, TimeNs now) {
   const auto found = arrays_.find(array);
   if (found == arrays_.end()) return;
   ArrayBooks& books = found->second;
-  if (books.held.empty()) {
+  if (books.held.empty() || books.surplus > 0) {
     --books.active;
+    books.surplus = std::max(books.surplus - 1, 0);
     return;
   }
   const Slot next = books.held.front();
   books.held.pop_front();
   wait(next, now);
+}
+
+void State::alter(const model::Event& altered) {
+  const Slot slot = slot_of(altered.job);
+  JobState& job = jobs_[slot];
+  GOBAN_CHECK(job.phase != JobPhase::Running, "a running job is altered");
+  const bool waits = job.phase == JobPhase::Waiting;
+  if (waits) dequeue(slot);
+  job.request.walltime_limit_ns = altered.request->walltime_limit_ns;
+  job.request.priority = altered.request->priority;
+  if (waits) enqueue(slot, altered.at_ns);
+}
+
+std::vector<Slot> State::tasks_of(model::ArrayId array) const {
+  std::vector<Slot> out;
+  for (const Slot slot : slot_of_job_) {
+    if (slot != kNoSlot && jobs_[slot].request.array == array) out.push_back(slot);
+  }
+  std::ranges::sort(out, {}, [this](Slot slot) { return jobs_[slot].arrival; });
+  return out;
+}
+
+void State::hold_task(Slot slot, ArrayBooks& books) {
+  dequeue(slot);
+  demand_gpus_ -= jobs_[slot].request.num_gpus;
+  jobs_[slot].phase = JobPhase::Held;
+  const auto later = std::ranges::upper_bound(books.held, jobs_[slot].arrival, {},
+                                              [this](Slot each) { return jobs_[each].arrival; });
+  books.held.insert(later, slot);
+  --books.active;
+}
+
+void State::alter_array(model::ArrayId array, int32_t max_running, TimeNs now) {
+  const std::vector<Slot> tasks = tasks_of(array);
+  ArrayBooks& books = arrays_[array];
+  books.active = static_cast<int32_t>(std::ranges::count_if(
+      tasks, [this](Slot slot) { return jobs_[slot].phase != JobPhase::Held; }));
+  while (!books.held.empty() && (max_running == 0 || books.active < max_running)) {
+    const Slot next = books.held.front();
+    books.held.pop_front();
+    ++books.active;
+    wait(next, now);
+  }
+  if (max_running == 0) {
+    arrays_.erase(array);
+    return;
+  }
+  for (auto task = tasks.rbegin(); task != tasks.rend() && books.active > max_running; ++task) {
+    if (jobs_[*task].phase == JobPhase::Waiting) hold_task(*task, books);
+  }
+  books.surplus = std::max(books.active - max_running, 0);
 }
 
 void State::promote_starved(TimeNs now) {
@@ -365,13 +500,32 @@ TimeNs State::duration_ns(const JobState& job, double slowdown, TimeNs now) cons
   if (job.request.walltime_limit_ns > 0) {
     return job.request.walltime_limit_ns - job.attained_ns(now);
   }
+  if (policies_->uses_forecasts) {
+    return job.forecast.known() ? std::max<TimeNs>(job.forecast.p90_ns - job.attained_ns(now), 0)
+                                : base::kNever;
+  }
   if (oracle_ == nullptr) return base::kNever;
   return base::from_seconds_up(oracle_->launch_cost_s(job.job) +
                                oracle_->work_left_s(job.job, now) * slowdown);
 }
 
-TimeNs State::shortest_ns(const JobState& job, TimeNs now) const {
-  return duration_ns(job, fastest_ * speed_.penalties->at(0, job.request), now);
+double State::lowest_slowdown(const JobState& job) const {
+  // A job with more GPUs than a node spans nodes wherever it is placed.
+  const knowledge::LocalityPenalties& penalties = *speed_.penalties;
+  const model::Cluster& cluster = *speed_.cluster;
+  const size_t across = cluster.node_level() + 1;
+  const bool spans = static_cast<int64_t>(job.request.num_gpus) > cluster.node_gpus_max();
+  double penalty = penalties.at(spans && across < penalties.num_levels() ? across : 0, job.request);
+  for (size_t level = across + 1; spans && level < penalties.num_levels(); ++level) {
+    penalty = std::min(penalty, penalties.at(level, job.request));
+  }
+  return fastest_ * penalty;
+}
+
+bool State::scales(const JobState& job) const {
+  return oracle_ != nullptr && !policies_->uses_forecasts && job.request.walltime_limit_ns == 0 &&
+         !job.request.reservation.valid() && oracle_->launch_cost_s(job.job) == 0 &&
+         !speed_.penalties->has_model(job.request.model);
 }
 
 TimeNs State::next_starved_ns() const {

@@ -55,10 +55,20 @@ class State {
   Allocation stop(Slot slot, TimeNs now);
   /// Removes the job, running or not.
   void end(JobId id, TimeNs now);
+  /// A job that does not run gets another limit and priority; its place in the queue follows from
+  /// them.
+  void alter(const model::Event& altered);
+  /// The number of tasks of an array that hold resources or may start changes; 0 = no limit. No
+  /// running task is stopped.
+  void alter_array(model::ArrayId array, int32_t max_running, TimeNs now);
   /// Moves jobs that waited too long into the promoted tier.
   void promote_starved(TimeNs now);
   /// Updates the order's view and sorts the queue again.
   void resort(TimeNs now);
+  /// The order computes keys in batches: see sort_batch().
+  [[nodiscard]] bool sorts_in_batches() const { return batches_ != policy::KeyBatches::None; }
+  /// Computes the keys that the order computes together, and sorts those jobs again.
+  void sort_batch(TimeNs now);
   /// The hard limit that starting this waiting job would exceed; Accounts::kNone: none.
   [[nodiscard]] Accounts::Node limit_on(const JobState& job) const {
     return accounts_.blocking(job.association, job.request.num_gpus);
@@ -67,6 +77,11 @@ class State {
   void set_aside(Slot slot, Accounts::Node limit);
   /// Keeps the nodes of reservations in effect at this time awake.
   void keep_promised_awake(TimeNs now);
+  /// Whoever holds resources that the core did not give: a job, or a GPU that is left out itself.
+  using Holder = std::pair<JobId, GpuId>;
+  void hold_found(Holder holder, const model::FoundAllocation& found, TimeNs now);
+  void drop_found(Holder holder, TimeNs now);
+  [[nodiscard]] const std::map<Holder, model::FoundAllocation>& found() const { return found_; }
   /// Ends a reservation: its nodes are available to all jobs.
   void end_promise(ReservationId reservation, TimeNs now);
   /// Running jobs on nodes of a reservation in effect that is not theirs, in order of arrival.
@@ -120,8 +135,18 @@ class State {
   /// Time for which the job would hold resources at this slowdown: its walltime limit if it has
   /// one, otherwise from its true work if known, otherwise kNever.
   [[nodiscard]] TimeNs duration_ns(const JobState& job, double slowdown, TimeNs now) const;
-  /// Lower bound of duration_ns over all placements.
-  [[nodiscard]] TimeNs shortest_ns(const JobState& job, TimeNs now) const;
+  /// Lower bound of the slowdown over all placements.
+  [[nodiscard]] double lowest_slowdown(const JobState& job) const;
+  /// Whether duration_ns is proportional to the slowdown, which equal shapes share on equal GPUs.
+  [[nodiscard]] bool scales(const JobState& job) const;
+  /// A waiting job that was promised a start by this time, from the limits of others; invalid:
+  /// none.
+  struct HeadPromise {
+    JobId job;
+    TimeNs at_ns = base::kNever;
+  };
+  [[nodiscard]] const HeadPromise& head_promise() const { return head_promise_; }
+  void set_head_promise(HeadPromise promise) { head_promise_ = promise; }
   /// When the next waiting job reaches the starvation bound; kNever if none can.
   [[nodiscard]] TimeNs next_starved_ns() const;
 
@@ -130,7 +155,8 @@ class State {
   struct Restoring;  ///< core_image.cpp
 
   struct ArrayBooks {
-    int32_t active = 0;
+    int32_t active = 0;   ///< tasks that run or may start
+    int32_t surplus = 0;  ///< of them, those beyond a limit that was lowered
     std::deque<Slot> held;
   };
   struct Waiter {
@@ -145,16 +171,26 @@ class State {
   void register_job(Slot slot);
   void wait(Slot slot, TimeNs now);
   void enqueue(Slot slot, TimeNs now);
+  void insert(Slot slot, TimeNs now);
+  /// The waiting jobs were sorted into the queue with provisional keys.
+  void sort_newcomers(TimeNs now);
+  void sort_all(TimeNs now);
+  /// Adds the running jobs, if they may have to yield, and lets the order compute the keys.
+  void prepare_keys(std::vector<const JobState*>& jobs, TimeNs now);
   /// Removes a waiting job from the queue, or from the jobs set aside.
   void dequeue(Slot slot);
   [[nodiscard]] WaitQueue& queue_of(Slot slot);
   /// Returns jobs that were set aside, and may fit the limits now, to the queue.
   void bring_back(uint32_t association);
+  /// The tasks of an array that are in the core, by arrival.
+  [[nodiscard]] std::vector<Slot> tasks_of(model::ArrayId array) const;
+  void hold_task(Slot slot, ArrayBooks& books);
   void release_array_place(model::ArrayId array, TimeNs now);
   Allocation remove_running(Slot slot, TimeNs now);
   [[nodiscard]] model::TraitsId traits_of(const JobState& job);
   /// Updates the power states of the nodes of an allocation, which became busy or idle.
   void follow_power(const Allocation& allocation, TimeNs now);
+  void follow_power(const model::FoundAllocation& found, TimeNs now);
 
   const policy::PolicySet* policies_;
   const model::WorkOracle* oracle_;
@@ -177,15 +213,19 @@ class State {
   std::map<Shape, uint32_t> shape_numbers_;
   std::vector<uint32_t> shapes_;              ///< by slot
   std::vector<policy::OrderKey> queue_keys_;  ///< by slot
+  policy::KeyBatches batches_ = policy::KeyBatches::None;
+  std::vector<JobId> newcomers_;  ///< with provisional keys; may contain jobs that wait no longer
   std::vector<Accounts::Node> set_aside_at_;  ///< by slot; kNone: not set aside
   std::unordered_map<Accounts::Node, WaitQueue> set_aside_;
   size_t num_set_aside_ = 0;
   bool uses_accounts_ = false;
   Accounts accounts_;
+  std::map<Holder, model::FoundAllocation> found_;
   std::vector<double> fair_share_;  ///< by association, as of the last resort
   TimeNs resort_due_ns_ = 0;
   Resources resources_;
   uint32_t arrivals_ = 0;
+  HeadPromise head_promise_;
 };
 
 }  // namespace goban::core::scheduler

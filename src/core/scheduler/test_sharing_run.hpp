@@ -10,6 +10,7 @@
 
 #include "base/random.hpp"
 #include "core/model/cluster_presets.hpp"
+#include "core/model/job_history.hpp"
 #include "study/simulator/simulation.hpp"
 
 namespace goban::core::scheduler {
@@ -20,13 +21,13 @@ inline constexpr int64_t kTestGib = int64_t{1} << 30;
 inline const std::vector<std::string>& sharing_policies() {
   // clang-format off
   static const std::vector<std::string> names = {
-      "goban", "eaco", "eaco-paper", "gandiva", "fifo-packed", "skip+share-eaco-similar+sleep",
+      "goban", "eaco", "eaco-paper", "random-pair", "best-pair", "skip+share-eaco-similar+sleep",
       "skip+share-eaco-paper-complementary+spread", "las+share-eaco+sleep",
-      "skip+packed+sleep+consolidate", "las+spread+share-packed+sleep+consolidate",
-      "skip+sticky+share-worth", "srtf+share-gandiva+sleep",
+      "skip+packed+sleep+consolidate", "las+spread+share-best-pair+sleep+consolidate",
+      "skip+sticky+share-worth", "srtf+share-random-pair+sleep",
       "priority+by-priority+share-eaco-paper+spread",
-      "easy-backfill+share-eaco-complementary+sleep", "easy-backfill+share-packed",
-      "conservative-backfill+share-gandiva", "fair-share+pal+share-eaco+sleep",
+      "easy-backfill+share-eaco-complementary+sleep", "easy-backfill+share-best-pair",
+      "conservative-backfill+share-random-pair", "fair-share+pal+share-eaco+sleep",
   };
   // clang-format on
   return names;

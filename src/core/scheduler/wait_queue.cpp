@@ -11,76 +11,158 @@ using policy::Gap;
 
 namespace {
 
-bool fits(const WaitQueue::Entry& entry, const Gap& gap, const ShapeMarks& marks) {
+bool fits(const WaitQueue::Entry& entry, const Gap& gap, const ShapeMarks& marks, bool by_shares) {
   if (entry.gpus > gap.free_gpus) return false;
   const ShapeMarks::Mark mark = marks.of(entry.shape);
   if (mark == ShapeMarks::Mark::Skip) return false;
-  if (entry.duration_ns <= gap.duration_ns) return true;
+  if (entry.duration_ns <= gap.duration_ns) {
+    if (!by_shares || !entry.scales || entry.gpus <= gap.spare_gpus) return true;
+    return entry.duration_ns <= marks.longest_ns(ShapeMarks::bit(entry.shape), gap.duration_ns);
+  }
   return mark == ShapeMarks::Mark::Try && entry.gpus <= gap.spare_gpus;
+}
+
+size_t size_group(int32_t gpus) {
+  constexpr int32_t kAlone = 8;
+  if (gpus <= kAlone) return static_cast<size_t>(gpus);
+  return static_cast<size_t>(std::bit_width(static_cast<uint32_t>(gpus - 1))) + 5;
 }
 
 }  // namespace
 
-size_t WaitQueue::size_group(int32_t gpus) {
-  return gpus <= 1 ? static_cast<size_t>(gpus)
-                   : static_cast<size_t>(std::bit_width(static_cast<uint32_t>(gpus - 1))) + 1;
-}
-
-void WaitQueue::refresh(const Block& block) {
-  block.shortest.fill(base::kNever);
-  block.groups_end = 0;
-  block.shapes = 0;
-  for (size_t i = block.begin; i < block.entries.size(); ++i) {
-    const Entry& entry = block.entries[i];
-    const size_t group = size_group(entry.gpus);
-    block.shortest[group] = std::min(block.shortest[group], entry.duration_ns);
-    block.groups_end = std::max(block.groups_end, static_cast<uint32_t>(group + 1));
-    block.shapes |= ShapeMarks::bit(entry.shape);
+TimeNs ShapeMarks::longest_ns(uint64_t shapes, TimeNs gap_ns) const {
+  if ((shapes & ~with_share_) != 0 || shapes == 0 || gap_ns == base::kNever) return gap_ns;
+  double share = 0;
+  for (uint64_t rest = shapes; rest != 0; rest &= rest - 1) {
+    share = std::max(share, shares_[static_cast<size_t>(std::countr_zero(rest))]);
   }
-  block.stale = false;
+  // A little more, as durations are rounded.
+  constexpr double kSlack = 1 + 1e-9;
+  constexpr TimeNs kSlack_ns = 4;
+  const double longest = static_cast<double>(gap_ns) * share * kSlack;
+  return std::min(gap_ns, static_cast<TimeNs>(longest) + kSlack_ns);
 }
 
-bool WaitQueue::may_fit(const Block& block, const Gap& gap) {
-  if (block.stale) refresh(block);
-  for (size_t group = 0; group < block.groups_end; ++group) {
-    // Smallest size of the group: 0, 1, 2, 3, 5, 9, ...
-    const int32_t smallest =
-        group <= 1 ? static_cast<int32_t>(group) : (int32_t{1} << (group - 2)) + 1;
+void WaitQueue::Summary::clear() {
+  groups_end_ = 0;
+  shapes_ = 0;
+}
+
+void WaitQueue::Summary::add(size_t group, TimeNs shortest, int32_t smallest) {
+  for (; groups_end_ <= group; ++groups_end_) {
+    shortest_[groups_end_] = base::kNever;
+    smallest_[groups_end_] = INT32_MAX;
+  }
+  shortest_[group] = std::min(shortest_[group], shortest);
+  smallest_[group] = std::min(smallest_[group], smallest);
+}
+
+void WaitQueue::Summary::add(const Entry& entry) {
+  add(size_group(entry.gpus), entry.duration_ns, entry.gpus);
+  shapes_ |= ShapeMarks::bit(entry.shape);
+}
+
+void WaitQueue::Summary::add(const Summary& other) {
+  for (size_t group = 0; group < other.groups_end_; ++group) {
+    add(group, other.shortest_[group], other.smallest_[group]);
+  }
+  shapes_ |= other.shapes_;
+}
+
+bool WaitQueue::Summary::may_fit(const Gap& gap, uint64_t skipped_shapes,
+                                 const std::array<TimeNs, kSizeGroups>& longest) const {
+  if (skipped_shapes != 0 && (shapes_ & ~skipped_shapes) == 0) return false;
+  for (size_t group = 0; group < groups_end_; ++group) {
+    const int32_t smallest = smallest_[group];
+    if (smallest == INT32_MAX) continue;
     if (smallest > gap.free_gpus) return false;
-    if (block.shortest[group] <= gap.duration_ns && block.shortest[group] != base::kNever) {
-      return true;
-    }
-    // If the duration does not matter, jobs of unknown duration fit as well.
-    if (smallest <= gap.spare_gpus || gap.duration_ns == base::kNever) return true;
+    if (shortest_[group] <= longest[group] || smallest <= gap.spare_gpus) return true;
   }
   return false;
 }
 
+std::array<TimeNs, WaitQueue::kSizeGroups> WaitQueue::longest_by_group(
+    const Gap& gap, const ShapeMarks& marks) const {
+  std::array<TimeNs, kSizeGroups> longest{};
+  longest.fill(gap.duration_ns);
+  if (!gap.by_slowdown || !marks.has_shares()) return longest;
+  for (size_t group = 0; group < kSizeGroups; ++group) {
+    if (group_shapes_[group] != 0) {
+      longest[group] = marks.longest_ns(group_shapes_[group], gap.duration_ns);
+    }
+  }
+  return longest;
+}
+
+const WaitQueue::Summary& WaitQueue::summary_of(const Block& block) const {
+  if (block.stale) {
+    block.summary.clear();
+    for (size_t i = block.begin; i < block.entries.size(); ++i) block.summary.add(block.entries[i]);
+    block.stale = false;
+  }
+  return block.summary;
+}
+
+const WaitQueue::Summary& WaitQueue::summary_of_section(size_t section) const {
+  if (sections_.size() <= section) sections_.resize(section + 1);
+  Section& each = sections_[section];
+  if (each.stale) {
+    each.summary.clear();
+    const size_t end = std::min(blocks_.size(), (section + 1) * kSectionBlocks);
+    for (size_t at = section * kSectionBlocks; at < end; ++at) {
+      each.summary.add(summary_of(blocks_[at]));
+    }
+    each.stale = false;
+  }
+  return each.summary;
+}
+
+void WaitQueue::note_added(size_t at, const Entry& entry) {
+  if (!blocks_[at].stale) blocks_[at].summary.add(entry);
+  const size_t section = at / kSectionBlocks;
+  if (section < sections_.size() && !sections_[section].stale)
+    sections_[section].summary.add(entry);
+}
+
+void WaitQueue::note_changed(size_t at) {
+  blocks_[at].stale = true;
+  const size_t section = at / kSectionBlocks;
+  if (section < sections_.size()) sections_[section].stale = true;
+}
+
+void WaitQueue::note_shifted(size_t at) {
+  for (size_t i = at / kSectionBlocks; i < sections_.size(); ++i) sections_[i].stale = true;
+}
+
 size_t WaitQueue::block_of(const OrderKey& key) const {
+  if (empty()) return blocks_.size();
+  if (key <= blocks_.front().entries.back().key) return 0;
   const auto found = std::ranges::lower_bound(
       blocks_, key, {}, [](const Block& block) { return block.entries.back().key; });
   return static_cast<size_t>(found - blocks_.begin());
 }
 
 void WaitQueue::insert(const Entry& entry) {
+  const bool last = empty() || blocks_.back().entries.back().key < entry.key;
+  size_t at = last ? blocks_.size() : block_of(entry.key);
   ++size_;
   without_gpus_ += entry.gpus == 0 ? 1 : 0;
-  const bool last = blocks_.empty() || blocks_.back().entries.back().key < entry.key;
-  size_t at = last ? blocks_.size() : block_of(entry.key);
+  group_shapes_[size_group(entry.gpus)] |=
+      ShapeMarks::bit(entry.scales ? entry.shape : ShapeMarks::kShared);
   if (last) {
     if (at == 0 || blocks_.back().entries.size() >= kBlockMax) {
       append_block();
     }
     at = blocks_.size() - 1;
     blocks_[at].entries.push_back(entry);
-    blocks_[at].stale = true;
+    note_added(at, entry);
     return;
   }
   Block& block = blocks_[at];
   const auto begin = block.entries.begin() + static_cast<std::ptrdiff_t>(block.begin);
   const auto place =
       std::ranges::lower_bound(begin, block.entries.end(), entry.key, {}, &Entry::key);
-  block.stale = true;
+  note_added(at, entry);
   if (place == begin && block.begin > 0) {
     block.entries[--block.begin] = entry;
     return;
@@ -109,6 +191,7 @@ void WaitQueue::split(size_t at) {
   lower.begin = 0;
   lower.stale = true;
   blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(at) + 1, std::move(upper));
+  note_shifted(at);
 }
 
 void WaitQueue::erase(const OrderKey& key) {
@@ -123,15 +206,19 @@ void WaitQueue::erase(const OrderKey& key) {
   GOBAN_CHECK(place != block.entries.end() && place->key == key, "job is not in the queue");
   --size_;
   without_gpus_ -= place->gpus == 0 ? 1 : 0;
-  block.stale = true;
+  note_changed(at);
   if (place == begin) {
     ++block.begin;
   } else {
     block.entries.erase(place);
   }
-  if (block.begin == block.entries.size()) {
+  if (empty()) {  // the block is the only one, and is kept
+    block.entries.clear();
+    block.begin = 0;
+  } else if (block.begin == block.entries.size()) {
     spare_ = std::move(block.entries);
     blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(at));
+    note_shifted(at);
   }
 }
 
@@ -143,6 +230,7 @@ std::vector<WaitQueue::Entry> WaitQueue::take_all() {
                    block.entries.end());
   }
   blocks_.clear();
+  sections_.clear();
   size_ = 0;
   without_gpus_ = 0;
   return entries;
@@ -163,12 +251,17 @@ const WaitQueue::Entry* WaitQueue::find(const OrderKey& key) const {
 }
 
 const WaitQueue::Entry* WaitQueue::first() const {
-  return blocks_.empty() ? nullptr : &blocks_.front().entries[blocks_.front().begin];
+  return empty() ? nullptr : &blocks_.front().entries[blocks_.front().begin];
 }
 
 const WaitQueue::Entry* WaitQueue::after(const OrderKey& key) const {
-  return after_fitting(
-      key, Gap{.free_gpus = INT32_MAX, .duration_ns = base::kNever, .spare_gpus = INT32_MAX});
+  const size_t at = block_of(key);
+  if (at == blocks_.size()) return nullptr;
+  const std::vector<Entry>& entries = blocks_[at].entries;
+  const auto live = entries.begin() + static_cast<std::ptrdiff_t>(blocks_[at].begin);
+  const auto next = std::ranges::upper_bound(live, entries.end(), key, {}, &Entry::key);
+  if (next != entries.end()) return &*next;
+  return at + 1 == blocks_.size() ? nullptr : &blocks_[at + 1].entries[blocks_[at + 1].begin];
 }
 
 const WaitQueue::Entry* WaitQueue::after_fitting(const OrderKey& key, const Gap& gap,
@@ -178,16 +271,34 @@ const WaitQueue::Entry* WaitQueue::after_fitting(const OrderKey& key, const Gap&
   const auto live = blocks_[at].entries.begin() + static_cast<std::ptrdiff_t>(blocks_[at].begin);
   const auto from = std::ranges::upper_bound(live, blocks_[at].entries.end(), key, {}, &Entry::key);
   auto index = static_cast<size_t>(from - blocks_[at].entries.begin());
-  const bool any = gap.free_gpus == INT32_MAX;
-  for (; at < blocks_.size(); ++at, index = at < blocks_.size() ? blocks_[at].begin : 0) {
-    const Block& block = blocks_[at];
-    if (!any && !may_fit(block, gap)) continue;
-    if (marks.skipped() != 0 && (block.shapes & ~marks.skipped()) == 0) continue;
-    for (size_t i = index; i < block.entries.size(); ++i) {
-      if (fits(block.entries[i], gap, marks)) return &block.entries[i];
+  const bool by_shares = gap.by_slowdown && marks.has_shares();
+  const auto longest = longest_by_group(gap, marks);
+  for (bool first = true; at < blocks_.size(); first = false) {
+    if (at % kSectionBlocks == 0 && !first &&
+        !summary_of_section(at / kSectionBlocks).may_fit(gap, marks.skipped(), longest)) {
+      at += kSectionBlocks;
+      continue;
+    }
+    const Block& block = blocks_[at++];
+    if (!summary_of(block).may_fit(gap, marks.skipped(), longest)) continue;
+    for (size_t i = first ? index : block.begin; i < block.entries.size(); ++i) {
+      if (fits(block.entries[i], gap, marks, by_shares)) return &block.entries[i];
     }
   }
   return nullptr;
+}
+
+size_t WaitQueue::count(const OrderKey& from, const OrderKey& to, size_t most) const {
+  size_t count = 0;
+  for (size_t at = block_of(from); at < blocks_.size() && count <= most; ++at) {
+    const std::vector<Entry>& entries = blocks_[at].entries;
+    const auto live = entries.begin() + static_cast<std::ptrdiff_t>(blocks_[at].begin);
+    const auto first = std::ranges::upper_bound(live, entries.end(), from, {}, &Entry::key);
+    const auto last = std::ranges::upper_bound(first, entries.end(), to, {}, &Entry::key);
+    count += static_cast<size_t>(last - first);
+    if (last != entries.end()) break;
+  }
+  return count;
 }
 
 }  // namespace goban::core::scheduler
