@@ -15,7 +15,7 @@ struct NodeSources {
   std::string from;                     ///< "slurm" or "kubernetes"
   std::vector<std::string> files;       ///< nodes; "-" is standard input
   std::vector<std::string> topologies;  ///< Slurm's racks and zones
-  core::model::ImportOptions options;
+  core::model::ClusterImportOptions options;
 };
 
 struct ImportedClusterFile {

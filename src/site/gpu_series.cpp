@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 
 #include "base/date_time.hpp"
+#include "base/time.hpp"
 
 namespace goban::site {
 namespace {
 
 using analysis::Population;
 using analysis::ReportData;
-
-constexpr int64_t kMilli_ns = 1'000'000;
 
 /// Adds everything that is missing in the data to the remarks of the report.
 void add_remarks(const telemetry::GpuSourceReport& said, ReportData& report) {
@@ -24,8 +23,9 @@ void add_remarks(const telemetry::GpuSourceReport& said, ReportData& report) {
   for (size_t i = 0; i < std::min(said.gaps.size(), kGapsNamed); ++i) {
     const telemetry::Gap& gap = said.gaps[i];
     warn(fmt::format("no data for {} of {} nodes starting with {}, {} to {}: {}", gap.metric,
-                     gap.nodes, gap.first_node, base::date_time_text(gap.from_ms * kMilli_ns),
-                     base::date_time_text(gap.to_ms * kMilli_ns), gap.reason));
+                     gap.nodes, gap.first_node,
+                     base::date_time_text(gap.from_ms * base::kMillisecond),
+                     base::date_time_text(gap.to_ms * base::kMillisecond), gap.reason));
   }
   if (said.gaps.size() > kGapsNamed) {
     warn(fmt::format("{} more gaps in the responses of servers", said.gaps.size() - kGapsNamed));
@@ -58,7 +58,8 @@ std::optional<AskedTime> time_of_jobs(const Population& population, uint32_t ste
     last_ns = std::max(last_ns, row.end_ns);
   }
   if (first_ns > last_ns) return std::nullopt;
-  return AskedTime{first_ns / kMilli_ns - step_ms, last_ns / kMilli_ns + 2 * int64_t{step_ms}};
+  return AskedTime{first_ns / base::kMillisecond - step_ms,
+                   last_ns / base::kMillisecond + 2 * int64_t{step_ms}};
 }
 
 base::Result<GpuSeries> open_gpu_series(const std::vector<std::string>& sources,
@@ -84,6 +85,7 @@ base::Result<GpuSeries> open_gpu_series(const std::vector<std::string>& sources,
   add_remarks(out.sources->report(), report);
   using Wanted = std::pair<series::Metric, std::optional<series::StoreReader>*>;
   for (const auto& [metric, reader] : {Wanted{series::Metric::GpuUtilization, &out.utilization},
+                                       Wanted{series::Metric::GpuEngineActive, &out.engine_active},
                                        Wanted{series::Metric::GpuMemoryUsed, &out.memory},
                                        Wanted{series::Metric::GpuSmActive, &out.sm_active},
                                        Wanted{series::Metric::GpuTensorActive, &out.tensor_active},
@@ -92,7 +94,7 @@ base::Result<GpuSeries> open_gpu_series(const std::vector<std::string>& sources,
       return base::failure(status.error());
     }
   }
-  if (!out.utilization) {
+  if (!out.utilization && !out.engine_active) {
     return base::bad_data({sources.front(), 0, 0, ""},
                           "has no GPU utilisation for the time of the jobs",
                           "check the store with goban series info; node names and times must match "

@@ -18,6 +18,7 @@ namespace goban::site {
 /// Readers of the metrics that the analysis uses; nullopt for those that no source has.
 struct GpuSeries {
   std::optional<series::StoreReader> utilization{};
+  std::optional<series::StoreReader> engine_active{};
   std::optional<series::StoreReader> memory{};
   std::optional<series::StoreReader> sm_active{};
   std::optional<series::StoreReader> tensor_active{};

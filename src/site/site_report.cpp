@@ -1,6 +1,5 @@
 #include "site/site_report.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include "site/inputs/inputs.hpp"
 #include "site/page/html_report.hpp"
 #include "site/page/json_text.hpp"
+#include "site/records/formats/slurm_allocation.hpp"
 #include "site/store/read_location.hpp"
 #include "site/store/sql.hpp"
 
@@ -39,14 +39,7 @@ void add_rejections(const records::ReadSummary& read, const std::string& path,
   for (const std::string& note : read.notes)
     report.remarks.push_back({false, fmt::format("{}: {}", name, note)});
   if (read.rejected == 0) return;
-  std::string text = fmt::format("{}: {} of {} records were rejected{}{}", name, read.rejected,
-                                 read.records, rejects.empty() ? "" : ", see ", rejects);
-  constexpr size_t kShown = 3;
-  for (size_t i = 0; i < std::min(kShown, read.first_rejections.size()); ++i) {
-    text += fmt::format("\n  {}:{}: {}", name, read.first_rejections[i].line,
-                        read.first_rejections[i].reason);
-  }
-  report.remarks.push_back({true, std::move(text)});
+  report.remarks.push_back({true, name + ": " + records::rejections_text(read, name, rejects)});
 }
 
 /// Passes on only the records of one account, if one is given. The account of a rejected record is
@@ -73,9 +66,10 @@ class OfAccount final : public records::RecordSink {
   bool shows_refused_;
 };
 
-/// Reads all files into one table; the readers' notes are added to the remarks.
+/// Reads all files into one table; the readers' notes are added to the remarks. `rejects` gets the
+/// first error of records::check_rejects.
 base::Status read_all(const ReportOptions& options, bool hide_users, records::RecordTable& table,
-                      ReportData& report, base::Progress& progress) {
+                      ReportData& report, base::Status& rejects, base::Progress& progress) {
   std::vector<std::string> files = options.files;
   for (const std::string& each : options.stores) {
     if (!store::is_store_location(each)) {
@@ -97,10 +91,11 @@ base::Status read_all(const ReportOptions& options, bool hide_users, records::Re
     const auto read = store::read_location(files[i], reading, sink);
     if (!read) return base::failure(read.error());
     add_rejections(*read, files[i], reading.rejects_path, report);
+    if (rejects) rejects = records::check_rejects(*read, files[i], options.max_rejects_pct);
     if (table.rows().empty() && read->rejected == read->records && read->rejected > 0 &&
         i + 1 == files.size()) {
       return base::bad_data({files[i], 0, 0, ""},
-                            fmt::format("no job is left of {} records", read->records),
+                            fmt::format("no jobs remain out of {} records", read->records),
                             "the first reason: " + read->first_rejections.front().reason);
     }
   }
@@ -109,29 +104,6 @@ base::Status read_all(const ReportOptions& options, bool hide_users, records::Re
                              "use the account name of the accounting records");
   }
   return {};
-}
-
-base::Status write_files(const std::string& folder, const ReportData& report,
-                         base::Progress& progress) {
-  for (const analysis::Table& table : report.tables) {
-    const std::string path = fmt::format("{}/tables/{}.csv", folder, table.id);
-    if (auto status = base::write_file(path, analysis::table_csv(table)); !status) return status;
-  }
-  for (const analysis::Figure& figure : report.figures) {
-    const std::string path = fmt::format("{}/figures/{}.csv", folder, figure.id);
-    if (auto status = base::write_file(path, analysis::figure_csv(figure)); !status) return status;
-  }
-  const std::string scalars = folder + "/tables/scalars.csv";
-  if (auto status = base::write_file(scalars, analysis::scalars_csv(report)); !status)
-    return status;
-  const std::string json = analysis::report_json(report);
-  if (const base::Status page = page::html_available(); !page) {
-    progress.note("report.html was not written: " + page.error().message);
-  } else if (auto status = page::write_html(folder + "/report.html", page::html_safe(json));
-             !status) {
-    return status;
-  }
-  return base::write_file(folder + "/report.json", json);
 }
 
 /// Writes the modified histories that the report's commands replay.
@@ -177,7 +149,7 @@ base::Status SiteReport::use_gpus(const ReportOptions& options, base::Progress& 
     use = analysis::gpu_use_of_series(
         population_, rules_,
         {pointer(open->utilization), pointer(open->memory), pointer(open->sm_active),
-         pointer(open->tensor_active), pointer(open->processes)},
+         pointer(open->tensor_active), pointer(open->processes), pointer(open->engine_active)},
         [&progress](int64_t jobs) { progress.done = jobs; });
   } else if (source != analysis::UseSource::Series) {
     use = analysis::gpu_use_of_means(population_, rules_);
@@ -186,6 +158,27 @@ base::Status SiteReport::use_gpus(const ReportOptions& options, base::Progress& 
   if (!use) return {};
   analysis::apply_gpu_use(population_, rules_, analysis::use_verdicts(population_, *use), {});
   use_ = std::move(use);
+  return {};
+}
+
+/// Zone, name and node sizes of the site, as given.
+base::Status SiteReport::set_site(const ReportOptions& options) {
+  const std::string& zone =
+      options.site_zone.empty() ? options.reading.site.zone : options.site_zone;
+  if (!zone.empty()) {
+    auto loaded = base::TimeZone::load(zone);
+    if (!loaded) return base::failure(loaded.error());
+    rules_.zone = zone;
+    rules_.time_zone = std::move(*loaded);
+  }
+  const auto sizes = records::parse_gpus_per_node(options.reading.site.gpus_per_node);
+  if (!sizes) return base::failure(sizes.error());
+  for (const auto& [partition, gpus] : *sizes) {
+    rules_.gpus_per_node_of[std::string(partition)] = static_cast<int32_t>(gpus);
+  }
+  names_.site = options.site;
+  if (names_.site.empty() && cluster_) names_.site = cluster_->name();
+  names_.date = options.date;
   return {};
 }
 
@@ -200,18 +193,27 @@ base::Status SiteReport::prepare(const ReportOptions& options, base::Progress& p
     if (!resolved) return base::failure(resolved.error());
     cluster_.emplace(std::move(*resolved));
   }
-  if (auto status = read_all(options, rules_.hide_users, table_, said_, progress); !status) {
+  if (auto status = set_site(options); !status) return status;
+  if (auto status = read_all(options, rules_.hide_users, table_, said_, rejects_, progress);
+      !status) {
     return status;
   }
   population_ = analysis::make_population(table_, rules_, cluster_ ? &*cluster_ : nullptr);
   analysis::extract(population_, rules_);
+  if (!population_.site.guessed_nodes.empty()) {
+    said_.remarks.push_back(
+        {false, fmt::format("GPUs per node were guessed from the jobs ({}); state them with "
+                            "--cluster, or with --gpus-per-node PARTITION=GPUS",
+                            population_.site.guessed_nodes)});
+  }
+  if (names_.site.empty() && table_.clusters().size() == 1) names_.site = table_.clusters()[0];
   return use_gpus(options, progress);
 }
 
 base::Result<std::unique_ptr<SiteReport>> SiteReport::load(const ReportOptions& options,
                                                            base::Progress& progress) {
   auto report = std::unique_ptr<SiteReport>(new SiteReport());
-  report->names_ = {options.cluster, options.out};
+  report->names_ = {.cluster = options.cluster, .folder = options.out};
   if (auto status = report->prepare(options, progress); !status) {
     return base::failure(status.error());
   }
@@ -236,9 +238,32 @@ analysis::Context SiteReport::context(const analysis::Labels& labels, ReportData
   return {population_, rules_, labels, data, gpu_use(), {}};
 }
 
+base::Status write_report(const std::string& folder, const ReportData& report,
+                          base::Progress& progress) {
+  for (const analysis::Table& table : report.tables) {
+    const std::string path = fmt::format("{}/tables/{}.csv", folder, table.id);
+    if (auto status = base::write_file(path, analysis::table_csv(table)); !status) return status;
+  }
+  for (const analysis::Figure& figure : report.figures) {
+    const std::string path = fmt::format("{}/figures/{}.csv", folder, figure.id);
+    if (auto status = base::write_file(path, analysis::figure_csv(figure)); !status) return status;
+  }
+  const std::string scalars = folder + "/tables/scalars.csv";
+  if (auto status = base::write_file(scalars, analysis::scalars_csv(report)); !status)
+    return status;
+  const std::string json = analysis::report_json(report);
+  if (const base::Status page = page::html_available(); !page) {
+    progress.note("report.html was not written: " + page.error().message);
+  } else if (auto status = page::write_html(folder + "/report.html", page::html_safe(json));
+             !status) {
+    return status;
+  }
+  return base::write_file(folder + "/report.json", json);
+}
+
 base::Status SiteReport::write(const std::string& folder, const ReportData& data,
                                base::Progress& progress) const {
-  if (auto status = write_files(folder, data, progress); !status) return status;
+  if (auto status = write_report(folder, data, progress); !status) return status;
   return write_histories(folder, population_, rules_, gpu_use());
 }
 

@@ -16,6 +16,7 @@
 #include "site/analysis/rules.hpp"
 #include "site/records/record_reader.hpp"
 #include "site/records/record_table.hpp"
+#include "site/records/reject_limit.hpp"
 
 namespace goban::site {
 
@@ -30,6 +31,10 @@ struct ReportOptions {
   std::string account;              ///< only the records of this account
   std::string out;                  ///< folder of the report
   std::string rejects;              ///< file for rejected records; default: OUT/rejects.csv
+  std::string site;       ///< its name in the head; default: of the cluster, or of the records
+  std::string site_zone;  ///< of days, hours and weekdays; default: that of the records
+  std::string date;       ///< of the report, in the head
+  double max_rejects_pct = records::kMaxRejectsPct;  ///< of the records of each file
 };
 
 /// The records of a site with the analysis rules applied.
@@ -42,6 +47,9 @@ class SiteReport {
 
   /// Notes and warnings of the readers.
   [[nodiscard]] const std::vector<analysis::Remark>& remarks() const { return said_.remarks; }
+  /// Errors: BadData for the first file of which too many records were rejected; the report is of
+  /// the others.
+  [[nodiscard]] const base::Status& check_rejects() const { return rejects_; }
   /// Why a job is analysed or excluded. Errors: Usage if no record has that id.
   [[nodiscard]] base::Result<std::string> explain(const std::string& job_id) const;
   /// All tables and figures.
@@ -56,6 +64,7 @@ class SiteReport {
 
  private:
   SiteReport() = default;
+  base::Status set_site(const ReportOptions& options);
   base::Status prepare(const ReportOptions& options, base::Progress& progress);
   base::Status use_gpus(const ReportOptions& options, base::Progress& progress);
   [[nodiscard]] const analysis::GpuUse* gpu_use() const { return use_ ? &*use_ : nullptr; }
@@ -66,7 +75,14 @@ class SiteReport {
   analysis::Population population_;  ///< refers to table_
   std::optional<analysis::GpuUse> use_;
   analysis::ReportData said_;  ///< remarks only
+  base::Status rejects_;
   analysis::SourceNames names_;
 };
+
+/// Writes any report into a folder: report.html, report.json, and a CSV file a table and figure.
+/// Errors: Failed.
+[[nodiscard]] base::Status write_report(const std::string& folder,
+                                        const analysis::ReportData& report,
+                                        base::Progress& progress);
 
 }  // namespace goban::site

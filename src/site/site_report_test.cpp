@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 
+#include "base/test_folder.hpp"
 #include "site/cluster_import.hpp"
-#include "site/series/test_folder.hpp"
 
 namespace goban::site {
 namespace {
@@ -33,7 +33,7 @@ struct SiteReportTest : testing::Test {
     return -1;
   }
 
-  series::TestFolder folder{"report"};
+  base::TestFolder folder{"report"};
   ReportOptions options;
   base::Progress progress;
   analysis::Labels labels{analysis::Language::English};
@@ -82,13 +82,13 @@ TEST_F(SiteReportTest, RefusesWhatCannotBeRead) {
   options.stores.clear();
   options.files = {
       folder.write("bad.csv", "job_id,submit_time,duration,num_gpus,user\n1,never,1,1,u\n")};
-  refused("no job is left of 1 records");
+  refused("no jobs remain out of 1 records");
   options.files.clear();
   refused("there is nothing to analyse");
 }
 
 TEST(ClusterImport, ANodeOfSlurmBecomesAClusterFile) {
-  const series::TestFolder folder("cluster");
+  const base::TestFolder folder("cluster");
   NodeSources sources{.from = "slurm",
                       .files = {folder.write("nodes.txt",
                                              "NodeName=g1 CPUTot=32 RealMemory=1000 State=IDLE "

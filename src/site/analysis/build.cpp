@@ -31,6 +31,32 @@ std::string_view suffix_of(std::string_view unit) {
   return found == kSuffixes.end() ? std::string_view() : found->suffix;
 }
 
+/// Which jobs a table or figure counts. The tables that are not listed count the analysed jobs.
+std::string counted(const Context& context, std::string_view id) {
+  constexpr std::array<std::string_view, 12> kOfAll = {"table1_resource_types",
+                                                       "waits",
+                                                       "waits_by_partition",
+                                                       "wait_distribution",
+                                                       "gpus_held",
+                                                       "arrivals",
+                                                       "outcomes",
+                                                       "failures_by_kind",
+                                                       "exit_codes",
+                                                       "cpu_jobs",
+                                                       "charges",
+                                                       "sizing"};
+  constexpr std::array<std::string_view, 3> kOfBoth = {"users", "accounts", "gpu_counts"};
+  if (id.starts_with("funnel")) return {};
+  if (std::ranges::find(kOfAll, id) != kOfAll.end()) return context.labels("counts.ran");
+  if (std::ranges::find(kOfBoth, id) != kOfBoth.end()) return context.labels("counts.both");
+  return context.labels("counts.analysed");
+}
+
+std::string counted_text(const std::string& counts, const std::string& text) {
+  if (counts.empty() || text.empty()) return counts.empty() ? text : counts + ".";
+  return counts + ". " + text;
+}
+
 std::string name_of(const Context& context, const records::InternedColumn& names, uint32_t number,
                     std::string_view what) {
   if (number == records::kNoName) return "-";
@@ -53,7 +79,8 @@ Table make_table(const Context& context, std::string_view id, std::string_view s
   table.section = section;
   table.title = context.labels(joined("title.", id));
   table.paper = paper;
-  table.text = optional_label(context, joined("text.", id));
+  table.counts = counted(context, id);
+  table.text = counted_text(table.counts, optional_label(context, joined("text.", id)));
   return table;
 }
 
@@ -74,7 +101,7 @@ Figure make_figure(const Context& context, FigureKind kind, std::string_view id,
   figure.section = section;
   figure.title = context.labels(joined("title.", id));
   figure.paper = paper;
-  figure.text = optional_label(context, joined("text.", id));
+  figure.text = counted_text(counted(context, id), optional_label(context, joined("text.", id)));
   figure.kind = kind;
   return figure;
 }
@@ -101,11 +128,6 @@ void add_absent(const Context& context, std::string_view id, std::string_view se
 Cell percent(double part, double whole) {
   if (whole == 0) return {};
   return 100 * part / whole;
-}
-
-Cell known(double value) {
-  if (value < 0) return {};
-  return value;
 }
 
 Series distribution(std::string_view key, std::string_view label, std::span<const double> values) {

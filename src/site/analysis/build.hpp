@@ -20,6 +20,8 @@ struct GpuUse;  // gpu_values.hpp
 struct SourceNames {
   std::string cluster;
   std::string folder;
+  std::string site{};  ///< in the head of the report
+  std::string date{};  ///< of the report
 };
 
 /// The input of every statistic, and the report that it adds to.
@@ -56,8 +58,6 @@ void add_absent(const Context& context, std::string_view id, std::string_view se
 
 /// part / whole in percent; an empty cell if whole is 0.
 [[nodiscard]] Cell percent(double part, double whole);
-/// An empty cell if the value is negative (unknown).
-[[nodiscard]] Cell known(double value);
 
 /// The distribution of values as at most 401 points (value, percent at or below), each exact.
 [[nodiscard]] Series distribution(std::string_view key, std::string_view label,

@@ -5,13 +5,13 @@
 #include <map>
 
 #include "base/date_time.hpp"
+#include "base/time.hpp"
 #include "site/analysis/statistics.hpp"
 
 namespace goban::site::analysis {
 namespace {
 
-constexpr std::string_view kSection = "waits";
-constexpr int64_t kDay_s = 86'400;
+constexpr std::string_view kCalendarSection = "waits";
 constexpr int64_t kDaysMost = int64_t{40} * 366;
 
 /// Start and end as recorded, or computed from submission, wait and run time.
@@ -19,11 +19,21 @@ struct Span {
   double start_s = 0;
   double end_s = 0;
 };
-Span span_of(const records::RecordRow& row, const Job& job) {
+/// Seconds of the zone's clock since 1970, for days, hours and weekdays.
+int64_t local_s(const Context& context, int64_t unix_s) {
+  return unix_s + context.rules.time_zone.offset_at(unix_s);
+}
+
+/// By the zone's clock at the start.
+Span span_of(const Context& context, const records::RecordRow& row, const Job& job) {
   Span span;
   span.start_s = base::to_seconds(row.start_ns >= 0 ? row.start_ns : row.submit_ns);
   span.end_s = row.end_ns >= 0 && row.start_ns >= 0 ? base::to_seconds(row.end_ns)
                                                     : span.start_s + job.run_s;
+  const auto start_s = static_cast<int64_t>(span.start_s);
+  const auto offset_s = static_cast<double>(local_s(context, start_s) - start_s);
+  span.start_s += offset_s;
+  span.end_s += offset_s;
   return span;
 }
 
@@ -33,13 +43,13 @@ class Days {
   /// Returns false and adds nothing for implausible runs: before time 0, or longer than kDaysMost.
   bool add(const Span& span, double gpus) {
     if (!(span.start_s >= 0) ||
-        span.end_s - span.start_s > static_cast<double>(kDaysMost * kDay_s)) {
+        span.end_s - span.start_s > static_cast<double>(kDaysMost * base::kDay_s)) {
       return false;
     }
-    for (auto day = static_cast<int64_t>(span.start_s) / kDay_s;
-         static_cast<double>(day * kDay_s) < span.end_s; ++day) {
-      const double from = std::max(span.start_s, static_cast<double>(day * kDay_s));
-      const double to = std::min(span.end_s, static_cast<double>((day + 1) * kDay_s));
+    for (auto day = static_cast<int64_t>(span.start_s) / base::kDay_s;
+         static_cast<double>(day * base::kDay_s) < span.end_s; ++day) {
+      const double from = std::max(span.start_s, static_cast<double>(day * base::kDay_s));
+      const double to = std::min(span.end_s, static_cast<double>((day + 1) * base::kDay_s));
       hours_[day] += gpus * (to - from) / 3600;
     }
     return true;
@@ -61,16 +71,15 @@ class Days {
 
 std::string day_name(int64_t day, bool dated) {
   if (!dated) return fmt::format("{}", day + 1);
-  constexpr size_t kDateLetters = 10;
-  return base::date_time_text(day * kDay_s * base::kSecond).substr(0, kDateLetters);
+  return base::date_text(day * base::kDay);
 }
 
 void add_load(const Context& context, const Days& days, Quality quality, bool dated,
               bool with_starts) {
-  Figure figure = make_figure(context, FigureKind::Line, "gpus_held", kSection);
+  Figure figure = make_figure(context, FigureKind::Line, "gpus_held", kCalendarSection);
   figure.x = axis(context, "day");
   figure.y = axis(context, "gpus_held");
-  Table table = make_table(context, "gpus_held", kSection);
+  Table table = make_table(context, "gpus_held", kCalendarSection);
   table.detail = true;
   table.columns = columns(context, {"day"});
   table.columns.push_back(column(context, "gpu_hours", "GPU h"));
@@ -94,9 +103,9 @@ void add_load(const Context& context, const Days& days, Quality quality, bool da
   if (!with_starts) quality.note = context.labels("word.start_assumed");
   figure.quality = table.quality = std::move(quality);
   const double mean = total / static_cast<double>(days.all().size());
-  add_scalar(context, "mean_gpus_held", kSection, figure.quality, mean);
+  add_scalar(context, "mean_gpus_held", kCalendarSection, figure.quality, mean);
   if (gpus > 0) {
-    add_scalar(context, "mean_held_share", kSection, figure.quality,
+    add_scalar(context, "mean_held_share", kCalendarSection, figure.quality,
                percent(mean, static_cast<double>(gpus)), "%");
   }
   context.report.figures.push_back(std::move(figure));
@@ -119,24 +128,28 @@ void add_calendar(const Context& context) {
     if (job.gpus > 0) {
       ++of_gpus.of;
       const bool dated_job = row.start_ns >= 0 || row.submit_ns >= 0;
-      if (dated_job && days.add(span_of(row, job), job.gpus)) ++of_gpus.used;
+      if (dated_job && days.add(span_of(context, row, job), job.held_gpus())) ++of_gpus.used;
     }
     if (row.submit_ns < 0) continue;
     dated &= row.submit_ns >= base::kUnixTimesFrom;
-    const int64_t second = row.submit_ns / base::kSecond;
+    const int64_t second = local_s(context, row.submit_ns / base::kSecond);
     constexpr int64_t kThursday = 3;  // 1970-01-01
-    ++arrivals[static_cast<size_t>((second / kDay_s + kThursday) % 7)]
-              [static_cast<size_t>(second % kDay_s / 3600)];
+    ++arrivals[static_cast<size_t>((second / base::kDay_s + kThursday) % 7)]
+              [static_cast<size_t>(second % base::kDay_s / base::kHour_s)];
     ++submitted;
   }
   days.fill_gaps();
   add_load(context, days, std::move(of_gpus), dated, with_starts);
   if (submitted == 0 || !dated) {
-    add_absent(context, "arrivals", kSection, {}, "reason.no_dates");
+    add_absent(context, "arrivals", kCalendarSection, {}, "reason.no_dates");
     return;
   }
-  Figure figure = make_figure(context, FigureKind::Heatmap, "arrivals", kSection);
+  Figure figure = make_figure(context, FigureKind::Heatmap, "arrivals", kCalendarSection);
   figure.x = axis(context, "hour_utc");
+  if (!context.rules.time_zone.is_utc()) {
+    figure.x = {
+        "hour_local", context.labels.with("axis.hour_local", context.rules.zone), {}, false};
+  }
   figure.y = axis(context, "weekday");
   for (int hour = 0; hour < 24; ++hour) figure.categories.push_back(fmt::format("{}", hour));
   constexpr std::array kWeekdays = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"};

@@ -9,14 +9,15 @@
 namespace goban::site::analysis {
 namespace {
 
-constexpr std::string_view kSection = "users";
+constexpr std::string_view kConsumersSection = "users";
 
 /// Totals of a user or an account.
 struct Holder {
   std::string name;
-  int64_t jobs = 0;      ///< analysed
-  int64_t all_jobs = 0;  ///< that ran
-  double gpu_hours = 0;
+  int64_t jobs = 0;          ///< analysed
+  int64_t all_jobs = 0;      ///< that ran
+  double gpu_hours = 0;      ///< of analysed jobs
+  double all_gpu_hours = 0;  ///< of all jobs that ran
   double node_hours = 0;
   int64_t failed = 0;
   int64_t ends = 0;  ///< analysed jobs whose end is known
@@ -39,6 +40,7 @@ std::vector<Holder> gather(const Context& context, size_t names, uint32_t Job::*
     const uint32_t number = job.*who;
     Holder& holder = holders[number == records::kNoName ? names : number];
     ++holder.all_jobs;
+    holder.all_gpu_hours += job.gpu_hours();
     if (job.wait_s >= 0) {
       holder.wait_s += job.wait_s;
       ++holder.waits;
@@ -68,7 +70,7 @@ Table holder_table(const Context& context, std::string_view id, const std::vecto
   constexpr size_t kRowsMost = 10'000;
   const std::vector<Job>& everything = context.population.jobs;
   const auto nameless = std::ranges::count(everything, records::kNoName, name);
-  Table table = make_table(context, id, kSection);
+  Table table = make_table(context, id, kConsumersSection);
   table.quality.of = static_cast<int64_t>(everything.size());
   table.quality.used = table.quality.of - nameless;
   table.columns = columns(context, {who, "jobs", "ran"});
@@ -78,6 +80,7 @@ Table holder_table(const Context& context, std::string_view id, const std::vecto
   table.columns.push_back(column(context, "failed_share", "%"));
   table.columns.push_back(column(context, "exceeded_share", "%"));
   table.columns.push_back(column(context, "mean_wait", "h"));
+  table.columns.push_back(column(context, "all_gpu_hours", "GPU h"));
   double all = 0;
   for (const Holder& holder : holders) all += holder.gpu_hours;
   for (const Holder& holder : holders) {
@@ -91,8 +94,8 @@ Table holder_table(const Context& context, std::string_view id, const std::vecto
          percent(holder.gpu_hours, all), holder.node_hours,
          percent(static_cast<double>(holder.failed), static_cast<double>(holder.ends)),
          percent(static_cast<double>(holder.exceeded), jobs),
-         holder.waits > 0 ? Cell(holder.wait_s / static_cast<double>(holder.waits) / 3600)
-                          : Cell()});
+         holder.waits > 0 ? Cell(holder.wait_s / static_cast<double>(holder.waits) / 3600) : Cell(),
+         holder.all_gpu_hours});
   }
   return table;
 }
@@ -125,23 +128,24 @@ void add_concentration(const Context& context, const std::vector<Holder>& holder
   }
   const Quality quality{
       static_cast<int64_t>(jobs.size()), static_cast<int64_t>(holders.size()), {}};
-  add_scalar(context, "submitters", kSection, quality, static_cast<int64_t>(jobs.size()), {},
-             "389");
+  add_scalar(context, "submitters", kConsumersSection, quality, static_cast<int64_t>(jobs.size()),
+             {}, "389");
   const auto share = [](const std::optional<double>& value) {
     return value ? Cell(100 * *value) : Cell();
   };
-  add_scalar(context, "top_share_jobs", kSection, quality,
+  add_scalar(context, "top_share_jobs", kConsumersSection, quality,
              share(base::statistics::top_share(jobs, context.rules.top_holders)), "%", "80 %");
-  add_scalar(context, "top_share_gpu_hours", kSection, quality,
+  add_scalar(context, "top_share_gpu_hours", kConsumersSection, quality,
              share(base::statistics::top_share(hours, context.rules.top_holders)), "%");
   if (const auto top = base::statistics::holders_of(jobs, kPaperOwned)) {
-    add_scalar(context, "holders_of_80", kSection, quality,
+    add_scalar(context, "holders_of_80", kConsumersSection, quality,
                percent(static_cast<double>(top->holders), static_cast<double>(top->all)), "%",
                "6 %");
   }
   const auto gini = base::statistics::gini(jobs);
-  add_scalar(context, "gini_jobs", kSection, quality, gini ? Cell(*gini) : Cell());
-  Figure figure = make_figure(context, FigureKind::Line, "lorenz_users", kSection, "Section 3");
+  add_scalar(context, "gini_jobs", kConsumersSection, quality, gini ? Cell(*gini) : Cell());
+  Figure figure =
+      make_figure(context, FigureKind::Line, "lorenz_users", kConsumersSection, "Section 3");
   figure.x = axis(context, "share_of_users", "%");
   figure.y = axis(context, "share_owned", "%");
   figure.series = {lorenz_series(context, "jobs", jobs),
@@ -155,7 +159,7 @@ void add_concentration(const Context& context, const std::vector<Holder>& holder
 void add_consumers(const Context& context) {
   const records::RecordTable& table = *context.population.table;
   if (table.users().size() == 0) {
-    add_absent(context, "users", kSection, "Section 3", "reason.no_users");
+    add_absent(context, "users", kConsumersSection, "Section 3", "reason.no_users");
   } else {
     const auto users = gather(context, table.users().size(), &Job::user,
                               [&](uint32_t user) { return user_name(context, user); });
@@ -163,7 +167,7 @@ void add_consumers(const Context& context) {
     context.report.tables.push_back(holder_table(context, "users", users, "user", &Job::user));
   }
   if (table.accounts().size() == 0) {
-    add_absent(context, "accounts", kSection, {}, "reason.no_accounts");
+    add_absent(context, "accounts", kConsumersSection, {}, "reason.no_accounts");
     return;
   }
   const auto accounts = gather(context, table.accounts().size(), &Job::account,

@@ -6,7 +6,7 @@
 namespace goban::site::analysis {
 namespace {
 
-constexpr std::string_view kSection = "outcomes";
+constexpr std::string_view kExceedanceSection = "outcomes";
 constexpr std::string_view kId = "exceedance";
 
 struct Counts {
@@ -38,10 +38,10 @@ void add_exceedance(const Context& context) {
     }
   }
   if (all.exceeded == 0 && all.used.empty()) {
-    add_absent(context, kId, kSection, "Section 4.2", "reason.no_limits");
+    add_absent(context, kId, kExceedanceSection, "Section 4.2", "reason.no_limits");
     return;
   }
-  Table table = make_table(context, kId, kSection, "Section 4.2");
+  Table table = make_table(context, kId, kExceedanceSection, "Section 4.2");
   table.columns = columns(context, {"kind", "nodes", "jobs", "exceeded"});
   table.columns.push_back(column(context, "exceeded_share", "%"));
   table.columns.push_back(column(context, "exceeded_gpu_hours", "GPU h"));
@@ -60,15 +60,15 @@ void add_exceedance(const Context& context) {
     if (counts[i].jobs > 0) add_row(classes.all()[i].kind, classes.all()[i].nodes, counts[i]);
   }
   const Quality told{all.jobs, all.jobs, {}};
-  add_scalar(context, "exceeded_jobs", kSection, told, all.exceeded, {}, "16,093");
-  add_scalar(context, "exceeded_share", kSection, told,
+  add_scalar(context, "exceeded_jobs", kExceedanceSection, told, all.exceeded, {}, "16,093");
+  add_scalar(context, "exceeded_share", kExceedanceSection, told,
              percent(static_cast<double>(all.exceeded), static_cast<double>(all.jobs)), "%",
              "3.23 %");
   table.quality = {static_cast<int64_t>(all.used.size()), all.jobs, {}};
   if (!all.used.empty()) {
     std::vector<double> used = all.used;
     for (double& share : used) share *= 100;
-    Figure figure = make_figure(context, FigureKind::Step, "limit_used", kSection);
+    Figure figure = make_figure(context, FigureKind::Step, "limit_used", kExceedanceSection);
     figure.x = axis(context, "limit_used", "%");
     figure.y = axis(context, "share_of_jobs", "%");
     figure.series.push_back(distribution("all", context.labels("word.all"), used));

@@ -34,6 +34,22 @@ void add_funnel(const Context& context) {
   add_scalar(context, "analysed_jobs", "extraction", everything, selected, {}, "497,730");
   add_scalar(context, "analysed_share", "extraction", everything,
              percent(static_cast<double>(selected), all), "%", "19.9 %");
+  double all_hours = 0;
+  double analysed_hours = 0;
+  int64_t of_known_gpus = 0;
+  for (const Job& job : population.jobs) {
+    of_known_gpus += job.gpus >= 0 ? 1 : 0;
+    all_hours += job.gpu_hours();
+    analysed_hours += job.selected ? job.gpu_hours() : 0;
+  }
+  const Quality of_hours{of_known_gpus, static_cast<int64_t>(population.jobs.size()), {}};
+  if (of_known_gpus > 0) {
+    add_scalar(context, "all_gpu_hours", "extraction", of_hours, all_hours, "GPU h");
+    add_scalar(context, "analysed_gpu_hours", "extraction", {selected, selected, {}},
+               analysed_hours, "GPU h");
+    add_scalar(context, "analysed_gpu_hours_share", "extraction", of_hours,
+               percent(analysed_hours, all_hours), "%");
+  }
   context.report.tables.push_back(std::move(table));
   context.report.figures.push_back(std::move(figure));
 }

@@ -1,8 +1,10 @@
 // Figures 5 to 7: number of GPUs that a job used, their utilisation, and its spread.
 //
 // Jobs of Figure 5 completed (job_end.hpp) and held several GPUs; Figure 6a shows the jobs of one
-// GPU, which Figure 5 excludes (docs/papers.md, ABCI). A job's utilisation is the mean over time,
-// then over its used GPUs (MeanOver); its spread is the standard deviation between them.
+// GPU, which Figure 5 excludes (docs/papers.md, ABCI). The paper's jobs of one node hold all of its
+// GPUs; jobs that hold several but not all are a group of their own in Figures 6b and 7a. A job's
+// utilisation is the mean over time, then over its used GPUs (MeanOver); its spread is the standard
+// deviation between them.
 #include <algorithm>
 
 #include "base/statistics/ecdf.hpp"
@@ -13,7 +15,7 @@
 namespace goban::site::analysis {
 namespace {
 
-constexpr std::string_view kSection = "gpu_use";
+constexpr std::string_view kGpuFiguresSection = "gpu_use";
 constexpr double kBusyJob = 80;
 constexpr double kSmallSpread = 10;
 
@@ -56,6 +58,8 @@ struct Group {
 struct Groups {
   Group one_gpu;
   std::vector<Group> by_used;   ///< jobs that hold all GPUs of a node, by GPUs used
+  Group part;                   ///< jobs that hold several GPUs of a node, but not all
+  int64_t all_used = 0;         ///< jobs that hold and use all GPUs of a node
   std::vector<Group> by_nodes;  ///< multi-node jobs by bin
   std::vector<int64_t> ratio;   ///< multi-node jobs by tenths of used / allocated
   int64_t multi_node = 0;
@@ -73,11 +77,11 @@ void add_to(Group& group, const UsedJob& job) {
 
 Groups gather(const Context& context) {
   const Population& population = context.population;
-  const int32_t of_node = population.site.gpus_per_node;
   Groups groups;
+  groups.part = {.key = "part_of_node", .label = context.labels("word.part_of_node")};
   groups.one_gpu.label = context.labels("word.one_gpu");
   groups.one_gpu.key = "1_gpu";
-  for (int32_t used = 1; used <= of_node; ++used) {
+  for (int32_t used = 1; used <= population.site.gpus_per_node; ++used) {
     groups.by_used.push_back(
         {.key = fmt::format("{}_used", used), .label = context.labels.with("word.n_used", used)});
   }
@@ -96,9 +100,13 @@ Groups gather(const Context& context) {
     if (used.used == 0) continue;
     if (used.allocated == 1) {
       add_to(groups.one_gpu, used);
-    } else if (job.nodes == 1 && used.allocated == of_node) {
-      add_to(groups.by_used[static_cast<size_t>(used.used - 1)], used);
-    } else if (job.nodes > 1) {
+    } else if (job.nodes == 1 && used.allocated >= job.node_gpus) {
+      const auto last = static_cast<int32_t>(groups.by_used.size());
+      add_to(groups.by_used[static_cast<size_t>(std::min(used.used, last) - 1)], used);
+      groups.all_used += used.used == used.allocated ? 1 : 0;
+    } else if (job.nodes <= 1) {
+      add_to(groups.part, used);
+    } else {
       add_to(groups.by_nodes[population.site.bin_of(job.nodes)], used);
       ++groups.multi_node;
       ++groups
@@ -117,8 +125,8 @@ int64_t count_of(const std::vector<Group>& groups) {
 void add_used(const Context& context, const Groups& groups, const Quality& quality) {
   const int64_t nodes = count_of(groups.by_used);
   if (nodes > 0) {
-    Figure figure =
-        make_figure(context, FigureKind::Bar, "figure5a_used_gpus", kSection, "Figure 5a");
+    Figure figure = make_figure(context, FigureKind::Bar, "figure5a_used_gpus", kGpuFiguresSection,
+                                "Figure 5a");
     figure.x = axis(context, "used_gpus");
     figure.y = axis(context, "share_of_jobs", "%");
     Series series{.key = "share", .label = context.labels("column.share")};
@@ -128,19 +136,22 @@ void add_used(const Context& context, const Groups& groups, const Quality& quali
                          static_cast<double>(nodes));
     }
     figure.quality = {nodes, quality.of, quality.note};
-    add_scalar(context, "all_gpus_used_share", kSection, figure.quality, series.y.back(), "%",
+    add_scalar(context, "all_gpus_used_share", kGpuFiguresSection, figure.quality,
+               percent(static_cast<double>(groups.all_used), static_cast<double>(nodes)), "%",
                "95 %");
     figure.series.push_back(std::move(series));
     context.report.figures.push_back(std::move(figure));
   } else {
-    add_absent(context, "figure5a_used_gpus", kSection, "Figure 5a", "reason.no_such_jobs");
+    add_absent(context, "figure5a_used_gpus", kGpuFiguresSection, "Figure 5a",
+               "reason.no_such_jobs");
   }
   if (groups.multi_node == 0) {
-    add_absent(context, "figure5b_used_ratio", kSection, "Figure 5b", "reason.no_such_jobs");
+    add_absent(context, "figure5b_used_ratio", kGpuFiguresSection, "Figure 5b",
+               "reason.no_such_jobs");
     return;
   }
   Figure figure =
-      make_figure(context, FigureKind::Bar, "figure5b_used_ratio", kSection, "Figure 5b");
+      make_figure(context, FigureKind::Bar, "figure5b_used_ratio", kGpuFiguresSection, "Figure 5b");
   figure.x = axis(context, "used_ratio", "%");
   figure.y = axis(context, "share_of_jobs", "%");
   Series series{.key = "share", .label = context.labels("column.share")};
@@ -150,8 +161,8 @@ void add_used(const Context& context, const Groups& groups, const Quality& quali
                        static_cast<double>(groups.multi_node));
   }
   figure.quality = {groups.multi_node, quality.of, quality.note};
-  add_scalar(context, "all_gpus_used_multi_share", kSection, figure.quality, series.y.back(), "%",
-             "88 %");
+  add_scalar(context, "all_gpus_used_multi_share", kGpuFiguresSection, figure.quality,
+             series.y.back(), "%", "88 %");
   figure.series.push_back(std::move(series));
   context.report.figures.push_back(std::move(figure));
 }
@@ -159,11 +170,11 @@ void add_used(const Context& context, const Groups& groups, const Quality& quali
 /// The distribution of some groups' means, as a curve and as a histogram of tenths.
 void add_means(const Context& context, std::string_view id, std::string_view paper,
                const std::vector<const Group*>& groups, const Quality& quality) {
-  Figure curve = make_figure(context, FigureKind::Step, id, kSection, paper);
+  Figure curve = make_figure(context, FigureKind::Step, id, kGpuFiguresSection, paper);
   curve.x = axis(context, "gpu_utilization", "%");
   curve.y = axis(context, "share_of_jobs", "%");
   const std::string bars_id = std::string(id) + "_histogram";
-  Figure bars = make_figure(context, FigureKind::Bar, bars_id, kSection, paper);
+  Figure bars = make_figure(context, FigureKind::Bar, bars_id, kGpuFiguresSection, paper);
   bars.title = curve.title;
   bars.x = curve.x;
   bars.y = curve.y;
@@ -183,7 +194,7 @@ void add_means(const Context& context, std::string_view id, std::string_view pap
     curve.quality.used += static_cast<int64_t>(group->means.size());
   }
   if (curve.series.empty()) {
-    add_absent(context, id, kSection, paper, "reason.no_such_jobs");
+    add_absent(context, id, kGpuFiguresSection, paper, "reason.no_such_jobs");
     return;
   }
   curve.quality.of = quality.of;
@@ -196,10 +207,10 @@ void add_means(const Context& context, std::string_view id, std::string_view pap
 void add_spreads(const Context& context, std::string_view id, std::string_view paper,
                  const std::vector<Group>& groups, std::string_view axis_key,
                  const Quality& quality) {
-  Figure figure = make_figure(context, FigureKind::Box, id, kSection, paper);
+  Figure figure = make_figure(context, FigureKind::Box, id, kGpuFiguresSection, paper);
   figure.x = axis(context, axis_key);
   figure.y = axis(context, "spread", "points");
-  Table table = make_table(context, id, kSection, paper);
+  Table table = make_table(context, id, kGpuFiguresSection, paper);
   table.columns = columns(context, {axis_key, "jobs"});
   for (const std::string_view key : {"mean", "median", "p90", "max"}) {
     table.columns.push_back(column(context, key, "points"));
@@ -219,7 +230,7 @@ void add_spreads(const Context& context, std::string_view id, std::string_view p
     figure.quality.used += static_cast<int64_t>(sorted.size());
   }
   if (series.boxes.empty()) {
-    add_absent(context, id, kSection, paper, "reason.no_such_jobs");
+    add_absent(context, id, kGpuFiguresSection, paper, "reason.no_such_jobs");
     return;
   }
   figure.series.push_back(std::move(series));
@@ -241,7 +252,7 @@ void add_gpu_figures(const Context& context) {
           std::pair("figure6c_multi_node", "Figure 6c"),
           std::pair("figure7a_one_node", "Figure 7a"),
           std::pair("figure7b_multi_node", "Figure 7b")}) {
-      add_absent(context, id, kSection, paper, "reason.needs_series");
+      add_absent(context, id, kGpuFiguresSection, paper, "reason.needs_series");
     }
     return;
   }
@@ -254,6 +265,7 @@ void add_gpu_figures(const Context& context) {
   add_means(context, "figure6a_one_gpu", "Figure 6a", {&groups.one_gpu}, quality);
   std::vector<const Group*> used;
   for (const Group& group : groups.by_used) used.push_back(&group);
+  used.push_back(&groups.part);
   add_means(context, "figure6b_one_node", "Figure 6b", used, quality);
   Group multi{.key = "multi_node", .label = context.labels("word.multi_node")};
   for (const Group& group : groups.by_nodes) {
@@ -262,11 +274,13 @@ void add_gpu_figures(const Context& context) {
   add_means(context, "figure6c_multi_node", "Figure 6c", {&multi}, quality);
   if (!multi.means.empty()) {
     const double busy = 100 - 100 * base::statistics::Ecdf(multi.means).share_at_most(kBusyJob);
-    add_scalar(context, "multi_node_busy_share", kSection,
+    add_scalar(context, "multi_node_busy_share", kGpuFiguresSection,
                {static_cast<int64_t>(multi.means.size()), quality.of, quality.note}, busy, "%",
                "60 %");
   }
-  add_spreads(context, "figure7a_one_node", "Figure 7a", groups.by_used, "used_gpus", quality);
+  std::vector<Group> one_node = groups.by_used;
+  one_node.push_back(groups.part);
+  add_spreads(context, "figure7a_one_node", "Figure 7a", one_node, "used_gpus", quality);
   add_spreads(context, "figure7b_multi_node", "Figure 7b", groups.by_nodes, "nodes", quality);
 }
 

@@ -5,7 +5,7 @@
 namespace goban::site::analysis {
 namespace {
 
-constexpr std::string_view kSection = "gpu_use";
+constexpr std::string_view kGpuFlopsSection = "gpu_use";
 constexpr double kPercent = 100;
 
 /// Peak of a job's GPUs in TFLOPS; 0 = unknown.
@@ -45,7 +45,7 @@ Cell mean_of(double sum, double hours) { return hours > 0 ? Cell(sum / hours) : 
 
 void add_gpu_flops(const Context& context) {
   if (context.use == nullptr) {
-    add_absent(context, "gpu_flops", kSection, {}, "reason.needs_series");
+    add_absent(context, "gpu_flops", kGpuFlopsSection, {}, "reason.needs_series");
     return;
   }
   const Population& population = context.population;
@@ -62,15 +62,16 @@ void add_gpu_flops(const Context& context) {
     if (tflops <= 0) continue;
     quality.used += static_cast<int64_t>(values.size());
     for (const GpuValue& value : values) {
-      works[classes.of(job)].add(value, job.run_h(), tflops);
-      all.add(value, job.run_h(), tflops);
+      const double hours = job.gpu_part * job.run_h();
+      works[classes.of(job)].add(value, hours, tflops);
+      all.add(value, hours, tflops);
     }
   }
   if (all.hours <= 0) {
-    add_absent(context, "gpu_flops", kSection, {}, "reason.no_gpu_models");
+    add_absent(context, "gpu_flops", kGpuFlopsSection, {}, "reason.no_gpu_models");
     return;
   }
-  Table table = make_table(context, "gpu_flops", kSection);
+  Table table = make_table(context, "gpu_flops", kGpuFlopsSection);
   table.columns = columns(context, {"kind"});
   table.columns.push_back(column(context, "gpu_hours", "GPU h"));
   for (const std::string_view key : {"peak_flops", "busy_flops", "achieved_flops"}) {

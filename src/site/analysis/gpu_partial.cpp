@@ -10,7 +10,7 @@
 namespace goban::site::analysis {
 namespace {
 
-constexpr std::string_view kSection = "gpu_use";
+constexpr std::string_view kGpuPartialSection = "gpu_use";
 /// A CUDA context alone takes a few hundred MiB; computations take more.
 constexpr float kTouchedGib = 0.5F;
 
@@ -51,7 +51,7 @@ Cause cause_of(const Context& context, size_t index) {
 
 void add_gpu_partial(const Context& context) {
   if (context.use == nullptr) {
-    add_absent(context, "partial_gpus", kSection, {}, "reason.needs_series");
+    add_absent(context, "partial_gpus", kGpuPartialSection, {}, "reason.needs_series");
     return;
   }
   struct Part {
@@ -68,17 +68,17 @@ void add_gpu_partial(const Context& context) {
     ++several;
     const int32_t used = context.use->used(i);
     const auto held = static_cast<int32_t>(values.size());
-    all_hours += held * job.run_h();
+    all_hours += held * job.gpu_part * job.run_h();
     if (used == 0 || used == held) continue;
     Part& part = parts[static_cast<size_t>(cause_of(context, i))];
     ++part.jobs;
-    part.idle_hours += (held - used) * job.run_h();
+    part.idle_hours += (held - used) * job.gpu_part * job.run_h();
   }
   if (several == 0) {
-    add_absent(context, "partial_gpus", kSection, {}, "reason.no_such_jobs");
+    add_absent(context, "partial_gpus", kGpuPartialSection, {}, "reason.no_such_jobs");
     return;
   }
-  Table table = make_table(context, "partial_gpus", kSection);
+  Table table = make_table(context, "partial_gpus", kGpuPartialSection);
   table.columns = columns(context, {"cause", "jobs"});
   table.columns.push_back(column(context, "share", "%"));
   table.columns.push_back(column(context, "idle_gpu_hours", "GPU h"));

@@ -9,7 +9,7 @@
 namespace goban::site::analysis {
 namespace {
 
-constexpr std::string_view kSection = "gpu_use";
+constexpr std::string_view kGpuQualitySection = "gpu_use";
 
 void add_findings(const Context& context) {
   const GpuUse& use = *context.use;
@@ -20,7 +20,7 @@ void add_findings(const Context& context) {
     ++activities[static_cast<size_t>(value.activity)];
   }
   const auto gpus = static_cast<double>(use.values.size());
-  Table table = make_table(context, "sampling_quality", kSection);
+  Table table = make_table(context, "sampling_quality", kGpuQualitySection);
   table.columns = columns(context, {"what", "gpus_of_jobs"});
   table.columns.push_back(column(context, "share", "%"));
   constexpr std::array kFindings = {"known", "low_coverage", "not_available", "no_samples",
@@ -86,10 +86,10 @@ void add_yield(const Context& context) {
                                  [](const GpuValue& value) { return value.mean_pct >= 0; });
     for (Hours* part : {&hours[classes.of(job)], &all}) {
       part->allocated += job.gpu_hours();
-      for (const GpuValue& value : context.use->of(i)) part->add(value, job.run_h());
+      for (const GpuValue& value : context.use->of(i)) part->add(value, job.gpu_part * job.run_h());
     }
   }
-  Table table = make_table(context, "gpu_yield", kSection);
+  Table table = make_table(context, "gpu_yield", kGpuQualitySection);
   table.columns = columns(context, {"kind"});
   table.columns.push_back(column(context, "gpu_hours", "GPU h"));
   table.columns.push_back(column(context, "known_gpu_hours", "GPU h"));
@@ -107,8 +107,10 @@ void add_yield(const Context& context) {
   }
   add_row(context.labels("word.all"), all);
   table.quality = {known, selected, {}};
-  add_scalar(context, "used_of_known", kSection, table.quality, percent(all.used, all.known), "%");
-  add_scalar(context, "busy_of_known", kSection, table.quality, percent(all.busy, all.known), "%");
+  add_scalar(context, "used_of_known", kGpuQualitySection, table.quality,
+             percent(all.used, all.known), "%");
+  add_scalar(context, "busy_of_known", kGpuQualitySection, table.quality,
+             percent(all.busy, all.known), "%");
   context.report.tables.push_back(std::move(table));
 }
 
@@ -134,10 +136,10 @@ void add_memory(const Context& context) {
     ++both;
   }
   if (peaks.empty()) {
-    add_absent(context, "gpu_memory", kSection, {}, "reason.no_gpu_memory");
+    add_absent(context, "gpu_memory", kGpuQualitySection, {}, "reason.no_gpu_memory");
     return;
   }
-  Figure figure = make_figure(context, FigureKind::Step, "gpu_memory", kSection);
+  Figure figure = make_figure(context, FigureKind::Step, "gpu_memory", kGpuQualitySection);
   figure.x = axis(context, "gpu_memory", "GiB");
   figure.y = axis(context, "share_of_gpus", "%");
   figure.series.push_back(distribution("gpu_memory", context.labels("axis.gpu_memory"), peaks));
@@ -145,7 +147,8 @@ void add_memory(const Context& context) {
       static_cast<int64_t>(peaks.size()), static_cast<int64_t>(context.use->values.size()), {}};
   context.report.figures.push_back(std::move(figure));
   if (both == 0) return;
-  Figure heatmap = make_figure(context, FigureKind::Heatmap, "memory_and_utilization", kSection);
+  Figure heatmap =
+      make_figure(context, FigureKind::Heatmap, "memory_and_utilization", kGpuQualitySection);
   heatmap.x = axis(context, "gpu_utilization", "%");
   heatmap.y = axis(context, "gpu_memory_share", "%");
   for (size_t i = 0; i < kCells; ++i) {
@@ -163,7 +166,7 @@ void add_memory(const Context& context) {
 void add_gpu_quality(const Context& context) {
   if (context.use == nullptr) {
     for (const char* id : {"sampling_quality", "gpu_yield", "gpu_memory"}) {
-      add_absent(context, id, kSection, {}, "reason.needs_series");
+      add_absent(context, id, kGpuQualitySection, {}, "reason.needs_series");
     }
     return;
   }

@@ -6,12 +6,12 @@
 #include <gtest/gtest.h>
 #include <map>
 
+#include "base/test_folder.hpp"
 #include "site/analysis/gpu_values.hpp"
 #include "site/analysis/test_population.hpp"
 #include "site/analysis/what_if.hpp"
 #include "site/analysis/why.hpp"
 #include "site/series/store_writer.hpp"
-#include "site/series/test_folder.hpp"
 
 namespace goban::site::analysis {
 namespace {
@@ -95,7 +95,7 @@ class GpuTest : public testing::Test {
     int64_t time_ms = 0;
     double value = 0;
   };
-  series::TestFolder folder_;
+  base::TestFolder folder_;
   std::string store_;
   std::vector<Sample> samples_;
   GpuUse use_;
@@ -345,6 +345,62 @@ TEST(GpuMeans, StandInForSeriesAndSaySo) {
   EXPECT_EQ(count.unknown, 1);
   const RuleCount& software = before.population.funnel[static_cast<size_t>(Rule::Software)];
   EXPECT_EQ(software.passed, 1) << "memory on a GPU shows a process";
+}
+
+TEST_F(GpuTest, MeansOfGenericRecordsDecide) {
+  auto test = population_of(
+      "job_id,submit_time,duration,num_gpus,user,gpu_util_pct\n"
+      "busy,1600000000,600,2,u,80\nidle,1600000000,600,1,u,4.9\nunknown,1600000000,600,1,u,\n");
+  const GpuUse use = gpu_use_of_means(test.population, test.rules);
+  ASSERT_EQ(use.source, ValueSource::Means);
+  EXPECT_EQ(use.used(0), 2);
+  EXPECT_EQ(use.jobs_without_list, 1);
+  const auto verdicts = use_verdicts(test.population, use);
+  EXPECT_EQ(verdicts, (std::vector{Verdict::Pass, Verdict::Fail, Verdict::Unknown}));
+}
+
+TEST_F(GpuTest, EveryJobOfOneNodeIsInAPanel) {
+  // A job of two of the four GPUs of its node, and one of all of them.
+  for (int gpu = 0; gpu < 4; ++gpu) add("n1", gpu, 50);
+  for (int gpu = 0; gpu < 2; ++gpu) add("n2", gpu, 30);
+  write();
+  Rules rules;
+  rules.gpus_per_node = 4;
+  auto test = population_of(
+      "job_id,user,submit_unix_s,start_unix_s,end_unix_s,num_gpus,num_nodes,node_list,gpus\n"
+      "all,u,1577836800,1577836800,1577837400,4,1,n1,n1|0|||;n1|1|||;n1|2|||;n1|3|||\n"
+      "half,u,1577836800,1577836800,1577837400,2,1,n2,n2|0|||;n2|1|||\n",
+      rules);
+  const auto store = series::StoreReader::open(store_, Metric::GpuUtilization);
+  ASSERT_TRUE(store);
+  const GpuUse use = gpu_use_of_series(test.population, test.rules, {.utilization = &*store});
+  const ReportData report = analyse(test.population, test.rules, Labels(Language::English), &use);
+  const Figure* means = find_figure(report, "figure6b_one_node");
+  ASSERT_NE(means, nullptr);
+  EXPECT_EQ(means->quality.used, 2);
+  EXPECT_EQ(means->series.back().key, "part_of_node");
+  EXPECT_EQ(find_figure(report, "figure7a_one_node")->quality.used, 2);
+  EXPECT_EQ(find_figure(report, "figure5a_used_gpus")->quality.used, 1);
+}
+
+TEST_F(GpuTest, EnginesOfMigInstancesCountWhereUtilisationIsMissing) {
+  for (int minute = 0; minute < 11; ++minute) {
+    samples_.push_back(
+        {{"n1", "0.7", ""}, Metric::GpuEngineActive, (kStart_s + int64_t{60} * minute) * 1000, 60});
+  }
+  write();
+  auto test = population_of(
+      "job_id,user,submit_unix_s,start_unix_s,end_unix_s,num_gpus,gpu_milli,gpu_share,gpus\n"
+      "mig,u,1577836800,1577836800,1577837400,1,143,1,n1|0.7|||\n");
+  const auto store = series::StoreReader::open(store_, Metric::GpuEngineActive);
+  ASSERT_TRUE(store);
+  const GpuUse use = gpu_use_of_series(test.population, test.rules, {.engine_active = &*store});
+  EXPECT_EQ(use.used(0), 1);
+  EXPECT_EQ(use.of(0)[0].mean_pct, 60);
+  const ReportData report = analyse(test.population, test.rules, Labels(Language::English), &use);
+  const auto& row = find_table(report, "gpu_yield")->rows.back();
+  EXPECT_NEAR(number_of(row[2]), 0.143 / 6, 1e-9) << "known GPU-hours: a seventh of a GPU";
+  EXPECT_EQ(number_of(row[1]), number_of(row[2]));
 }
 
 }  // namespace

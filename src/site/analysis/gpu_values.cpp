@@ -4,12 +4,13 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "base/time.hpp"
+#include "base/units.hpp"
+
 namespace goban::site::analysis {
 namespace {
 
-constexpr double kGib = 1024.0 * 1024 * 1024;
 constexpr double kMibOfGib = 1024;
-constexpr int64_t kNsOfMs = 1'000'000;
 
 bool is_uuid(std::string_view gpu) { return gpu.starts_with("GPU-") || gpu.starts_with("MIG-"); }
 
@@ -52,8 +53,8 @@ std::optional<series::SeriesJob> series_job(const Population& population, const 
   const records::RecordRow& row = population.row(job);
   if (row.start_ns < 0 || row.end_ns < 0) return std::nullopt;
   series::SeriesJob out;
-  out.start_ms = row.start_ns / kNsOfMs;
-  out.end_ms = row.end_ns / kNsOfMs;
+  out.start_ms = row.start_ns / base::kMillisecond;
+  out.end_ms = row.end_ns / base::kMillisecond;
   out.devices = devices_of(population, job);
   if (out.devices.empty()) return std::nullopt;
   return out;
@@ -71,7 +72,7 @@ std::vector<series::DeviceKey> devices_of_nodes(const Population& population, co
   }
   std::vector<series::DeviceKey> devices;
   for (const uint32_t node : nodes) {
-    for (int32_t gpu = 0; gpu < population.site.gpus_per_node; ++gpu) {
+    for (int32_t gpu = 0; gpu < job.node_gpus; ++gpu) {
       devices.push_back({std::string(table.node_names()[node]), fmt::format("{}", gpu), {}});
     }
   }
@@ -88,8 +89,35 @@ Verdict use_of(const std::vector<series::DeviceValues>& devices) {
   return all_known ? Verdict::Fail : Verdict::Unknown;
 }
 
+/// Utilisation of GPUs; of those without it, the activity of their engines.
+class Utilization {
+ public:
+  Utilization(const SeriesSources& sources, const UseRules& rules) {
+    for (const series::StoreReader* store : {sources.utilization, sources.engine_active}) {
+      if (store == nullptr) continue;
+      values_.push_back(std::make_unique<series::JobValues>(*store, value_options(rules)));
+    }
+  }
+  [[nodiscard]] std::vector<series::DeviceValues> of(const series::SeriesJob& job) {
+    std::vector<series::DeviceValues> found(job.devices.size());
+    for (const auto& values : values_) {
+      const auto missing = [](const series::DeviceValues& device) { return !device.values; };
+      if (std::ranges::none_of(found, missing)) break;
+      std::vector<series::DeviceValues> more = values->of(job);
+      for (size_t i = 0; i < found.size() && i < more.size(); ++i) {
+        const bool is_first = values == values_.front();
+        if (is_first || (missing(found[i]) && more[i].values)) found[i] = std::move(more[i]);
+      }
+    }
+    return found;
+  }
+
+ private:
+  std::vector<std::unique_ptr<series::JobValues>> values_;
+};
+
 Verdict use_of_nodes(const Population& population, const Job& job, series::SeriesJob asked,
-                     series::JobValues& utilization) {
+                     Utilization& utilization) {
   asked.devices = devices_of_nodes(population, job);
   return use_of(utilization.of(asked));
 }
@@ -99,10 +127,11 @@ void add_marks(const Population& population, const Job& job, std::span<GpuValue>
   for (size_t i = 0; i < gpus.size() && i < values.size(); ++i) {
     if (gpus[i].mem_total_bytes > 0) {
       values[i].mem_total_gib =
-          static_cast<float>(static_cast<double>(gpus[i].mem_total_bytes) / kGib);
+          static_cast<float>(static_cast<double>(gpus[i].mem_total_bytes) / base::kGib);
     }
     if (values[i].mem_gib < 0 && gpus[i].mem_used_bytes >= 0) {
-      values[i].mem_gib = static_cast<float>(static_cast<double>(gpus[i].mem_used_bytes) / kGib);
+      values[i].mem_gib =
+          static_cast<float>(static_cast<double>(gpus[i].mem_used_bytes) / base::kGib);
     }
   }
 }
@@ -133,7 +162,7 @@ std::vector<series::DeviceKey> devices_of(const Population& population, const Jo
   }
   if (!devices.empty()) return devices;
   const auto nodes = table.nodes_of(row);
-  const int32_t of_node = population.site.gpus_per_node;
+  const int32_t of_node = job.node_gpus;
   if (nodes.empty() || job.gpus != static_cast<int64_t>(nodes.size()) * of_node) return devices;
   for (const uint32_t node : nodes) {
     for (int32_t gpu = 0; gpu < of_node; ++gpu) {
@@ -171,7 +200,7 @@ GpuUse gpu_use_of_series(const Population& population, const Rules& rules,
                          const std::function<void(int64_t)>& progress) {
   GpuUse use;
   use.source = ValueSource::Series;
-  series::JobValues utilization(*sources.utilization, value_options(rules.use));
+  Utilization utilization(sources, rules.use);
   Extra memory(sources.memory, rules.use);
   Extra sm(sources.sm_active, rules.use);
   Extra tensor(sources.tensor_active, rules.use);
@@ -224,17 +253,25 @@ GpuUse gpu_use_of_means(const Population& population, const Rules& rules) {
     const auto gpus = job.selected ? population.table->gpus_of(population.row(job))
                                    : std::span<const records::StoredGpu>();
     const size_t first = use.values.size();
-    for (const records::StoredGpu& gpu : gpus) {
+    const auto add = [&](float util_pct) {
       GpuValue& value = use.values.emplace_back();
-      if (gpu.util_pct < 0) continue;
+      if (util_pct < 0) return;
       use.source = ValueSource::Means;
-      value.mean_pct = value.top_pct = gpu.util_pct;
+      value.mean_pct = value.top_pct = util_pct;
       value.finding = series::Finding::Known;
       value.activity =
-          gpu.util_pct >= rules.use.busy_at_pct ? series::Activity::Busy : series::Activity::Idle;
+          util_pct >= rules.use.busy_at_pct ? series::Activity::Busy : series::Activity::Idle;
+    };
+    for (const records::StoredGpu& gpu : gpus) add(gpu.util_pct);
+    // One mean for all GPUs of the job (gpu_util_pct of generic CSV).
+    const float of_all =
+        job.selected ? population.table->usage_of(population.row(job)).gpu_util_pct_mean : -1;
+    if (gpus.empty() && of_all >= 0) {
+      constexpr int32_t kGpusMost = 100'000;
+      for (int32_t gpu = 0; gpu < std::min(job.gpus, kGpusMost); ++gpu) add(of_all);
     }
     add_marks(population, job, std::span(use.values).subspan(first));
-    if (job.selected && gpus.empty()) ++use.jobs_without_list;
+    if (job.selected && use.values.size() == first) ++use.jobs_without_list;
     use.ends.push_back(static_cast<uint32_t>(use.values.size()));
   }
   if (use.source == ValueSource::None) return {};

@@ -55,6 +55,8 @@ struct SeriesSources {
   const series::StoreReader* sm_active = nullptr;
   const series::StoreReader* tensor_active = nullptr;
   const series::StoreReader* processes = nullptr;
+  /// Used for devices without utilisation: MIG instances, for which DCGM has only this.
+  const series::StoreReader* engine_active = nullptr;
 };
 
 /// The GPUs of a job by their names in the series: its GPU list; for whole-node jobs without a
@@ -74,8 +76,9 @@ struct SeriesSources {
 [[nodiscard]] GpuUse gpu_use_of_series(const Population& population, const Rules& rules,
                                        const SeriesSources& sources,
                                        const std::function<void(int64_t)>& progress = {});
-/// The same from means in the accounting records (Slurm with JS1 comments, PAI): a GPU counts as
-/// used if its mean reaches the threshold. Source `None` if no job has any.
+/// The same from means in the accounting records (Slurm with JS1 comments, PAI, gpu_util_pct of
+/// generic CSV): a GPU counts as used if its mean reaches the threshold. Source `None` if no job
+/// has any.
 [[nodiscard]] GpuUse gpu_use_of_means(const Population& population, const Rules& rules);
 
 /// Condition 5 by job: passes if at least one GPU is in use; fails if all are known and none is.

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <array>
 
+#include "base/units.hpp"
 #include "site/analysis/statistics.hpp"
 
 namespace goban::site::analysis {
 namespace {
 
-constexpr std::string_view kSection = "host";
-constexpr double kGib = 1024.0 * 1024 * 1024;
+constexpr std::string_view kHostUseSection = "host";
 
 /// One measured quantity.
 struct Amount {
@@ -31,11 +31,11 @@ std::vector<Amount> gather(const Population& population, int64_t& jobs) {
     const auto add = [&amounts](size_t i, double value) { amounts[i].values.push_back(value); };
     if (marks.mem_bytes_max >= 0) {
       const auto used = static_cast<double>(marks.mem_bytes_max);
-      add(0, used / kGib);
+      add(0, used / base::kGib);
       if (row.mem_bytes > 0) add(1, 100 * used / static_cast<double>(row.mem_bytes));
     }
-    if (marks.read_bytes >= 0) add(2, static_cast<double>(marks.read_bytes) / kGib);
-    if (marks.write_bytes >= 0) add(3, static_cast<double>(marks.write_bytes) / kGib);
+    if (marks.read_bytes >= 0) add(2, static_cast<double>(marks.read_bytes) / base::kGib);
+    if (marks.write_bytes >= 0) add(3, static_cast<double>(marks.write_bytes) / base::kGib);
     if (marks.cpu_s >= 0 && row.cpu_cores > 0 && job.run_s > 0) {
       add(4, 100 * marks.cpu_s / (row.cpu_cores * job.run_s));
     }
@@ -46,7 +46,7 @@ std::vector<Amount> gather(const Population& population, int64_t& jobs) {
 void add_amounts(const Context& context) {
   int64_t jobs = 0;
   std::vector<Amount> amounts = gather(context.population, jobs);
-  Table table = make_table(context, "host_use", kSection);
+  Table table = make_table(context, "host_use", kHostUseSection);
   table.columns = columns(context, {"what", "unit", "jobs", "mean", "p10", "median", "p90", "max"});
   for (Amount& amount : amounts) {
     if (amount.values.empty()) continue;
@@ -60,7 +60,7 @@ void add_amounts(const Context& context) {
                           *base::statistics::mean(amount.values), at(0.1), at(0.5), at(0.9),
                           at(1)});
     table.quality.used = std::max(table.quality.used, count);
-    Figure figure = make_figure(context, FigureKind::Step, amount.key, kSection);
+    Figure figure = make_figure(context, FigureKind::Step, amount.key, kHostUseSection);
     figure.x = axis(context, amount.key, amount.unit, amount.unit == "GiB");
     figure.y = axis(context, "share_of_jobs", "%");
     figure.series.push_back(distribution(amount.key, label, amount.values));
@@ -69,7 +69,7 @@ void add_amounts(const Context& context) {
   }
   table.quality.of = jobs;
   if (table.rows.empty()) {
-    add_absent(context, "host_use", kSection, {}, "reason.no_usage");
+    add_absent(context, "host_use", kHostUseSection, {}, "reason.no_usage");
     return;
   }
   context.report.tables.push_back(std::move(table));
@@ -88,10 +88,10 @@ void add_cpu_jobs(const Context& context) {
     core_hours[job.kind] += std::max(population.row(job).cpu_cores, 0) * job.run_h();
   }
   if (without == 0) {
-    add_absent(context, "cpu_jobs", kSection, {}, "reason.no_cpu_jobs");
+    add_absent(context, "cpu_jobs", kHostUseSection, {}, "reason.no_cpu_jobs");
     return;
   }
-  Table table = make_table(context, "cpu_jobs", kSection);
+  Table table = make_table(context, "cpu_jobs", kHostUseSection);
   table.columns = columns(context, {"kind", "ran"});
   for (const std::string_view key : {"mean", "median", "max"}) {
     table.columns.push_back(column(context, key, "h"));

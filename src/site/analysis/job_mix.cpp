@@ -3,12 +3,14 @@
 #include <bit>
 #include <map>
 
+#include "base/time.hpp"
+#include "base/units.hpp"
 #include "site/analysis/statistics.hpp"
 
 namespace goban::site::analysis {
 namespace {
 
-constexpr std::string_view kSection = "mix";
+constexpr std::string_view kJobMixSection = "mix";
 
 /// Values of a kind from the records.
 struct KindSeen {
@@ -37,8 +39,7 @@ std::vector<KindSeen> look_at_kinds(const Population& population) {
   return seen;
 }
 
-constexpr double kGib = 1024.0 * 1024 * 1024;
-constexpr double kHourNs = 3600e9;
+constexpr auto kHour = static_cast<double>(base::kHour);
 
 /// A bar chart of jobs by category, and a table with counts and shares.
 void add_share_figure(const Context& context, std::string_view id, std::string_view axis_key,
@@ -46,10 +47,10 @@ void add_share_figure(const Context& context, std::string_view id, std::string_v
                       std::string_view paper, Quality quality) {
   double all = 0;
   for (const auto& part : parts) all += part.second;
-  Figure figure = make_figure(context, FigureKind::Bar, id, kSection, paper);
+  Figure figure = make_figure(context, FigureKind::Bar, id, kJobMixSection, paper);
   figure.x = axis(context, axis_key);
   figure.y = axis(context, "share_of_jobs", "%");
-  Table table = make_table(context, id, kSection, paper);
+  Table table = make_table(context, id, kJobMixSection, paper);
   table.columns = columns(context, {axis_key, "jobs"});
   table.columns.push_back(column(context, "share", "%"));
   Series series{.key = "share", .label = context.labels("column.share")};
@@ -99,16 +100,17 @@ Mix count_mix(const Population& population) {
 void add_mix_scalars(const Context& context, const Mix& mix) {
   const auto all = static_cast<double>(mix.selected);
   const Quality every{mix.selected, mix.selected, {}};
-  add_scalar(context, "one_gpu_share", kSection, every, percent(mix.one_gpu, all), "%", "49.42 %");
-  add_scalar(context, "one_node_share", kSection, every, percent(mix.one_node, all), "%",
+  add_scalar(context, "one_gpu_share", kJobMixSection, every, percent(mix.one_gpu, all), "%",
+             "49.42 %");
+  add_scalar(context, "one_node_share", kJobMixSection, every, percent(mix.one_node, all), "%",
              "48.19 %");
-  add_scalar(context, "multi_node_share", kSection, every, percent(mix.multi_node, all), "%",
+  add_scalar(context, "multi_node_share", kJobMixSection, every, percent(mix.multi_node, all), "%",
              "2.4 %");
   const double whole = mix.whole_single + mix.whole_multi;
   const auto quality = [](double jobs) {
     return Quality{static_cast<int64_t>(jobs), static_cast<int64_t>(jobs), {}};
   };
-  add_scalar(context, "whole_single_share", kSection, quality(whole),
+  add_scalar(context, "whole_single_share", kJobMixSection, quality(whole),
              percent(mix.whole_single, whole), "%", "95 %");
   double two = 0;
   double powers = 0;
@@ -121,22 +123,22 @@ void add_mix_scalars(const Context& context, const Mix& mix) {
     if (nodes <= kEight) up_to_eight += count;
   }
   const Quality multi = quality(mix.whole_multi);
-  add_scalar(context, "two_nodes_share", kSection, multi, percent(two, mix.whole_multi), "%",
+  add_scalar(context, "two_nodes_share", kJobMixSection, multi, percent(two, mix.whole_multi), "%",
              "55 %");
-  add_scalar(context, "powers_of_two_share", kSection, multi, percent(powers, mix.whole_multi), "%",
-             "90.7 %");
-  add_scalar(context, "up_to_eight_share", kSection, multi, percent(up_to_eight, mix.whole_multi),
-             "%", "80 %");
+  add_scalar(context, "powers_of_two_share", kJobMixSection, multi,
+             percent(powers, mix.whole_multi), "%", "90.7 %");
+  add_scalar(context, "up_to_eight_share", kJobMixSection, multi,
+             percent(up_to_eight, mix.whole_multi), "%", "80 %");
 }
 
 void add_node_hours(const Context& context, const Mix& mix, const Quality& quality) {
   const double all = mix.single_node_h + mix.multi_node_h;
-  Figure figure =
-      make_figure(context, FigureKind::StackedBar, "figure3_node_hours", kSection, "Figure 3");
+  Figure figure = make_figure(context, FigureKind::StackedBar, "figure3_node_hours", kJobMixSection,
+                              "Figure 3");
   figure.x = axis(context, "kind");
   figure.y = axis(context, "node_hours", "node h");
   figure.categories = {context.labels("word.whole_nodes")};
-  Table table = make_table(context, "figure3_node_hours", kSection, "Figure 3");
+  Table table = make_table(context, "figure3_node_hours", kJobMixSection, "Figure 3");
   table.columns = columns(context, {"part"});
   table.columns.push_back(column(context, "node_hours", "node h"));
   table.columns.push_back(column(context, "share", "%"));
@@ -148,8 +150,8 @@ void add_node_hours(const Context& context, const Mix& mix, const Quality& quali
   }
   figure.quality = table.quality = quality;
   table.detail = true;
-  add_scalar(context, "multi_node_hours_share", kSection, quality, percent(mix.multi_node_h, all),
-             "%", "34.13 %");
+  add_scalar(context, "multi_node_hours_share", kJobMixSection, quality,
+             percent(mix.multi_node_h, all), "%", "34.13 %");
   context.report.figures.push_back(std::move(figure));
   context.report.tables.push_back(std::move(table));
 }
@@ -169,10 +171,10 @@ Cell if_positive(Number number) {
 void append_offer(std::vector<Cell>& row, const core::model::ResourceType& type) {
   row.emplace_back(int64_t{type.gpus});
   row.push_back(if_positive(int64_t{type.host.cores}));
-  row.push_back(if_positive(static_cast<double>(type.host.mem_bytes) / kGib));
-  row.push_back(if_positive(static_cast<double>(type.host.ssd_bytes) / kGib));
+  row.push_back(if_positive(static_cast<double>(type.host.mem_bytes) / base::kGib));
+  row.push_back(if_positive(static_cast<double>(type.host.ssd_bytes) / base::kGib));
   row.push_back(if_positive(int64_t{type.max_instances}));
-  row.push_back(if_positive(static_cast<double>(type.walltime_max_ns) / kHourNs));
+  row.push_back(if_positive(static_cast<double>(type.walltime_max_ns) / kHour));
 }
 
 /// Without a cluster: the maximum requests of jobs of the type.
@@ -190,7 +192,7 @@ core::model::ResourceType offered(const JobKindInfo& kind, const KindSeen& seen)
 
 void add_resource_types(const Context& context) {
   const Population& population = context.population;
-  Table table = make_table(context, "table1_resource_types", kSection, "Table 1");
+  Table table = make_table(context, "table1_resource_types", kJobMixSection, "Table 1");
   table.columns = columns(context, {"kind", "gpus", "cores"});
   table.columns.push_back(column(context, "memory", "GiB"));
   table.columns.push_back(column(context, "ssd", "GiB"));
@@ -206,7 +208,7 @@ void add_resource_types(const Context& context) {
     row.emplace_back(name);
     append_offer(row, type);
     row.emplace_back(kind.jobs > 0 ? Cell(int64_t{kind.nodes_max}) : Cell());
-    row.emplace_back(kind.limit_max_ns > 0 ? Cell(static_cast<double>(kind.limit_max_ns) / kHourNs)
+    row.emplace_back(kind.limit_max_ns > 0 ? Cell(static_cast<double>(kind.limit_max_ns) / kHour)
                                            : Cell());
     row.emplace_back(kind.jobs > 0 ? Cell(kind.run_max_s / 3600) : Cell());
     row.emplace_back(kind.jobs);
@@ -232,7 +234,8 @@ void add_gpu_counts(const Context& context) {
   struct Count {
     int64_t ran = 0;
     int64_t jobs = 0;
-    double gpu_hours = 0;
+    double gpu_hours = 0;      ///< of analysed jobs
+    double all_gpu_hours = 0;  ///< of all jobs that ran
   };
   std::map<int32_t, Count> counts;
   int64_t known = 0;
@@ -242,13 +245,16 @@ void add_gpu_counts(const Context& context) {
     Count& count = counts[job.gpus];
     ++count.ran;
     count.jobs += job.selected ? 1 : 0;
-    count.gpu_hours += job.gpu_hours();
+    count.gpu_hours += job.selected ? job.gpu_hours() : 0;
+    count.all_gpu_hours += job.gpu_hours();
   }
-  Table table = make_table(context, "gpu_counts", kSection);
+  Table table = make_table(context, "gpu_counts", kJobMixSection);
   table.columns = columns(context, {"gpus", "ran", "jobs"});
+  table.columns.push_back(column(context, "all_gpu_hours", "GPU h"));
   table.columns.push_back(column(context, "gpu_hours", "GPU h"));
   for (const auto& [gpus, count] : counts) {
-    table.rows.push_back({int64_t{gpus}, count.ran, count.jobs, count.gpu_hours});
+    table.rows.push_back(
+        {int64_t{gpus}, count.ran, count.jobs, count.all_gpu_hours, count.gpu_hours});
   }
   table.quality = {known, static_cast<int64_t>(context.population.jobs.size()), {}};
   context.report.tables.push_back(std::move(table));

@@ -9,7 +9,7 @@
 namespace goban::site::analysis {
 namespace {
 
-constexpr std::string_view kSection = "outcomes";
+constexpr std::string_view kOutcomesSection = "outcomes";
 
 struct Outcome {
   int64_t jobs = 0;
@@ -33,17 +33,17 @@ void add_states(const Context& context) {
   const auto all = static_cast<int64_t>(population.jobs.size());
   const int64_t unknown = outcomes[static_cast<size_t>(records::RecordedState::Unknown)].jobs;
   if (unknown == all) {
-    add_absent(context, "outcomes", kSection, {}, "reason.no_states");
+    add_absent(context, "outcomes", kOutcomesSection, {}, "reason.no_states");
     return;
   }
-  Table table = make_table(context, "outcomes", kSection);
+  Table table = make_table(context, "outcomes", kOutcomesSection);
   table.columns = columns(context, {"state", "ran"});
   table.columns.push_back(column(context, "share", "%"));
   table.columns.push_back(column(context, "jobs"));
   table.columns.push_back(column(context, "gpu_hours", "GPU h"));
   table.columns.push_back(column(context, "share_gpu_hours", "%"));
   table.columns.push_back(column(context, "median", "h"));
-  Figure figure = make_figure(context, FigureKind::Bar, "outcomes", kSection);
+  Figure figure = make_figure(context, FigureKind::Bar, "outcomes", kOutcomesSection);
   figure.x = axis(context, "state");
   figure.y = axis(context, "share", "%");
   Series jobs{.key = "ran", .label = context.labels("word.of_jobs")};
@@ -92,7 +92,7 @@ void add_failures_by_class(const Context& context) {
     if (state != RecordedState::Completed) count.hours += job.gpu_hours();
   }
   if (!any) return;
-  Table table = make_table(context, "failures_by_kind", kSection);
+  Table table = make_table(context, "failures_by_kind", kOutcomesSection);
   table.columns = columns(context, {"kind", "nodes", "ran"});
   for (const std::string_view key :
        {"failed_share", "node_failed_share", "memory_share", "cancelled_share"}) {
@@ -124,13 +124,13 @@ void add_exit_codes(const Context& context) {
     ++codes[code];
   }
   if (known == 0) {
-    add_absent(context, "exit_codes", kSection, {}, "reason.no_exit_codes");
+    add_absent(context, "exit_codes", kOutcomesSection, {}, "reason.no_exit_codes");
     return;
   }
   std::vector<std::pair<int32_t, int64_t>> order(codes.begin(), codes.end());
   std::ranges::stable_sort(order, std::ranges::greater{}, &std::pair<int32_t, int64_t>::second);
   constexpr size_t kRowsMost = 20;
-  Table table = make_table(context, "exit_codes", kSection);
+  Table table = make_table(context, "exit_codes", kOutcomesSection);
   table.columns = columns(context, {"exit_code", "ran"});
   table.columns.push_back(column(context, "share", "%"));
   for (size_t i = 0; i < std::min(order.size(), kRowsMost); ++i) {
@@ -146,7 +146,7 @@ void add_exit_codes(const Context& context) {
 
 void add_outcomes(const Context& context) {
   if (context.population.jobs.empty()) {
-    add_absent(context, "outcomes", kSection, {}, "reason.no_jobs");
+    add_absent(context, "outcomes", kOutcomesSection, {}, "reason.no_jobs");
     return;
   }
   add_states(context);

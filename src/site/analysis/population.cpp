@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/text.hpp"
 #include "site/analysis/site_shape.hpp"
 
 namespace goban::site::analysis {
@@ -11,8 +12,6 @@ namespace {
 using records::RecordedState;
 using records::RecordRow;
 using records::RecordTable;
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool fits_any(const std::vector<std::string>& patterns, std::string_view name) {
   return !name.empty() && std::ranges::any_of(patterns, [name](const std::string& pattern) {
@@ -257,7 +256,8 @@ bool matches(std::string_view pattern, std::string_view text) {
   size_t star = std::string_view::npos;
   size_t star_text = 0;
   while (t < text.size()) {
-    if (p < pattern.size() && (pattern[p] == '?' || lower(pattern[p]) == lower(text[t])) &&
+    if (p < pattern.size() &&
+        (pattern[p] == '?' || base::lowered(pattern[p]) == base::lowered(text[t])) &&
         pattern[p] != '*') {
       ++p;
       ++t;
@@ -297,7 +297,8 @@ Population make_population(const RecordTable& table, const Rules& rules,
     if (!ran(row)) continue;
     Job job{.row = i, .user = row.user, .account = row.account, .gpus = row.num_gpus};
     job.kind = shaped.kind_of_row[i];
-    job.nodes = nodes_of(table, row, population.site, population.kind(job).whole_node);
+    job.node_gpus = shaped.node_gpus_of_row[i];
+    job.nodes = nodes_of(table, row, job.node_gpus, population.kind(job).whole_node);
     job.run_s = base::to_seconds(row.run_ns);
     if (row.num_gpus > 0) {
       job.gpu_part = records::held_gpus(row.num_gpus, row.gpu_milli) / row.num_gpus;

@@ -27,7 +27,8 @@ struct JobKindInfo {
 /// Properties of the site that the figures need.
 struct SiteShape {
   std::vector<JobKindInfo> kinds;  ///< by GPUs; whole nodes after parts of nodes, CPU only last
-  int32_t gpus_per_node = 1;
+  int32_t gpus_per_node = 1;       ///< of the largest node; those of a job: Job::node_gpus
+  std::string guessed_nodes;       ///< GPUs per node that were guessed (NodeSizes); empty = none
   std::vector<std::string> gpu_models;  ///< names of the cluster's
   int32_t rack_nodes = 34;
   int64_t num_nodes = 0;        ///< 0 = unknown
@@ -75,6 +76,7 @@ struct Job {
   uint16_t unknown = 0;  ///< one bit per Rule
   bool exceeded = false;
   bool selected = false;  ///< meets every rule that was applied
+  int32_t node_gpus = 1;  ///< GPUs of a node of the job
   double run_s = 0;
   double wait_s = -1;   ///< -1 = unknown
   double gpu_part = 1;  ///< fraction of each of its GPUs that it held

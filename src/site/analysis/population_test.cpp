@@ -1,6 +1,8 @@
 #include "site/analysis/population.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <span>
 
 #include "core/model/cluster_presets.hpp"
 #include "site/analysis/test_population.hpp"
@@ -209,6 +211,75 @@ TEST(Matches, TakesStarsAndQuestionMarksInAnyCase) {
   EXPECT_FALSE(matches("??", "abc"));
   EXPECT_TRUE(matches("*", ""));
   EXPECT_FALSE(matches("?", ""));
+}
+
+/// Nodes of 2 GPUs (a1 to a4) and one of 8 (big) in one partition, and others in a partition of 4.
+/// `times` rounds of eight jobs.
+std::string mixed(int times) {
+  struct Line {
+    const char *id, *partition;
+    int from, to, gpus, nodes;
+    const char* list;
+  };
+  std::string text =
+      "job_id,user,partition,submit_unix_s,start_unix_s,end_unix_s,num_gpus,num_nodes,node_list\n";
+  for (int i = 0; i < times; ++i) {
+    for (const Line& line :
+         {Line{"whole", "gpu", 1000, 2000, 2, 1, "a1"}, Line{"one", "gpu", 1000, 2000, 1, 1, "a2"},
+          Line{"other", "gpu", 1500, 2000, 1, 1, "a2"},
+          Line{"two", "gpu", 3000, 4000, 4, 2, "a[3-4]"},
+          Line{"big", "gpu", 1000, 2000, 8, 1, "big"}, Line{"part", "gpu", 3000, 4000, 2, 1, "big"},
+          Line{"four", "quad", 1000, 2000, 4, 1, ""}, Line{"some", "quad", 1000, 2000, 2, 1, ""}}) {
+      const int at = 10'000 * i;
+      text += fmt::format("{}{},u,{},0,{},{},{},{},{}\n", line.id, i, line.partition,
+                          at + line.from, at + line.to, line.gpus, line.nodes, line.list);
+    }
+  }
+  return text;
+}
+
+TEST(NodeSizes, WholeNodesAreThoseOfEachNode) {
+  const std::string records = mixed(10);
+  const TestPopulation test = population_of(records);
+  std::vector<int32_t> sizes;
+  std::vector<bool> whole;
+  for (const Job& job : std::span(test.population.jobs).first(8)) {
+    sizes.push_back(job.node_gpus);
+    whole.push_back(test.population.whole_node(job));
+  }
+  EXPECT_EQ(sizes, (std::vector<int32_t>{2, 2, 2, 2, 8, 8, 4, 4}))
+      << "two jobs at once show that a2 has two GPUs";
+  EXPECT_EQ(whole, (std::vector<bool>{true, false, false, true, true, false, true, false}));
+  EXPECT_EQ(test.population.site.guessed_nodes, "gpu: 2 to 8, quad: 4");
+  // One of the four whole-node jobs holds several nodes. With 8 GPUs for every node it would be one
+  // of two.
+  EXPECT_EQ(number_of(scalar_of(test.report(), "whole_single_share")), 75);
+  Rules rules;
+  rules.gpus_per_node_of["quad"] = 2;
+  const TestPopulation stated = population_of(records, rules);
+  EXPECT_EQ(stated.population.jobs[7].node_gpus, 2);
+  EXPECT_EQ(stated.population.site.guessed_nodes, "gpu: 2 to 8");
+  rules.gpus_per_node = 8;
+  const TestPopulation equal = population_of(records, rules);
+  EXPECT_EQ(equal.population.jobs[0].node_gpus, 8);
+  EXPECT_EQ(equal.population.site.guessed_nodes, "");
+  EXPECT_EQ(population_of(mixed(1)).population.jobs[0].node_gpus, 8) << "one job shows little";
+}
+
+TEST(NodeSizes, PartsOfGpusAndSuspendedTimeCountAsTheyWere) {
+  const TestPopulation test = population_of(
+      "JobID|User|Submit|Start|End|Elapsed|Suspended|State|NNodes|AllocTRES\n"
+      "1|u|1600000000|1600000000|1600007200|01:00:00|01:00:00|COMPLETED|1|"
+      "gres/gpu=2,gres/gpu:3g.20gb=2\n"
+      "2|u|1600000000|1600000000|1600003600|01:00:00|00:00:00|COMPLETED|1|"
+      "gres/gpu=1,gres/gpu:1g.6gb=1\n"
+      "3|u|1600000000|1600000000|1600003600|01:00:00|00:00:00|COMPLETED|1|"
+      "gres/gpu=2,gres/gpu:a100=1,gres/gpu:1g.10gb=1\n");
+  ASSERT_EQ(test.population.jobs.size(), 3U);
+  EXPECT_EQ(test.population.jobs[0].run_s, 3600) << "an hour of the two it was suspended";
+  EXPECT_NEAR(test.population.jobs[0].gpu_hours(), 2 * 3 / 7.0, 2e-3);
+  EXPECT_NEAR(test.population.jobs[1].gpu_hours(), 1 / 4.0, 2e-3) << "a slice of an A30";
+  EXPECT_NEAR(test.population.jobs[2].gpu_hours(), 1 + 1 / 7.0, 2e-3);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace goban::site::analysis {
 namespace {
 
-constexpr std::string_view kSection = "racks";
+constexpr std::string_view kRacksSection = "racks";
 
 struct Part {
   int64_t jobs = 0;
@@ -71,7 +71,7 @@ Found look(const Context& context) {
 void add_uplinks(const Context& context, const Part& crossing, const Part& all) {
   const double node_hours = crossing.node_hours;
   const WhatIfRules& rules = context.rules.what_if;
-  Table table = make_table(context, "uplinks", kSection);
+  Table table = make_table(context, "uplinks", kRacksSection);
   table.columns = columns(context, {"uplink_ratio", "slowdown"});
   table.columns.push_back(column(context, "node_hours", "node h"));
   table.columns.push_back(column(context, "node_hours_more", "node h"));
@@ -93,7 +93,7 @@ void add_uplinks(const Context& context, const Part& crossing, const Part& all) 
 void add_racks(const Context& context) {
   const Found found = look(context);
   const int32_t rack = context.population.site.rack_nodes;
-  Table table = make_table(context, "racks", kSection, "Section 4.1");
+  Table table = make_table(context, "racks", kRacksSection, "Section 4.1");
   table.columns = columns(context, {"part", "jobs"});
   table.columns.push_back(column(context, "share", "%"));
   table.columns.push_back(column(context, "node_hours", "node h"));
@@ -111,7 +111,7 @@ void add_racks(const Context& context) {
     add_row(context.labels("word.crossed"), found.crossed);
     add_row(context.labels("word.could_fit"), found.could_fit);
   } else {
-    add_absent(context, "rack_crossing", kSection, {}, "reason.no_racks");
+    add_absent(context, "rack_crossing", kRacksSection, {}, "reason.no_racks");
   }
   table.quality = {found.all.jobs, found.all.jobs, {}};
   if (!context.population.site.rack_known) {
@@ -119,11 +119,11 @@ void add_racks(const Context& context) {
   }
   const Quality quality = table.quality;
   context.report.tables.push_back(std::move(table));
-  add_scalar(context, "beyond_rack_jobs", kSection, quality, found.beyond.jobs, {}, "578");
-  add_scalar(context, "beyond_rack_share", kSection, quality,
+  add_scalar(context, "beyond_rack_jobs", kRacksSection, quality, found.beyond.jobs, {}, "578");
+  add_scalar(context, "beyond_rack_share", kRacksSection, quality,
              percent(static_cast<double>(found.beyond.jobs), static_cast<double>(found.all.jobs)),
              "%", "0.12 %");
-  add_scalar(context, "beyond_rack_node_hours", kSection, quality, found.beyond.node_hours,
+  add_scalar(context, "beyond_rack_node_hours", kRacksSection, quality, found.beyond.node_hours,
              "node h");
   const Part& crossing = found.placed.jobs > 0 ? found.crossed : found.beyond;
   if (crossing.node_hours > 0) add_uplinks(context, crossing, found.all);

@@ -1,5 +1,5 @@
-#include "base/csv.hpp"
 #include "base/number.hpp"
+#include "base/sheet_field.hpp"
 #include "site/analysis/writers.hpp"
 
 namespace goban::site::analysis {
@@ -8,14 +8,14 @@ namespace {
 void append_cell(std::string& out, const Cell& cell) {
   if (const auto* whole = std::get_if<int64_t>(&cell)) base::append_number(out, *whole);
   if (const auto* number = std::get_if<double>(&cell)) base::append_number(out, *number);
-  if (const auto* text = std::get_if<std::string>(&cell)) base::append_csv_field(out, *text);
+  if (const auto* text = std::get_if<std::string>(&cell)) base::append_sheet_field(out, *text);
 }
 
 void append_box(std::string& out, const Series& series, const std::string& category,
                 const Box& box) {
-  base::append_csv_field(out, series.key);
+  base::append_sheet_field(out, series.key);
   out += ',';
-  base::append_csv_field(out, category);
+  base::append_sheet_field(out, category);
   out += ',';
   base::append_number(out, box.count);
   for (const double value : {box.mean, box.low, box.q1, box.median, box.q3, box.high}) {
@@ -31,7 +31,7 @@ std::string table_csv(const Table& table) {
   std::string out;
   for (const Column& column : table.columns) {
     if (&column != table.columns.data()) out += ',';
-    base::append_csv_field(out, column.key);
+    base::append_sheet_field(out, column.key);
   }
   out += '\n';
   for (const auto& row : table.rows) {
@@ -60,10 +60,10 @@ std::string figure_csv(const Figure& figure) {
   std::string out = "series,x,y\n";
   for (const Series& series : figure.series) {
     for (size_t i = 0; i < series.y.size(); ++i) {
-      base::append_csv_field(out, series.key);
+      base::append_sheet_field(out, series.key);
       out += ',';
       if (series.x.empty()) {
-        base::append_csv_field(out, category(i));
+        base::append_sheet_field(out, category(i));
       } else {
         base::append_number(out, series.x[i]);
       }
@@ -78,12 +78,12 @@ std::string figure_csv(const Figure& figure) {
 std::string scalars_csv(const ReportData& report) {
   std::string out = "key,value,unit,paper,used,of\n";
   for (const Scalar& scalar : report.scalars) {
-    base::append_csv_field(out, scalar.key);
+    base::append_sheet_field(out, scalar.key);
     out += ',';
     append_cell(out, scalar.value);
     for (const std::string& text : {scalar.unit, scalar.paper}) {
       out += ',';
-      base::append_csv_field(out, text);
+      base::append_sheet_field(out, text);
     }
     out += fmt::format(",{},{}\n", scalar.quality.used, scalar.quality.of);
   }

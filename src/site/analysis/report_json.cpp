@@ -55,6 +55,7 @@ Json json_of(const Table& table) {
   for (const Column& column : table.columns) {
     out["columns"].push_back({{"key", column.key}, {"label", column.label}, {"unit", column.unit}});
   }
+  out["counts"] = table.counts;
   for (const auto& row : table.rows) {
     Json cells = Json::array();
     for (const Cell& cell : row) cells.push_back(json_of(cell));
@@ -111,6 +112,12 @@ Json list_of(const Items& items) {
 std::string report_json(const ReportData& report) {
   Json out = {
       {"schema", "goban-analysis/1"}, {"language", report.language}, {"title", report.title}};
+  const Head& head = report.head;
+  out["head"] = {{"site", head.site},
+                 {"from", head.from},
+                 {"to", head.to},
+                 {"zone", head.zone},
+                 {"date", head.date}};
   out["sections"] = list_of(report.sections);
   out["scalars"] = list_of(report.scalars);
   out["tables"] = list_of(report.tables);

@@ -41,8 +41,9 @@ TEST(Report, EveryWordIsInTheCatalogueInBothLanguages) {
     EXPECT_FALSE(text.japanese.empty()) << text.key;
   }
   // An unknown key is its own text.
-  const std::set<std::string> prefixes = {"title.",   "text.",   "column.", "axis.", "scalar.",
-                                          "section.", "reason.", "word.",   "rule."};
+  const std::set<std::string> prefixes = {"title.",  "text.",    "column.", "axis.",
+                                          "scalar.", "section.", "reason.", "word.",
+                                          "rule.",   "counts.",  "head."};
   for (const std::string_view text :
        {kJobs, std::string_view("job_id,submit_time,duration,num_gpus,"
                                 "user\n1,0,400,1,\n")}) {
@@ -101,6 +102,52 @@ TEST(Report, WaitsAndOutcomesAreOfAllJobsThatRan) {
   ASSERT_NE(failed, nullptr);
   EXPECT_EQ(number_of((*failed)[1]), 1);
   EXPECT_EQ(number_of((*failed)[4]), 2) << "GPU-hours";
+}
+
+TEST(Report, GpuHoursOfTheSiteStandBesideThoseOfAnalysedJobs) {
+  // The job of 200 s is not analysed: 4 GPUs for 200 s.
+  const ReportData report = jobs().report();
+  const double analysed = 1 + 2 + 2 + 4 + 80;
+  EXPECT_NEAR(number_of(scalar_of(report, "analysed_gpu_hours")), analysed, 1e-9);
+  EXPECT_NEAR(number_of(scalar_of(report, "all_gpu_hours")), analysed + 800.0 / 3600, 1e-9);
+  const Table* users = find_table(report, "users");
+  ASSERT_NE(users, nullptr);
+  EXPECT_EQ(users->columns.back().key, "all_gpu_hours");
+  EXPECT_NEAR(number_of(users->rows[0].back()), 80 + 800.0 / 3600, 1e-9);
+  for (const Table& table : report.tables) {
+    EXPECT_EQ(table.counts.empty(), table.id == "funnel") << table.id;
+    EXPECT_TRUE(table.text.starts_with(table.counts)) << table.id;
+  }
+  EXPECT_EQ(find_table(report, "waits")->counts, "counts all jobs that ran");
+  EXPECT_EQ(find_table(report, "table2_walltime")->counts, "counts the jobs analysed");
+}
+
+TEST(Report, HeadDaysAndHoursAreInTheZoneOfTheSite) {
+  TestPopulation tokyo = jobs();
+  tokyo.rules.zone = "+09:00";
+  tokyo.rules.time_zone = base::TimeZone::load("+09:00").value();
+  const ReportData report =
+      analyse(tokyo.population, tokyo.rules, Labels(Language::English), nullptr,
+              {.cluster = {}, .folder = {}, .site = "abci", .date = "2020-02-03"});
+  // 2020-01-01 00:00 UTC, a Wednesday, is 09:00 there.
+  EXPECT_EQ(
+      report.title,
+      "Analysis of the job history: abci, 2020-01-01 to 2020-01-01 (+09:00), made 2020-02-03");
+  EXPECT_EQ(report.head.zone, "+09:00");
+  const Figure* arrivals = find_figure(report, "arrivals");
+  ASSERT_NE(arrivals, nullptr);
+  EXPECT_EQ(arrivals->x.key, "hour_local");
+  EXPECT_EQ(arrivals->series[2].y[9], 7);
+  EXPECT_EQ(find_figure(jobs().report(), "arrivals")->series[2].y[0], 7);
+  // 20:00 to 04:00 UTC is one day in Tokyo, and two in UTC.
+  TestPopulation night = population_of(
+      "job_id,user,submit_unix_s,start_unix_s,end_unix_s,num_gpus\n"
+      "1,u,1577908800,1577908800,1577937600,4\n");
+  EXPECT_EQ(find_table(night.report(), "gpus_held")->rows.size(), 2U);
+  night.rules.time_zone = tokyo.rules.time_zone;
+  const ReportData there = night.report();
+  ASSERT_EQ(find_table(there, "gpus_held")->rows.size(), 1U);
+  EXPECT_EQ(text_of(find_table(there, "gpus_held")->rows[0][0]), "2020-01-02");
 }
 
 TEST(Report, DaysOnWhichNothingRanAreDays) {
@@ -230,6 +277,8 @@ TEST(Writers, CsvQuotesAndLeavesUnknownEmpty) {
   table.columns = {{"a", "A", ""}, {"b_h", "B", "h"}};
   table.rows = {{std::string("x,\"y\""), Cell()}, {std::string("z"), 1.5}};
   EXPECT_EQ(table_csv(table), "a,b_h\n\"x,\"\"y\"\"\",\nz,1.5\n");
+  table.rows = {{std::string("=1+1"), -2.5}, {std::string("-7"), Cell()}};
+  EXPECT_EQ(table_csv(table), "a,b_h\n'=1+1,-2.5\n-7,\n") << "a name is no formula";
 }
 
 TEST(RulesFile, ReadsWhatItShows) {

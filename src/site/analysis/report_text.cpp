@@ -86,7 +86,8 @@ void append_table(std::string& out, const Table& table, const Labels& labels) {
       widths[c] = std::max(widths[c], width_of(texts[r][c]));
     }
   }
-  out += fmt::format("\n{}{}\n", table.title, in_paper(table.paper));
+  out += fmt::format("\n{}{}{}\n", table.title, in_paper(table.paper),
+                     table.counts.empty() ? "" : ": " + table.counts);
   std::string line = " ";
   for (size_t c = 0; c < table.columns.size(); ++c) {
     const Column& column = table.columns[c];

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "base/time.hpp"
+#include "base/time_zone.hpp"
 #include "site/series/reduce.hpp"
 
 namespace goban::site::analysis {
@@ -111,9 +114,10 @@ struct Rules {
   base::statistics::SigmaRule table_sigma = base::statistics::SigmaRule::Sample;  ///< of walltimes
   Exceeded exceeded = Exceeded::Either;
   std::vector<std::string> whole_node_types;  ///< empty = inferred from cluster, name or size
-  int32_t gpus_per_node = 0;                  ///< 0 = from the cluster or the records
-  int32_t rack_nodes = 0;                     ///< 0 = from the cluster, otherwise 34
-  std::vector<int32_t> node_bins;             ///< upper bounds; empty = by rack
+  int32_t gpus_per_node = 0;  ///< of every node; 0 = from the cluster or the records
+  std::map<std::string, int32_t, std::less<>> gpus_per_node_of;  ///< by partition
+  int32_t rack_nodes = 0;          ///< 0 = from the cluster, otherwise 34
+  std::vector<int32_t> node_bins;  ///< upper bounds; empty = by rack
   double top_holders = 0.06;
   SpearmanRules spearman;
   WhatIfRules what_if;
@@ -122,7 +126,9 @@ struct Rules {
   std::vector<PeakRule> peaks = {{"*b200*", 2250}, {"*h200*", 989}, {"*h100*", 989},
                                  {"*l40s*", 362},  {"*a100*", 312}, {"*a40*", 149.7},
                                  {"*v100*", 125},  {"*l4*", 121},   {"*t4*", 65}};
-  bool hide_users = false;  ///< users and accounts appear as numbers
+  std::string zone = "UTC";  ///< the name of time_zone
+  base::TimeZone time_zone;  ///< of days, hours and weekdays in the report
+  bool hide_users = false;   ///< users and accounts appear as numbers
 };
 
 }  // namespace goban::site::analysis

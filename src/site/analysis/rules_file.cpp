@@ -8,6 +8,7 @@
 #include "base/config.hpp"
 #include "base/date_time.hpp"
 #include "base/text_file.hpp"
+#include "base/units.hpp"
 
 namespace goban::site::analysis {
 namespace {
@@ -19,7 +20,6 @@ using base::TableReader;
 constexpr size_t kFileBytesMax = size_t{1} << 20;
 constexpr int64_t kCountMax = 1'000'000;
 constexpr double kHoursMax = 1e6;
-constexpr double kPercentMax = 100;
 
 /// An option with a fixed set of values.
 template <typename Value, size_t kCount>
@@ -116,9 +116,9 @@ void read_conditions(TableReader& root, Rules& rules) {
       {{{"auto", UseSource::Auto}, {"series", UseSource::Series}, {"means", UseSource::Means}}});
   use.gpus = word<GpusAsked, 2>(*table, "use_of", use.gpus,
                                 {{{"job", GpusAsked::Job}, {"nodes", GpusAsked::Nodes}}});
-  use.busy_at_pct = table->number("busy_at", 0, kPercentMax, use.busy_at_pct);
+  use.busy_at_pct = table->number("busy_at", 0, base::kPercentMax, use.busy_at_pct);
   use.trim.sigma = word(*table, "sigma", use.trim.sigma, kSigmaWords);
-  use.trim.sigmas = table->number("sigmas", 0, kPercentMax, use.trim.sigmas);
+  use.trim.sigmas = table->number("sigmas", 0, base::kPercentMax, use.trim.sigmas);
   use.trim.tolerance = table->number("tolerance", -1, 1, use.trim.tolerance);
   use.coverage_min = table->number("coverage_min", 0, 1, use.coverage_min);
   use.skip_first = whole(*table, "skip_first", 0, use.skip_first);
@@ -151,8 +151,8 @@ void read_what_if(TableReader& root, Rules& rules) {
   what_if.communication_share =
       table->number("communication_share", 0, 1, what_if.communication_share);
   what_if.uplink_ratio_now =
-      table->number("uplink_ratio", 1, kPercentMax, what_if.uplink_ratio_now);
-  if (const auto ratios = table->numbers("uplink_ratios", 1, kPercentMax); !ratios.empty()) {
+      table->number("uplink_ratio", 1, base::kPercentMax, what_if.uplink_ratio_now);
+  if (const auto ratios = table->numbers("uplink_ratios", 1, base::kPercentMax); !ratios.empty()) {
     what_if.uplink_ratios = ratios;
   }
   constexpr double kPointsMax = 1e9;

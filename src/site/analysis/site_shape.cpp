@@ -6,6 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "site/analysis/node_sizes.hpp"
+
 namespace goban::site::analysis {
 namespace {
 
@@ -99,9 +101,11 @@ class TypeKinds {
 
   void find(ShapedSite& shaped) {
     facts_.resize(of_type_.size());
-    for (const RecordRow& row : table_.rows()) {
+    for (size_t i = 0; i < table_.rows().size(); ++i) {
+      const RecordRow& row = table_.rows()[i];
       if (row.resource_type == records::kNoName) continue;
       Facts& facts = facts_[row.resource_type];
+      facts.node_gpus = std::max(facts.node_gpus, shaped.node_gpus_of_row[i]);
       const int32_t instances = std::max(row.instances, 1);
       facts.gpus = std::max(facts.gpus, std::max(row.num_gpus, 0) / instances);
       facts.instances = std::max(facts.instances, instances);
@@ -110,7 +114,7 @@ class TypeKinds {
     std::vector<uint32_t> order(facts_.size());
     std::iota(order.begin(), order.end(), 0U);
     std::vector<JobKindInfo> kinds;
-    for (const uint32_t type : order) kinds.push_back(kind_of(type, shaped.site.gpus_per_node));
+    for (const uint32_t type : order) kinds.push_back(kind_of(type));
     std::ranges::stable_sort(order, [&kinds](uint32_t a, uint32_t b) {
       const auto rank = [&kinds](uint32_t i) {
         const JobKindInfo& kind = kinds[i];
@@ -130,9 +134,17 @@ class TypeKinds {
     int32_t gpus = 0;
     int32_t instances = 1;
     int32_t nodes = 0;
+    int32_t node_gpus = 1;
   };
 
-  [[nodiscard]] JobKindInfo kind_of(uint32_t type, int32_t gpus_per_node) const {
+  [[nodiscard]] bool is_whole_node(const core::model::ResourceType& type) const {
+    return type.max_instances > 1 &&
+           std::ranges::any_of(cluster_->nodes(), [&type](const core::model::Node& node) {
+             return node.num_gpus > 0 && static_cast<int64_t>(node.num_gpus) == type.gpus;
+           });
+  }
+
+  [[nodiscard]] JobKindInfo kind_of(uint32_t type) const {
     const Facts& facts = facts_[type];
     JobKindInfo kind{.name = std::string(table_.resource_types()[type]), .gpus = facts.gpus};
     if (cluster_ != nullptr) {
@@ -146,11 +158,11 @@ class TypeKinds {
     }
     if (kind.offered) {
       kind.gpus = kind.offered->gpus;
-      kind.whole_node = kind.gpus == gpus_per_node && kind.offered->max_instances > 1;
+      kind.whole_node = is_whole_node(*kind.offered);
       return kind;
     }
     kind.whole_node = std::ranges::find(kWholeNodeNames, kind.name) != kWholeNodeNames.end() ||
-                      (facts.gpus >= gpus_per_node && (facts.instances > 1 || facts.nodes > 1));
+                      (facts.gpus >= facts.node_gpus && (facts.instances > 1 || facts.nodes > 1));
     return kind;
   }
 
@@ -162,10 +174,11 @@ class TypeKinds {
 };
 
 /// Kinds by size: one GPU, part of a node, whole nodes, no GPU.
-uint16_t size_kind(const RecordTable& table, const RecordRow& row, const SiteShape& site) {
+uint16_t size_kind(const RecordTable& table, const RecordRow& row, int32_t node_gpus) {
   if (row.num_gpus <= 0) return 3;
-  const int32_t nodes = nodes_of(table, row, site, false);
-  if (nodes > 1 || row.num_gpus >= site.gpus_per_node) return 2;
+  const int32_t nodes = nodes_of(table, row, node_gpus, false);
+  const double held = records::held_gpus(row.num_gpus, row.gpu_milli);
+  if (nodes > 1 || held >= node_gpus) return 2;
   return row.num_gpus == 1 ? 0 : 1;
 }
 
@@ -176,20 +189,20 @@ void shape_by_size(const RecordTable& table, ShapedSite& shaped) {
                 {"whole node", site.gpus_per_node, true},
                 {"no GPU", 0, false}};
   for (size_t i = 0; i < table.rows().size(); ++i) {
-    shaped.kind_of_row[i] = size_kind(table, table.rows()[i], site);
+    shaped.kind_of_row[i] = size_kind(table, table.rows()[i], shaped.node_gpus_of_row[i]);
   }
 }
 
 }  // namespace
 
-int32_t nodes_of(const RecordTable& table, const RecordRow& row, const SiteShape& site,
+int32_t nodes_of(const RecordTable& table, const RecordRow& row, int32_t node_gpus,
                  bool whole_node) {
   if (row.num_nodes > 0) return row.num_nodes;
   if (const auto list = table.nodes_of(row); !list.empty())
     return static_cast<int32_t>(list.size());
   if (whole_node && row.instances > 0) return row.instances;
-  if (row.num_gpus <= site.gpus_per_node) return 1;
-  return (row.num_gpus + site.gpus_per_node - 1) / site.gpus_per_node;
+  if (row.num_gpus <= node_gpus) return 1;
+  return (row.num_gpus - 1) / node_gpus + 1;
 }
 
 ShapedSite shape_site(const RecordTable& table, const Rules& rules,
@@ -208,6 +221,16 @@ ShapedSite shape_site(const RecordTable& table, const Rules& rules,
   // The limit of ClusterBuilder. Records with a larger value must not affect the figures.
   constexpr int32_t kNodeGpusMax = 255;
   site.gpus_per_node = std::clamp(site.gpus_per_node, 1, kNodeGpusMax);
+  const bool from_records = cluster == nullptr && rules.gpus_per_node == 0;
+  const NodeSizes sizes(table, rules, cluster, site.gpus_per_node);
+  shaped.node_gpus_of_row.reserve(table.rows().size());
+  for (const RecordRow& row : table.rows()) shaped.node_gpus_of_row.push_back(sizes.of(row));
+  site.guessed_nodes = sizes.guessed();
+  if (from_records) {
+    for (const int32_t gpus : shaped.node_gpus_of_row) {
+      site.gpus_per_node = std::max(site.gpus_per_node, gpus);
+    }
+  }
   if (rules.rack_nodes > 0) {
     site.rack_nodes = rules.rack_nodes;
     site.rack_known = true;

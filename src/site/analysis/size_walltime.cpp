@@ -9,7 +9,7 @@
 namespace goban::site::analysis {
 namespace {
 
-constexpr std::string_view kSection = "walltime";
+constexpr std::string_view kSizeWalltimeSection = "walltime";
 constexpr std::string_view kId = "spearman";
 
 /// Pairs of size and run time.
@@ -85,10 +85,10 @@ void add_size_walltime(const Context& context) {
   const Drawn drawn = draw(whole, context);
   const auto sampled = interval(drawn.pairs, context, true);
   if (!sampled) {
-    add_absent(context, kId, kSection, "Section 4.2", "reason.no_sizes");
+    add_absent(context, kId, kSizeWalltimeSection, "Section 4.2", "reason.no_sizes");
     return;
   }
-  Table table = make_table(context, kId, kSection, "Section 4.2");
+  Table table = make_table(context, kId, kSizeWalltimeSection, "Section 4.2");
   table.columns = columns(context, {"sample", "jobs", "rho", "low", "high", "note"});
   const std::string few = drawn.short_bins.empty()
                               ? std::string()
@@ -98,13 +98,16 @@ void add_size_walltime(const Context& context) {
   table.rows.push_back(row(context.labels("word.all_multi_node"), all_multi, multi.x.size(), ""));
   table.quality = {static_cast<int64_t>(drawn.pairs.x.size()), static_cast<int64_t>(whole.x.size()),
                    few};
-  add_scalar(context, "spearman_sample", kSection, table.quality, sampled->rho, {}, "-0.386");
+  add_scalar(context, "spearman_sample", kSizeWalltimeSection, table.quality, sampled->rho, {},
+             "-0.386");
   const auto multis = static_cast<int64_t>(multi.x.size());
   if (all_multi) {
-    add_scalar(context, "spearman_multi_node", kSection, {multis, multis, {}}, all_multi->rho);
+    add_scalar(context, "spearman_multi_node", kSizeWalltimeSection, {multis, multis, {}},
+               all_multi->rho);
   }
   context.report.tables.push_back(std::move(table));
-  Figure figure = make_figure(context, FigureKind::Scatter, kId, kSection, "Section 4.2");
+  Figure figure =
+      make_figure(context, FigureKind::Scatter, kId, kSizeWalltimeSection, "Section 4.2");
   figure.x = axis(context, "nodes", {}, true);
   figure.y = axis(context, "walltime", "h", true);
   figure.series.push_back({.key = "sample",

@@ -6,6 +6,8 @@
 
 namespace goban::site::analysis {
 
+inline constexpr double kHoursPerDay = 24;
+
 void add_funnel(const Context& context);          ///< the conditions, and the jobs left after each
 void add_resource_types(const Context& context);  ///< Table 1
 void add_job_mix(const Context& context);         ///< Figures 2 and 3

@@ -7,7 +7,7 @@
 namespace goban::site::analysis {
 namespace {
 
-constexpr std::string_view kSection = "waits";
+constexpr std::string_view kWaitsSection = "waits";
 
 std::vector<Cell> wait_row(const std::string& name, int64_t jobs, std::vector<double> hours) {
   std::ranges::sort(hours);
@@ -44,7 +44,7 @@ struct Group {
 
 Table group_table(const Context& context, std::string_view id, std::string_view first,
                   const std::map<std::string, Group>& groups) {
-  Table table = make_table(context, id, kSection);
+  Table table = make_table(context, id, kWaitsSection);
   table.columns = wait_columns(context, first);
   for (const auto& [name, group] : groups) {
     table.rows.push_back(wait_row(name, group.jobs, group.hours));
@@ -79,10 +79,10 @@ void add_waits(const Context& context) {
     if (partition != records::kNoName) partition_groups[partition].hours.push_back(hours);
   }
   if (all.hours.empty()) {
-    add_absent(context, "waits", kSection, {}, "reason.no_starts");
+    add_absent(context, "waits", kWaitsSection, {}, "reason.no_starts");
     return;
   }
-  Table table = make_table(context, "waits", kSection);
+  Table table = make_table(context, "waits", kWaitsSection);
   table.columns = wait_columns(context, "kind");
   for (size_t i = 0; i < by_class.size(); ++i) {
     if (by_class[i].jobs == 0) continue;
@@ -99,7 +99,7 @@ void add_waits(const Context& context) {
     context.report.tables.push_back(
         group_table(context, "waits_by_partition", "partition", by_partition));
   }
-  Figure figure = make_figure(context, FigureKind::Step, "wait_distribution", kSection);
+  Figure figure = make_figure(context, FigureKind::Step, "wait_distribution", kWaitsSection);
   figure.x = axis(context, "wait", "h", true);
   figure.y = axis(context, "share_of_jobs", "%");
   for (size_t i = 0; i < by_kind.size(); ++i) {
@@ -110,9 +110,9 @@ void add_waits(const Context& context) {
   context.report.figures.push_back(std::move(figure));
   std::ranges::sort(all.hours);
   const Quality quality{static_cast<int64_t>(all.hours.size()), all.jobs, {}};
-  add_scalar(context, "median_wait", kSection, quality, *base::statistics::quantile(all.hours, 0.5),
-             "h");
-  add_scalar(context, "mean_wait", kSection, quality, *base::statistics::mean(all.hours), "h");
+  add_scalar(context, "median_wait", kWaitsSection, quality,
+             *base::statistics::quantile(all.hours, 0.5), "h");
+  add_scalar(context, "mean_wait", kWaitsSection, quality, *base::statistics::mean(all.hours), "h");
 }
 
 }  // namespace goban::site::analysis

@@ -5,8 +5,7 @@
 namespace goban::site::analysis {
 namespace {
 
-constexpr std::string_view kSection = "walltime";
-constexpr double kDay_h = 24;
+constexpr std::string_view kWalltimeSection = "walltime";
 
 /// The standard deviation with n - 1 is undefined for one value.
 bool sd_known(size_t count, base::statistics::SigmaRule rule) {
@@ -15,7 +14,7 @@ bool sd_known(size_t count, base::statistics::SigmaRule rule) {
 
 void add_walltime_table(const Context& context, const JobClasses& classes,
                         const std::vector<std::vector<double>>& hours, const Quality& quality) {
-  Table table = make_table(context, "table2_walltime", kSection, "Table 2");
+  Table table = make_table(context, "table2_walltime", kWalltimeSection, "Table 2");
   table.columns = columns(context, {"kind", "nodes", "jobs"});
   for (const std::string_view key : {"mean", "sd", "median", "min", "max"}) {
     table.columns.push_back(column(context, key, "h"));
@@ -36,14 +35,14 @@ void add_walltime_table(const Context& context, const JobClasses& classes,
          summary->mean,
          sd_known(summary->count, context.rules.table_sigma) ? Cell(summary->sd) : Cell(),
          summary->median, summary->min, summary->max, 100 * ecdf.share_at_most(1),
-         100 * ecdf.share_at_most(kDay_h)});
+         100 * ecdf.share_at_most(kHoursPerDay)});
   }
   table.quality = quality;
   context.report.tables.push_back(std::move(table));
 }
 
 Figure new_cdf(const Context& context, std::string_view id, std::string_view paper) {
-  Figure figure = make_figure(context, FigureKind::Step, id, kSection, paper);
+  Figure figure = make_figure(context, FigureKind::Step, id, kWalltimeSection, paper);
   figure.x = axis(context, "walltime", "h", true);
   figure.y = axis(context, "share_of_jobs", "%");
   return figure;
@@ -68,17 +67,17 @@ void add_walltime(const Context& context) {
   }
   quality.used = quality.of = static_cast<int64_t>(all.size());
   if (all.empty()) {
-    add_absent(context, "table2_walltime", kSection, "Table 2", "reason.no_jobs");
-    add_absent(context, "figure4a_one_node", kSection, "Figure 4a", "reason.no_jobs");
-    add_absent(context, "figure4b_multi_node", kSection, "Figure 4b", "reason.no_jobs");
+    add_absent(context, "table2_walltime", kWalltimeSection, "Table 2", "reason.no_jobs");
+    add_absent(context, "figure4a_one_node", kWalltimeSection, "Figure 4a", "reason.no_jobs");
+    add_absent(context, "figure4b_multi_node", kWalltimeSection, "Figure 4b", "reason.no_jobs");
     return;
   }
   add_walltime_table(context, classes, hours, quality);
   const base::statistics::Ecdf ecdf(all);
-  add_scalar(context, "within_hour_share", kSection, quality, 100 * ecdf.share_at_most(1), "%",
-             "70 %");
-  add_scalar(context, "within_day_share", kSection, quality, 100 * ecdf.share_at_most(kDay_h), "%",
-             "93.9 - 98.3 %");
+  add_scalar(context, "within_hour_share", kWalltimeSection, quality, 100 * ecdf.share_at_most(1),
+             "%", "70 %");
+  add_scalar(context, "within_day_share", kWalltimeSection, quality,
+             100 * ecdf.share_at_most(kHoursPerDay), "%", "93.9 - 98.3 %");
   Figure a = new_cdf(context, "figure4a_one_node", "Figure 4a");
   for (size_t i = 0; i < one_node.size(); ++i) {
     const std::string& kind = population.site.kinds[i].name;
@@ -98,11 +97,12 @@ void add_walltime(const Context& context) {
   b.quality.used = b.quality.of = static_cast<int64_t>(multi.size());
   if (!a.series.empty()) context.report.figures.push_back(std::move(a));
   if (b.series.empty()) {
-    add_absent(context, "figure4b_multi_node", kSection, "Figure 4b", "reason.no_multi_node");
+    add_absent(context, "figure4b_multi_node", kWalltimeSection, "Figure 4b",
+               "reason.no_multi_node");
     return;
   }
-  add_scalar(context, "multi_within_day_share", kSection, b.quality,
-             100 * base::statistics::Ecdf(multi).share_at_most(kDay_h), "%", "98 %");
+  add_scalar(context, "multi_within_day_share", kWalltimeSection, b.quality,
+             100 * base::statistics::Ecdf(multi).share_at_most(kHoursPerDay), "%", "98 %");
   context.report.figures.push_back(std::move(b));
 }
 

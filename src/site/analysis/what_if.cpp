@@ -10,8 +10,7 @@
 namespace goban::site::analysis {
 namespace {
 
-constexpr std::string_view kSection = "what_if";
-constexpr double kDay_h = 24;
+constexpr std::string_view kWhatIfSection = "what_if";
 
 std::string folder_of(const Context& context) {
   return context.names.folder.empty() ? "OUT" : context.names.folder;
@@ -49,10 +48,11 @@ void add_cap(const Context& context) {
     ++part.longer;
     ++longer_jobs;
     part.longer_hours += job.gpu_hours();
-    part.reserved_hours += std::ceil(job.run_h() / kDay_h) * kDay_h * std::max(job.gpus, 0);
+    part.reserved_hours +=
+        std::ceil(job.run_h() / kHoursPerDay) * kHoursPerDay * std::max(job.gpus, 0);
     if (job.user != records::kNoName) users[job.user] = true;
   }
-  Table table = make_table(context, "cap", kSection);
+  Table table = make_table(context, "cap", kWhatIfSection);
   table.text = context.labels.with("text.cap_model", cap_h, std::ranges::count(users, true));
   table.columns = columns(context, {"kind", "nodes", "jobs", "longer"});
   table.columns.push_back(column(context, "longer_share", "%"));
@@ -76,7 +76,7 @@ void add_charges(const Context& context) {
   const Population& population = context.population;
   const std::vector<ChargeRule>& charges = context.rules.what_if.charges;
   if (charges.empty()) {
-    add_absent(context, "charges", kSection, {}, "reason.no_charges");
+    add_absent(context, "charges", kWhatIfSection, {}, "reason.no_charges");
     return;
   }
   std::vector<const ChargeRule*> of_kind(population.site.kinds.size());
@@ -105,7 +105,7 @@ void add_charges(const Context& context) {
     add(all);
     if (job.user != records::kNoName) add(users[job.user]);
   }
-  Table table = make_table(context, "charges", kSection);
+  Table table = make_table(context, "charges", kWhatIfSection);
   table.columns = columns(context, {"kind", "ran", "instance_hours", "price_now", "price_then",
                                     "charge_now", "charge_then"});
   for (size_t i = 0; i < kinds.size(); ++i) {
@@ -128,7 +128,7 @@ void add_charges(const Context& context) {
 /// GPU-hours that two jobs could share: GPUs with at most half their memory and time in use.
 void add_sharing(const Context& context) {
   if (context.use == nullptr) {
-    add_absent(context, "sharing", kSection, {}, "reason.needs_series");
+    add_absent(context, "sharing", kWhatIfSection, {}, "reason.needs_series");
     return;
   }
   const GpuUse& use = *context.use;
@@ -143,7 +143,8 @@ void add_sharing(const Context& context) {
   double known = 0;
   int64_t gpus = 0;
   for (size_t i = 0; i < context.population.jobs.size(); ++i) {
-    const double run_h = context.population.jobs[i].run_h();
+    const Job& job = context.population.jobs[i];
+    const double run_h = job.gpu_part * job.run_h();
     for (const GpuValue& value : use.of(i)) {
       if (value.mem_gib < 0 || value.mean_pct < 0) continue;
       known += run_h;
@@ -158,10 +159,10 @@ void add_sharing(const Context& context) {
     }
   }
   if (gpus == 0) {
-    add_absent(context, "sharing", kSection, {}, "reason.no_gpu_memory");
+    add_absent(context, "sharing", kWhatIfSection, {}, "reason.no_gpu_memory");
     return;
   }
-  Table table = make_table(context, "sharing", kSection);
+  Table table = make_table(context, "sharing", kWhatIfSection);
   table.columns = {column(context, "memory_up_to", "%"), column(context, "utilization_up_to", "%"),
                    column(context, "gpu_hours", "GPU h"), column(context, "of_known", "%"),
                    column(context, "saved_gpu_hours", "GPU h")};
@@ -172,14 +173,14 @@ void add_sharing(const Context& context) {
   table.quality = {gpus, static_cast<int64_t>(use.values.size()), {}};
   finish(context, std::move(table),
          replay(context, Scenario::AsRecorded,
-                fmt::format("gandiva,fifo-packed --colocation {}", colocation_path(context))));
+                fmt::format("random-pair,best-pair --colocation {}", colocation_path(context))));
 }
 
 /// Jobs that requested more GPUs than they used, and the GPUs that resource types of the right size
 /// would free.
 void add_redesign(const Context& context) {
   if (context.use == nullptr) {
-    add_absent(context, "redesign", kSection, {}, "reason.needs_series");
+    add_absent(context, "redesign", kWhatIfSection, {}, "reason.needs_series");
     return;
   }
   const Population& population = context.population;
@@ -199,9 +200,9 @@ void add_redesign(const Context& context) {
     ++part.jobs;
     part.hours += job.gpu_hours();
     part.smaller += asked < job.gpus ? 1 : 0;
-    part.freed += (job.gpus - asked) * job.run_h();
+    part.freed += (job.gpus - asked) * job.gpu_part * job.run_h();
   }
-  Table table = make_table(context, "redesign", kSection);
+  Table table = make_table(context, "redesign", kWhatIfSection);
   table.columns = columns(context, {"kind", "nodes", "jobs", "smaller"});
   table.columns.push_back(column(context, "gpu_hours", "GPU h"));
   table.columns.push_back(column(context, "freed_gpu_hours", "GPU h"));
@@ -229,10 +230,10 @@ void add_rack_local(const Context& context) {
     fits_hours += job.node_hours();
   }
   if (multi == 0) {
-    add_absent(context, "rack_local", kSection, {}, "reason.no_multi_node");
+    add_absent(context, "rack_local", kWhatIfSection, {}, "reason.no_multi_node");
     return;
   }
-  Table table = make_table(context, "rack_local", kSection);
+  Table table = make_table(context, "rack_local", kWhatIfSection);
   table.columns = columns(context, {"part", "jobs"});
   table.columns.push_back(column(context, "share", "%"));
   table.columns.push_back(column(context, "node_hours", "node h"));
@@ -248,6 +249,9 @@ void add_rack_local(const Context& context) {
 }  // namespace
 
 void finish(const Context& context, Table table, const std::string& command) {
+  if (!table.text.starts_with(table.counts)) {
+    table.text = fmt::format("{}. {}", table.counts, table.text);
+  }
   table.text += (table.text.empty() ? "" : " ") + context.labels.with("word.replay", command);
   context.report.tables.push_back(std::move(table));
 }
@@ -261,7 +265,7 @@ std::string replay_uplinks(const Context& context, double over_subscription) {
 
 void add_what_ifs(const Context& context) {
   if (context.population.num_selected() == 0) {
-    add_absent(context, "cap", kSection, {}, "reason.no_jobs");
+    add_absent(context, "cap", kWhatIfSection, {}, "reason.no_jobs");
     return;
   }
   add_cap(context);

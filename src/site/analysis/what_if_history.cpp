@@ -6,13 +6,13 @@
 
 #include "base/csv.hpp"
 #include "base/number.hpp"
+#include "base/time.hpp"
+#include "base/units.hpp"
 #include "core/knowledge/colocation/colocation_file.hpp"
 #include "site/analysis/what_if.hpp"
 
 namespace goban::site::analysis {
 namespace {
-
-constexpr int64_t kDayNs = int64_t{24} * 3600 * base::kSecond;
 
 /// Memory and utilisation of a job alone on its GPUs, in classes coarse enough to recur.
 struct Alone {
@@ -42,8 +42,6 @@ Alone alone(const GpuUse* use, size_t index) {
                std::max(kTwo * static_cast<int>(std::ceil(mem_gib / kTwo)), kTwo)};
 }
 
-constexpr int64_t kGib = int64_t{1} << 30;
-
 /// One job of the simulator's input.
 struct Asked {
   base::TimeNs submit_ns = 0;
@@ -54,12 +52,12 @@ struct Asked {
 };
 
 /// A reservation: whole nodes for whole days, from the next midnight.
-Asked reserve(const Population& population, const Job& job, Asked asked) {
-  const int64_t days = static_cast<int64_t>(std::ceil(job.run_s * base::kSecond / kDayNs));
-  asked.submit_ns = (asked.submit_ns + kDayNs - 1) / kDayNs * kDayNs;
-  asked.run_s = base::to_seconds(days * kDayNs);
-  asked.limit_ns = days * kDayNs;
-  asked.gpus = std::max(job.nodes, 1) * population.site.gpus_per_node;
+Asked reserve(const Job& job, Asked asked) {
+  const int64_t days = static_cast<int64_t>(std::ceil(job.run_s * base::kSecond / base::kDay));
+  asked.submit_ns = (asked.submit_ns + base::kDay - 1) / base::kDay * base::kDay;
+  asked.run_s = base::to_seconds(days * base::kDay);
+  asked.limit_ns = days * base::kDay;
+  asked.gpus = std::max(job.nodes, 1) * job.node_gpus;
   asked.start_ns = -1;
   return asked;
 }
@@ -97,7 +95,7 @@ void write_history(const Population& population, const Rules& rules, const GpuUs
     Asked asked{row.submit_ns, job.run_s, gpus_asked(population, use, i, scenario),
                 row.walltime_limit_ns, row.start_ns};
     if (scenario == Scenario::Capped && job.run_h() > rules.what_if.cap_h) {
-      asked = reserve(population, job, asked);
+      asked = reserve(job, asked);
     }
     const Alone own = scenario == Scenario::AsRecorded ? alone(use, i) : Alone();
     base::append_number(out, static_cast<int64_t>(i));
@@ -118,7 +116,7 @@ void write_history(const Population& population, const Rules& rules, const GpuUs
     if (asked.limit_ns > 0) base::append_seconds(out, asked.limit_ns);
     out += ',';
     if (asked.start_ns >= asked.submit_ns) base::append_seconds(out, asked.start_ns);
-    out += own.known() ? fmt::format(",{},{}\n", own.mem_gib * kGib, own.util_pct) : ",,\n";
+    out += own.known() ? fmt::format(",{},{}\n", own.mem_gib * base::kGib, own.util_pct) : ",,\n";
     if (out.size() < kPiece) continue;
     sink(out);
     out.clear();
@@ -145,7 +143,7 @@ std::string colocation_csv(const Population& population, const GpuUse* use) {
       set.slowdown[0] = 1;
       set.samples = static_cast<double>(jobs);
       set.util_pct = own.util_pct;
-      set.mem_bytes = own.mem_gib * kGib;
+      set.mem_bytes = own.mem_gib * base::kGib;
       set.source = source;
       history.merge(set);
     }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/counted.hpp"
 #include "base/date_time.hpp"
 #include "base/units.hpp"
 #include "site/analysis/labels.hpp"
@@ -61,9 +62,10 @@ std::string value_text(const Population& population, const Rules& rules, size_t 
     case Rule::Event:
       return event_text(*population.table, row);
     case Rule::Gpus:
-      return fmt::format("{} GPUs on {} nodes, kind {}",
-                         job.gpus < 0 ? "an unknown number of" : fmt::format("{}", job.gpus),
-                         job.nodes, population.kind(job).name);
+      return fmt::format(
+          "{} on {}, kind {}",
+          job.gpus < 0 ? "an unknown number of GPUs" : base::counted(job.gpus, "GPU"),
+          base::counted(job.nodes, "node"), population.kind(job).name);
     case Rule::Batch:
       return std::string(records::job_kind_name(row.kind));
     case Rule::Software:

@@ -15,7 +15,7 @@
 #include "core/knowledge/pm_scores.hpp"
 #include "core/knowledge/profile_runs.hpp"
 #include "core/model/cluster.hpp"
-#include "core/model/job.hpp"
+#include "core/model/job_history.hpp"
 #include "core/model/site_rules.hpp"
 
 namespace goban::site::inputs {

@@ -23,7 +23,7 @@ using base::TimeNs;
 inline constexpr int32_t kArrayTasksMax = 100'000;
 
 /// A GPU that a job held, with what the source states about it.
-struct GpuUse {
+struct HeldGpu {
   std::string_view node;
   std::string_view gpu;         ///< its index on the node ("0") or its UUID
   float util_pct = -1;          ///< mean over the job; negative = unknown
@@ -32,9 +32,10 @@ struct GpuUse {
 };
 
 /// What the accounting system itself measured. High-water marks, never means over time (Slurm:
-/// "Max" and "Tot" of TRESUsageIn are maxima).
+/// "Max" and "Tot" of TRESUsageIn are maxima). The exception is gpu_util_pct_mean.
 struct UsageMarks {
-  float gpu_util_pct_max = -1;  ///< maximum utilisation, summed over the GPUs of a task
+  float gpu_util_pct_mean = -1;  ///< over the job, of each of its GPUs
+  float gpu_util_pct_max = -1;   ///< maximum utilisation, summed over the GPUs of a task
   int64_t gpu_mem_bytes_max = -1;
   int64_t mem_bytes_max = -1;  ///< resident, of the largest task
   int64_t read_bytes = -1;
@@ -45,8 +46,8 @@ struct UsageMarks {
 };
 
 /// Unknown texts are empty and unknown numbers -1 unless stated otherwise. Times are nanoseconds
-/// since 1970 in UTC (some public traces count from their own start); run time = end - start, or
-/// work_s.
+/// since 1970 in UTC (some public traces count from their own start); run time = end - start -
+/// suspended time, or work_s.
 struct AccountingRecord {
   int64_t line = 0;  ///< of the input, where the record starts; 0 = unknown
 
@@ -70,6 +71,8 @@ struct AccountingRecord {
   bool type_may_be_left_out = false;  ///< num_gpus suffices if the cluster lacks the type
   std::string_view job_name;          ///< only if the reader was asked to keep it
   std::string_view command_line;      ///< as job_name
+  /// What a live scheduler keeps of the job for its owner, as JSON; kept by stores, never exported.
+  std::string_view details;
 
   // Times and outcome.
   TimeNs submit_ns = -1;
@@ -77,6 +80,7 @@ struct AccountingRecord {
   TimeNs start_ns = -1;
   TimeNs end_ns = -1;
   TimeNs walltime_limit_ns = 0;  ///< 0 = unknown
+  TimeNs suspended_ns = 0;       ///< part of end - start in which it was suspended; no run time
   double work_s = -1;            ///< run time if the source gives that instead of start and end
   RecordedState state = RecordedState::Unknown;
   JobKind kind = JobKind::Unknown;
@@ -96,9 +100,10 @@ struct AccountingRecord {
   int64_t cpu_cores = 0;   ///< of all nodes; 0 = unknown
   int64_t mem_bytes = -1;  ///< of all nodes
   int32_t priority = 0;
+  bool stays = false;  ///< must not be preempted
   /// Host names separated by commas, in Slurm's hostlist syntax (`gpu[01-03],login1`).
   std::string_view node_list;
-  std::span<const GpuUse> gpus;                ///< empty = unknown
+  std::span<const HeldGpu> gpus;               ///< empty = unknown
   std::span<const std::string_view> software;  ///< environment modules, container image
   UsageMarks usage;
 
@@ -108,6 +113,11 @@ struct AccountingRecord {
   std::string_view model;
   std::string_view app_class;  ///< a letter; empty = by model
   core::model::TrainingFacts training;
+
+  /// Run time by start and end, which must be known; never negative.
+  [[nodiscard]] TimeNs elapsed_ns() const {
+    return std::max<TimeNs>(end_ns - start_ns - suspended_ns, 0);
+  }
 };
 
 /// GPUs held, with parts counted as parts: 10 GPUs of which 500 thousandths each are held count as

@@ -5,6 +5,7 @@
 
 #include "base/date_time.hpp"
 #include "base/number.hpp"
+#include "base/time.hpp"
 
 namespace goban::site::records {
 namespace {
@@ -68,12 +69,11 @@ Moment ClockReader::read_slowly(std::string_view text) {
   if (text.empty() || text == "Unknown" || text == "None" || text == "N/A" || text == "0")
     return {};
   constexpr size_t kMilliDigits = 13;
-  constexpr int64_t kMilliNs = 1'000'000;
   if (const auto number = base::parse_int(text)) {
     const bool is_ms = text.size() >= kMilliDigits;
     const int64_t most = static_cast<int64_t>(base::kMaxSeconds) * (is_ms ? 1000 : 1);
     if (*number < 0 || *number > most) return {MomentKind::Bad, -1, -1};
-    return {MomentKind::Given, *number * (is_ms ? kMilliNs : base::kSecond), -1};
+    return {MomentKind::Given, *number * (is_ms ? base::kMillisecond : base::kSecond), -1};
   }
   const auto parsed = base::parse_date_time(text);
   if (!parsed) return {MomentKind::Bad, -1, -1};

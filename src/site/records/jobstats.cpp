@@ -55,7 +55,7 @@ Jobstats::Outcome Jobstats::parse(std::string_view comment) {
   struct Found {
     size_t node;
     size_t gpu;
-    GpuUse use;
+    HeldGpu use;
   };
   std::vector<Found> found;
   for (const auto& [host, node] : nodes->items()) {
@@ -77,7 +77,7 @@ Jobstats::Outcome Jobstats::parse(std::string_view comment) {
         });
         if (known) continue;
         names_.push_back(gpu);
-        GpuUse use;
+        HeldGpu use;
         if (const auto util = of_gpu(node, "gpu_utilization", gpu)) {
           use.util_pct = static_cast<float>(*util);
         }

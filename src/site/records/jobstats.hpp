@@ -19,13 +19,13 @@ class Jobstats {
   /// `JS1:None`, which Jobstats writes for jobs too short to measure.
   [[nodiscard]] Outcome parse(std::string_view admin_comment);
   /// Views are valid until the next parse.
-  [[nodiscard]] const std::vector<GpuUse>& gpus() const { return gpus_; }
+  [[nodiscard]] const std::vector<HeldGpu>& gpus() const { return gpus_; }
   /// Peak host memory, summed over the nodes; -1 = unknown.
   [[nodiscard]] int64_t mem_bytes_max() const { return mem_bytes_max_; }
   [[nodiscard]] double cpu_s() const { return cpu_s_; }
 
  private:
-  std::vector<GpuUse> gpus_;
+  std::vector<HeldGpu> gpus_;
   std::vector<std::string> names_;  ///< of nodes and GPUs
   int64_t mem_bytes_max_ = -1;
   double cpu_s_ = -1;

@@ -57,13 +57,13 @@ std::string_view take_part(std::string_view& text, char separator) {
 
 }  // namespace
 
-std::string gpu_list_text(std::span<const GpuUse> gpus) {
+std::string gpu_list_text(std::span<const HeldGpu> gpus) {
   std::string out;
   const auto name = [&out](std::string_view text) {
     for (const char c : text) out += c == '|' || c == ';' ? '_' : c;
     out += '|';
   };
-  for (const GpuUse& gpu : gpus) {
+  for (const HeldGpu& gpu : gpus) {
     if (!out.empty()) out += ';';
     name(gpu.node);
     name(gpu.gpu);
@@ -85,12 +85,12 @@ std::string software_text(std::span<const std::string_view> software) {
   return out;
 }
 
-bool parse_gpu_list(std::string_view text, std::vector<GpuUse>& gpus) {
+bool parse_gpu_list(std::string_view text, std::vector<HeldGpu>& gpus) {
   constexpr double kUtilMax = 1e9;
   gpus.clear();
   while (!text.empty()) {
     std::string_view one = take_part(text, ';');
-    GpuUse gpu;
+    HeldGpu gpu;
     gpu.node = take_part(one, '|');
     gpu.gpu = take_part(one, '|');
     const std::string_view util = take_part(one, '|');

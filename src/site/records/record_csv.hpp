@@ -21,9 +21,9 @@ void append_records_csv(std::string& out, const AccountingRecord& record);
 
 // Lists inside one field.
 /// `node|gpu|utilisation %|peak bytes|bytes of the GPU;...`; unknown numbers are empty.
-[[nodiscard]] std::string gpu_list_text(std::span<const GpuUse> gpus);
+[[nodiscard]] std::string gpu_list_text(std::span<const HeldGpu> gpus);
 /// Views into the text. False if it is not such a list.
-[[nodiscard]] bool parse_gpu_list(std::string_view text, std::vector<GpuUse>& gpus);
+[[nodiscard]] bool parse_gpu_list(std::string_view text, std::vector<HeldGpu>& gpus);
 /// Names separated by semicolons.
 [[nodiscard]] std::string software_text(std::span<const std::string_view> software);
 void parse_software(std::string_view text, std::vector<std::string_view>& software);

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 /// A record with all fields set.
-AccountingRecord full_record(std::span<const GpuUse> gpus,
+AccountingRecord full_record(std::span<const HeldGpu> gpus,
                              std::span<const std::string_view> software) {
   AccountingRecord r;
   r.id = "5_4";
@@ -72,7 +72,7 @@ std::string csv_of(const RecordTable& table) {
 }
 
 TEST(RecordsCsv, EverythingComesBack) {
-  const std::vector<GpuUse> gpus = {
+  const std::vector<HeldGpu> gpus = {
       {.node = "g1", .gpu = "GPU-1", .util_pct = 93.25F, .mem_used_bytes = 5, .mem_total_bytes = 6},
       {.node = "g2", .gpu = "0"}};
   const std::vector<std::string_view> software = {"cuda/12", "torch"};
@@ -94,7 +94,7 @@ TEST(RecordsCsv, EverythingComesBack) {
 }
 
 TEST(RecordsCsv, LineEndsAndSeparatorsInTextsDoNotBreakTheFile) {
-  const std::vector<GpuUse> gpus = {{.node = "a|b;c", .gpu = "0"}};
+  const std::vector<HeldGpu> gpus = {{.node = "a|b;c", .gpu = "0"}};
   const std::vector<std::string_view> software = {"x;y"};
   AccountingRecord record = full_record(gpus, software);
   record.user = "two\nlines";

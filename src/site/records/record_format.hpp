@@ -11,7 +11,7 @@
 
 #include "base/line_reader.hpp"
 #include "base/result.hpp"
-#include "site/records/field_reader.hpp"
+#include "site/records/column_reader.hpp"
 #include "site/records/record_output.hpp"
 #include "site/records/record_reader.hpp"
 
@@ -47,7 +47,7 @@ class RecordParser : public ParserFacts {
  public:
   /// `fields` has as many fields as the header. Problems are left in `fields.problem()` or
   /// returned; empty = none.
-  [[nodiscard]] virtual std::string parse(FieldReader& fields, AccountingRecord& record) = 0;
+  [[nodiscard]] virtual std::string parse(ColumnReader& fields, AccountingRecord& record) = 0;
   /// A comment line of the layout Swf, including its `;`. Returns why the file is unreadable; empty
   /// = it is readable.
   [[nodiscard]] virtual std::string take_comment(std::string_view) { return {}; }

@@ -1,7 +1,7 @@
 #include "site/records/record_output.hpp"
 
-#include "base/csv.hpp"
 #include "base/number.hpp"
+#include "base/sheet_field.hpp"
 
 namespace goban::site::records {
 
@@ -27,9 +27,9 @@ void RecordOutput::reject(int64_t line, std::string_view reason, std::string_vie
     std::string& out = rejects_->buffer();
     base::append_number(out, line);
     out += ',';
-    base::append_csv_field(out, reason);
+    base::append_sheet_field(out, reason);
     out += ',';
-    base::append_csv_field(out, text);
+    base::append_sheet_field(out, text);
     out += '\n';
     rejects_->write_out();
   }

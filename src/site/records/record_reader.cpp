@@ -51,7 +51,7 @@ class FieldLines final : public LineParser {
     out.count_record();
     const std::string problem = split(line, is_swf);
     if (!problem.empty()) return out.reject(line.number, problem, line.text);
-    FieldReader fields(splitter_.fields(), row, zone_ ? &*zone_ : nullptr);
+    ColumnReader fields(splitter_.fields(), row, zone_ ? &*zone_ : nullptr);
     AccountingRecord record;
     record.line = line.number;
     const std::string refusal = parser_->parse(fields, record);
@@ -383,6 +383,18 @@ Result<ReadSummary> read_folder(const std::string& path, const ReadOptions& opti
 }
 
 }  // namespace
+
+std::string rejections_text(const ReadSummary& read, const std::string& name,
+                            const std::string& rejects) {
+  std::string text = fmt::format("{} of {} records were rejected{}{}", read.rejected, read.records,
+                                 rejects.empty() ? "" : ", see ", rejects);
+  constexpr size_t kShown = 3;
+  for (size_t i = 0; i < std::min(kShown, read.first_rejections.size()); ++i) {
+    const Rejection& rejection = read.first_rejections[i];
+    text += fmt::format("\n  {}:{}: {}", name, rejection.line, rejection.reason);
+  }
+  return text;
+}
 
 Result<ReadSummary> read_records(const std::string& path, const ReadOptions& options,
                                  RecordSink& sink) {

@@ -69,6 +69,11 @@ struct ReadSummary {
   std::vector<std::string> notes;            ///< further remarks for the user, one sentence each
 };
 
+/// "2 of 5 records were rejected, see REJECTS", and the first three with line and reason. `name`
+/// denotes the input; `rejects`: path of the rejects file, or empty.
+[[nodiscard]] std::string rejections_text(const ReadSummary& read, const std::string& name,
+                                          const std::string& rejects);
+
 /// Reads a file, or a folder of tables (format alibaba-pai); "-" is standard input. Errors: Failed
 /// (cannot read, or cannot write the rejects), Usage (no format matches the first line, or unknown
 /// format), BadData (empty, missing or duplicate columns, corrupt gzip, too many jobs).

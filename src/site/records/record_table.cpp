@@ -22,7 +22,7 @@ int16_t small(int32_t value) {
 }
 
 TimeNs run_time(const AccountingRecord& record) {
-  if (record.start_ns >= 0 && record.end_ns >= 0) return record.end_ns - record.start_ns;
+  if (record.start_ns >= 0 && record.end_ns >= 0) return record.elapsed_ns();
   return record.work_s >= 0 ? base::from_seconds(record.work_s) : -1;
 }
 
@@ -57,7 +57,7 @@ RecordTable::Place RecordTable::place_of_open(const AccountingRecord& record,
       open_.try_emplace({std::string(key), submission_of(record)}, rows_.size());
   if (is_new) return {.run = record.run};
   if (record.start_ns < 0 || rows_[found->second].start_ns >= 0) {
-    return {.problem = fmt::format("job_id {} was used before", record.id)};
+    return {.problem = used_before(record.id)};
   }
   return {.row = found->second, .run = record.run};
 }
@@ -71,7 +71,7 @@ RecordTable::Place RecordTable::place_of(const AccountingRecord& record) {
                                : -1 - TimeNs{record.run};
   const int32_t run = runs_.add(key, moment_ns, record.run);
   if (run == RunCounter::kSeenBefore) {
-    return {.problem = fmt::format("job_id {} was used before", record.id)};
+    return {.problem = used_before(record.id)};
   }
   submissions_.insert(key, submission_of(record));
   Place place{.run = run};
@@ -122,9 +122,11 @@ std::string RecordTable::take(const AccountingRecord& record) {
   row.nodes = node_list(record.node_list);
   row.gpus = gpu_list(record.gpus);
   row.software = software_list(record.software);
-  if (record.usage != UsageMarks{}) {
+  UsageMarks usage = record.usage;
+  if (usage.gpu_util_pct_mean < 0) usage.gpu_util_pct_mean = record.training.gpu_util_pct;
+  if (usage != UsageMarks{}) {
     row.usage = static_cast<uint32_t>(usage_.size());
-    usage_.push_back(record.usage);
+    usage_.push_back(usage);
   }
   if (place.row) {
     rows_[*place.row] = row;
@@ -171,23 +173,17 @@ void RecordTable::begin_file(const InputFacts& facts) {
 uint32_t RecordTable::node_list(std::string_view text) {
   const uint32_t number = node_texts_.intern(text);
   if (number == kNoName) return kNoList;
-  if (number < list_of_text_.size()) {
-    bad_node_lists_ += list_of_text_[number] == kNoList ? 1 : 0;
-    return list_of_text_[number];
-  }
+  if (number < list_of_text_.size()) return list_of_text_[number];
   const auto names = core::model::expand_host_list(text);
-  if (!names || names->empty()) {
-    ++bad_node_lists_;
-    return list_of_text_.emplace_back(kNoList);
-  }
+  if (!names || names->empty()) return list_of_text_.emplace_back(kNoList);
   for (const std::string& name : *names) node_lists_.numbers.push_back(node_names_.intern(name));
   node_lists_.ends.push_back(node_lists_.numbers.size());
   return list_of_text_.emplace_back(static_cast<uint32_t>(node_lists_.ends.size() - 1));
 }
 
-uint32_t RecordTable::gpu_list(std::span<const GpuUse> gpus) {
+uint32_t RecordTable::gpu_list(std::span<const HeldGpu> gpus) {
   if (gpus.empty()) return kNoList;
-  for (const GpuUse& gpu : gpus) {
+  for (const HeldGpu& gpu : gpus) {
     gpus_.push_back({.mem_used_bytes = gpu.mem_used_bytes,
                      .mem_total_bytes = gpu.mem_total_bytes,
                      .node = node_names_.intern(gpu.node),
@@ -271,6 +267,9 @@ AccountingRecord RecordTable::record(size_t index, RecordBuffers& buffers) const
   out.end_ns = row.end_ns;
   out.walltime_limit_ns = row.walltime_limit_ns;
   if (row.start_ns < 0 && row.run_ns >= 0) out.work_s = base::to_seconds(row.run_ns);
+  if (row.start_ns >= 0 && row.end_ns >= 0 && row.run_ns >= 0) {
+    out.suspended_ns = row.end_ns - row.start_ns - row.run_ns;
+  }
   out.state = row.state;
   out.kind = row.kind;
   out.exit_code = row.exit_code;

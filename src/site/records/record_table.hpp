@@ -115,7 +115,7 @@ class RecordTable final : public RecordSink {
   [[nodiscard]] const InternedColumn& software_names() const { return software_names_; }
   [[nodiscard]] std::span<const std::string> files() const { return files_; }
 
-  /// Indices into node_names(); empty if the list is unknown.
+  /// Indices into node_names(); empty if the list is unknown, or no valid host list.
   [[nodiscard]] std::span<const uint32_t> nodes_of(const RecordRow& row) const;
   [[nodiscard]] std::span<const StoredGpu> gpus_of(const RecordRow& row) const;
   /// Indices into software_names(), ascending.
@@ -123,14 +123,11 @@ class RecordTable final : public RecordSink {
   /// All -1 if nothing was measured.
   [[nodiscard]] UsageMarks usage_of(const RecordRow& row) const;
 
-  /// Number of node lists that are not valid host lists; their jobs have no nodes.
-  [[nodiscard]] int64_t bad_node_lists() const { return bad_node_lists_; }
-
   /// Converts the row back to a record; its views are valid until the table changes, the spans as
   /// long as `buffers`.
   struct RecordBuffers {
     std::string node_list;
-    std::vector<GpuUse> gpus;
+    std::vector<HeldGpu> gpus;
     std::vector<std::string_view> software;
   };
   [[nodiscard]] AccountingRecord record(size_t index, RecordBuffers& buffers) const;
@@ -157,7 +154,7 @@ class RecordTable final : public RecordSink {
   [[nodiscard]] std::string_view key_of(const AccountingRecord& record);
   void set_names(const AccountingRecord& record, RecordRow& row);
   [[nodiscard]] uint32_t node_list(std::string_view text);
-  [[nodiscard]] uint32_t gpu_list(std::span<const GpuUse> gpus);
+  [[nodiscard]] uint32_t gpu_list(std::span<const HeldGpu> gpus);
   [[nodiscard]] uint32_t software_list(std::span<const std::string_view> software);
 
   std::vector<RecordRow> rows_;
@@ -187,7 +184,6 @@ class RecordTable final : public RecordSink {
   std::vector<size_t> gpu_ends_;
   std::vector<UsageMarks> usage_;
   std::vector<std::string> files_;
-  int64_t bad_node_lists_ = 0;
 };
 
 }  // namespace goban::site::records

@@ -42,6 +42,12 @@ constexpr std::array kWords = {
     Word{"REQUEUE_HOLD", RecordedState::Requeued},
     Word{"SPECIAL_EXIT", RecordedState::Requeued},
     Word{"WAITING", RecordedState::Pending},
+    Word{"LAUNCH_FAILED", RecordedState::BootFailed},
+    Word{"RECONFIG_FAIL", RecordedState::BootFailed},
+    Word{"EXPEDITING", RecordedState::Requeued},
+    Word{"RESV_DEL_HOLD", RecordedState::Pending},
+    Word{"POWER_UP_NODE", RecordedState::Running},
+    Word{"SIGNALING", RecordedState::Running},
 };
 
 /// Minimum length of a truncated name; sacct's narrow columns end in '+'.

@@ -24,6 +24,12 @@ std::optional<int64_t> whole_number(std::string_view text) {
   return text.empty() ? value : std::nullopt;
 }
 
+/// True for digits. A count that Slurm did not set is 2^32 - 2 or 2^64 - 2, which is too large for
+/// its number: such a count is unknown, not an error.
+bool is_count(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
+
 /// Exponent of 1024 of K, M, G, T, P; -1 for any other character.
 int unit_power(char unit) {
   constexpr std::string_view kUnits = "BKMGTPE";
@@ -36,7 +42,9 @@ int unit_power(char unit) {
 
 std::optional<SlurmJobId> parse_slurm_job_id(std::string_view text) {
   SlurmJobId id;
-  const size_t dot = text.find('.');
+  // sacct shortens long lists of tasks: `7_[1,3-5...]`.
+  const size_t list = text.find("_[");
+  const size_t dot = text.find('.', list == text.npos ? 0 : std::min(text.find(']'), text.size()));
   id.job = text.substr(0, dot);
   if (dot != text.npos) id.step = text.substr(dot + 1);
   std::string_view rest = id.job;
@@ -142,14 +150,19 @@ std::optional<int64_t> parse_slurm_bytes(std::string_view text, char unit) {
 }
 
 std::optional<SlurmExit> parse_slurm_exit(std::string_view text) {
-  const auto code = take_number(text);
-  if (!code || *code > INT32_MAX) return std::nullopt;
-  SlurmExit exit{.code = static_cast<int32_t>(*code)};
-  if (text.empty()) return exit;
-  if (text.front() != ':') return std::nullopt;
-  const auto signal = whole_number(text.substr(1));
-  if (!signal || *signal > INT32_MAX) return std::nullopt;
-  exit.signal = static_cast<int32_t>(*signal);
+  const std::string_view code = text.substr(0, text.find(':'));
+  const auto part = [](std::string_view digits) -> std::optional<int32_t> {
+    if (!is_count(digits)) return std::nullopt;
+    const auto number = whole_number(digits);
+    return number && *number <= INT32_MAX ? static_cast<int32_t>(*number) : -1;
+  };
+  const auto code_number = part(code);
+  if (!code_number) return std::nullopt;
+  SlurmExit exit{.code = *code_number};
+  if (code.size() == text.size()) return exit;
+  const auto signal = part(text.substr(code.size() + 1));
+  if (!signal) return std::nullopt;
+  exit.signal = *signal;
   return exit;
 }
 
@@ -158,6 +171,23 @@ bool is_mig_profile(std::string_view type) {
   const size_t slice = type.find("g.");
   return slice != type.npos && slice > 0 && type[slice - 1] >= '0' && type[slice - 1] <= '9' &&
          type.find("gb", slice) != type.npos;
+}
+
+double mig_share(std::string_view type) {
+  if (!is_mig_profile(type)) return 1;
+  const size_t slice = type.find("g.");
+  const std::string_view memory = type.substr(slice + 2);
+  const bool is_a30 =
+      memory.starts_with("6gb") || memory.starts_with("12gb") || memory.starts_with("24gb");
+  // H100 PCIe and H200 profiles of 12 and 24 GB exist too: an A30 gives 6 GB to a slice.
+  const int slices = type[slice - 1] - '0';
+  const int mem_gb = memory.starts_with("6gb") ? 6 : memory.starts_with("12gb") ? 12 : 24;
+  const double all = is_a30 && mem_gb == slices * 6 ? 4 : 7;
+  // `2c.3g.20gb`: a compute instance of 2 of the 3 slices.
+  const size_t compute = type.find("c.");
+  const bool has_part = compute != type.npos && compute > 0 && compute < slice &&
+                        type[compute - 1] > '0' && type[compute - 1] <= '9';
+  return std::min(1.0, std::max(has_part ? type[compute - 1] - '0' : slices, 1) / all);
 }
 
 void SlurmTres::clear() {
@@ -176,12 +206,13 @@ struct GpuCounts {
 };
 
 bool take_gpu_type(std::string_view type, int64_t count, SlurmTres& tres, GpuCounts& gpus) {
-  gpus.typed = std::max<int64_t>(gpus.typed, 0) + count;
-  if (gpus.typed > INT32_MAX) return false;
+  if (count > INT32_MAX) return true;
+  gpus.typed = std::min<int64_t>(std::max<int64_t>(gpus.typed, 0) + count, INT32_MAX);
   if (count == 0) return true;
   if (!tres.gpu_type.empty()) tres.gpu_type += '+';
   tres.gpu_type += type;
   tres.has_mig |= is_mig_profile(type);
+  tres.held_gpus += static_cast<double>(count) * mig_share(type);
   return true;
 }
 
@@ -197,13 +228,14 @@ bool take_item(std::string_view key, std::string_view value, SlurmTres& tres, Gp
   if (!key.empty() && key[0] >= '0' && key[0] <= '9') key = name_of_number(key);
   const auto count = [value](int64_t& out) {
     const auto number = whole_number(value);
-    if (number) out = *number;
-    return number.has_value();
+    if (number && *number <= INT32_MAX) out = *number;
+    return number.has_value() || is_count(value);
   };
   const auto bytes = [value](int64_t& out, char unit) {
     const auto number = parse_slurm_bytes(value, unit);
     if (number) out = *number;
-    return number.has_value();
+    return number.has_value() ||
+           is_count(value.substr(0, value.find_last_not_of("BKMGTPEbkmgtpe") + 1));
   };
   if (key == "cpu") return count(tres.cpus) || parse_slurm_span(value).has_value();
   if (key == "mem") return bytes(tres.mem_bytes, 'M');
@@ -214,7 +246,8 @@ bool take_item(std::string_view key, std::string_view value, SlurmTres& tres, Gp
   if (key == "gpu") return count(gpus.untyped);
   if (key.starts_with("gpu:")) {
     const auto number = whole_number(value);
-    return number && take_gpu_type(key.substr(4), *number, tres, gpus);
+    if (!number) return is_count(value);
+    return take_gpu_type(key.substr(4), *number, tres, gpus);
   }
   if (key == "shard" || key == "mps") return count(tres.gpu_shards);
   if (key == "gpumem") return bytes(tres.gpu_mem_bytes, 'B');
@@ -238,7 +271,9 @@ bool parse_slurm_tres(std::string_view text, SlurmTres& tres) {
     if (!take_item(item.substr(0, equals), item.substr(equals + 1), tres, gpus)) return false;
   }
   tres.gpus = gpus.untyped >= 0 ? gpus.untyped : gpus.typed;
-  return tres.gpus <= INT32_MAX;
+  tres.held_gpus +=
+      static_cast<double>(std::max<int64_t>(tres.gpus - std::max<int64_t>(gpus.typed, 0), 0));
+  return true;
 }
 
 int64_t parse_slurm_gres_gpus(std::string_view text) {

@@ -15,10 +15,15 @@
 #include <string>
 #include <vector>
 
-#include "site/series/bytes.hpp"
+#include "base/bytes.hpp"
 #include "site/series/codes.hpp"
 
 namespace goban::site::series {
+
+using base::ByteReader;
+using base::put;
+using base::put_text;
+using base::put_varint;
 
 inline constexpr int64_t kHour_ms = 3'600'000;
 inline constexpr int64_t kDay_ms = 24 * kHour_ms;

@@ -8,10 +8,10 @@
 #include "base/csv.hpp"
 #include "base/number.hpp"
 #include "base/test_data.hpp"
+#include "base/test_folder.hpp"
 #include "base/text_file.hpp"
 #include "site/series/job_values.hpp"
 #include "site/series/store_writer.hpp"
-#include "site/series/test_folder.hpp"
 
 namespace goban::site::series {
 namespace {
@@ -85,7 +85,7 @@ TEST_F(GenTd26, ValuesOfTheSpecification) {
 
 // A store has integer percent. The decisions at 5 % must not change.
 TEST_F(GenTd26, ThroughAStore) {
-  const TestFolder folder("gentd26");
+  const base::TestFolder folder("gentd26");
   auto writer = StoreWriter::open(folder.path(), {kStep_ms, false});
   ASSERT_TRUE(writer);
   for (const auto& [name, pod] : pods_) {

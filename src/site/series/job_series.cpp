@@ -1,7 +1,6 @@
 #include "site/series/job_series.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace goban::site::series {
@@ -50,11 +49,6 @@ ProcessUse use_of(const DeviceValues& processes) {
 }
 
 }  // namespace
-
-std::string_view name(ProcessUse use) {
-  static constexpr std::array<std::string_view, 3> kNames{"seen", "none", "unknown"};
-  return kNames[static_cast<size_t>(use)];
-}
 
 JobSeries::JobSeries(const StoreReader& utilization, const StoreReader* processes,
                      const ValueOptions& options)

@@ -13,7 +13,6 @@ namespace goban::site::series {
 /// Whether a GPU of a job ever had a process. Unknown without the process metric, with too few
 /// samples of it, and under MIG; never None in these cases.
 enum class ProcessUse : uint8_t { Seen, None, Unknown };
-[[nodiscard]] std::string_view name(ProcessUse use);
 
 /// Values of one job. All lists are in the order of the job's devices.
 struct JobSeriesValues {

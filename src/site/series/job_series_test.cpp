@@ -3,8 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "base/test_folder.hpp"
 #include "site/series/store_writer.hpp"
-#include "site/series/test_folder.hpp"
 
 namespace goban::site::series {
 namespace {
@@ -32,7 +32,7 @@ class JobSeriesTest : public testing::Test {
     return JobSeries(*use, with_processes ? &*processes : nullptr, options).of(job);
   }
 
-  TestFolder folder{"job_series"};
+  base::TestFolder folder{"job_series"};
   std::unique_ptr<StoreWriter> writer;
   SeriesJob job{.id = "1",
                 .start_ms = kStart_ms,

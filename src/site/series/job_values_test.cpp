@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "base/test_folder.hpp"
 #include "site/series/store_writer.hpp"
-#include "site/series/test_folder.hpp"
 
 namespace goban::site::series {
 namespace {
@@ -35,7 +35,7 @@ class JobValuesTest : public testing::Test {
     for (const std::string& device : devices) job.devices.push_back({"n1", device, ""});
     return JobValues(*store, options).of(job);
   }
-  TestFolder folder_{"job_values"};
+  base::TestFolder folder_{"job_values"};
 };
 
 TEST_F(JobValuesTest, BusyAndIdle) {

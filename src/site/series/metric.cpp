@@ -105,4 +105,14 @@ std::optional<double> factor(Unit from, Unit to) {
   return unit_info(from).factor / unit_info(to).factor;
 }
 
+base::Result<std::vector<Metric>> parse_metrics(const std::vector<std::string>& names) {
+  std::vector<Metric> out;
+  for (const std::string& name : names) {
+    const auto metric = parse_metric(name);
+    if (!metric) return base::failure(metric.error());
+    out.push_back(*metric);
+  }
+  return out;
+}
+
 }  // namespace goban::site::series

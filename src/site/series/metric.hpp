@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -63,6 +64,10 @@ struct MetricInfo {
 [[nodiscard]] const MetricInfo& info(Metric metric);
 /// Errors: Usage, with the nearest metric name.
 [[nodiscard]] base::Result<Metric> parse_metric(std::string_view name);
+
+/// The metrics of these names, in their order; the error of the first name that is none.
+[[nodiscard]] base::Result<std::vector<Metric>> parse_metrics(
+    const std::vector<std::string>& names);
 
 [[nodiscard]] std::string_view name(Unit unit);
 /// Errors: Usage, with the supported units.

@@ -7,10 +7,10 @@
 #include <map>
 
 #include "base/random.hpp"
+#include "base/test_folder.hpp"
 #include "site/series/job_values.hpp"
 #include "site/series/store_reader.hpp"
 #include "site/series/store_writer.hpp"
-#include "site/series/test_folder.hpp"
 
 namespace goban::site::series {
 namespace {
@@ -64,7 +64,7 @@ class Prune : public testing::Test {
     return names;
   }
 
-  TestFolder folder{"prune"};
+  base::TestFolder folder{"prune"};
 };
 
 std::vector<Reading> some(size_t count, Reading reading) { return std::vector(count, reading); }

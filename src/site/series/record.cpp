@@ -4,10 +4,13 @@
 #include <array>
 #include <zlib.h>
 
+#include "base/bytes.hpp"
 #include "base/check.hpp"
-#include "site/series/bytes.hpp"
 
 namespace goban::site::series {
+
+using base::ByteReader;
+using base::put;
 namespace {
 
 constexpr std::array<uint8_t, 4> kMagic{'G', 'S', 'R', '1'};

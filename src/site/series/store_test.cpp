@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 
 #include "base/random.hpp"
+#include "base/test_folder.hpp"
 #include "site/series/store_reader.hpp"
 #include "site/series/store_writer.hpp"
-#include "site/series/test_folder.hpp"
 
 namespace goban::site::series {
 namespace {
@@ -52,7 +52,7 @@ std::string only_file(const std::string& store) {
 }
 
 TEST(Store, ZeroStaleAndNotAvailableStayApart) {
-  const TestFolder folder("marks");
+  const base::TestFolder folder("marks");
   {
     const auto store = writer(folder.path());
     add(*store, kStart_ms, value(0));
@@ -74,7 +74,7 @@ TEST(Store, ZeroStaleAndNotAvailableStayApart) {
 }
 
 TEST(Store, ValuesThatCannotBeAreCountedNotClipped) {
-  const TestFolder folder("range");
+  const base::TestFolder folder("range");
   const auto store = writer(folder.path());
   add(*store, kStart_ms, value(101));
   add(*store, kStart_ms + kMinute_ms, value(-1));
@@ -87,7 +87,7 @@ TEST(Store, ValuesThatCannotBeAreCountedNotClipped) {
 }
 
 TEST(Store, JitterFindsItsSlotAndEarlierSamplesMoveTheStart) {
-  const TestFolder folder("jitter");
+  const base::TestFolder folder("jitter");
   {
     const auto store = writer(folder.path());
     add(*store, kStart_ms + 10 * kMinute_ms, value(10));
@@ -105,7 +105,7 @@ TEST(Store, JitterFindsItsSlotAndEarlierSamplesMoveTheStart) {
 }
 
 TEST(Store, ImportingTwiceChangesNothing) {
-  const TestFolder folder("twice");
+  const base::TestFolder folder("twice");
   const auto import = [&] {
     const auto store = writer(folder.path());
     for (int64_t i = 0; i < 5000; ++i) {  // across midnight
@@ -115,15 +115,15 @@ TEST(Store, ImportingTwiceChangesNothing) {
     return store->counts();
   };
   EXPECT_EQ(import().written, 5000U);
-  const std::string before = TestFolder::read(only_file(folder.path()));
+  const std::string before = base::TestFolder::read(only_file(folder.path()));
   const WriteCounts again = import();
   EXPECT_EQ(again.written, 0U);
   EXPECT_EQ(again.already_there, 5000U);
-  EXPECT_EQ(TestFolder::read(only_file(folder.path())), before);
+  EXPECT_EQ(base::TestFolder::read(only_file(folder.path())), before);
 }
 
 TEST(Store, ABackfillFillsHolesOnly) {
-  const TestFolder folder("backfill");
+  const base::TestFolder folder("backfill");
   {
     const auto store = writer(folder.path());
     for (int64_t i = 0; i < 10; ++i) {
@@ -148,7 +148,7 @@ TEST(Store, ABackfillFillsHolesOnly) {
 }
 
 TEST(Store, DevicesAreFoundByUuidAndByPlace) {
-  const TestFolder folder("find");
+  const base::TestFolder folder("find");
   {
     const auto store = writer(folder.path());
     add(*store, kStart_ms, value(1), {"a", "0", "GPU-1"});
@@ -166,7 +166,7 @@ TEST(Store, DevicesAreFoundByUuidAndByPlace) {
 }
 
 TEST(Store, OneWriterAtATime) {
-  const TestFolder folder("lock");
+  const base::TestFolder folder("lock");
   const auto first = writer(folder.path());
   const auto second = StoreWriter::open(folder.path(), {});
   ASSERT_FALSE(second);
@@ -174,7 +174,7 @@ TEST(Store, OneWriterAtATime) {
 }
 
 /// A store with three days of two GPUs, and the bytes of its file.
-std::string small_store(const TestFolder& folder) {
+std::string small_store(const base::TestFolder& folder) {
   const auto store = writer(folder.path());
   base::Random random(1);
   for (int64_t i = 0; i < 3 * 1440; ++i) {
@@ -184,11 +184,11 @@ std::string small_store(const TestFolder& folder) {
     }
   }
   EXPECT_TRUE(store->finish());
-  return TestFolder::read(only_file(folder.path()));
+  return base::TestFolder::read(only_file(folder.path()));
 }
 
 TEST(Store, AWriteCutOffAtAnyByteLosesOnlyTheLastRecord) {
-  const TestFolder folder("torn");
+  const base::TestFolder folder("torn");
   const std::string whole = small_store(folder);
   const std::string path = only_file(folder.path());
   size_t records = 0;
@@ -219,7 +219,7 @@ TEST(Store, AWriteCutOffAtAnyByteLosesOnlyTheLastRecord) {
 }
 
 TEST(Store, AFlippedBitIsNoticedAndOnlyItsBlockIsLost) {
-  const TestFolder folder("flip");
+  const base::TestFolder folder("flip");
   const std::string whole = small_store(folder);
   const std::string path = only_file(folder.path());
   CodeCounts counts(100);
@@ -248,7 +248,7 @@ TEST(Store, AFlippedBitIsNoticedAndOnlyItsBlockIsLost) {
 }
 
 TEST(Store, OtherFilesAreRefused) {
-  const TestFolder folder("other");
+  const base::TestFolder folder("other");
   std::filesystem::create_directories(folder / "gpu_utilization");
   std::ofstream(only_file(folder.path())) << std::string(500, 'x');
   const auto store = writer(folder.path());
@@ -262,7 +262,7 @@ TEST(Store, OtherFilesAreRefused) {
 }
 
 TEST(Store, NodesAreFoundWithoutTheirDomainIfThatIsUnambiguous) {
-  const TestFolder folder("domains");
+  const base::TestFolder folder("domains");
   {
     const auto store = writer(folder.path());
     add(*store, kStart_ms, value(1), {"a.site", "0", ""});
@@ -282,7 +282,7 @@ TEST(Store, NodesAreFoundWithoutTheirDomainIfThatIsUnambiguous) {
 }
 
 TEST(Store, SeveralStoresReadAsOne) {
-  const TestFolder folder("several");
+  const base::TestFolder folder("several");
   const std::vector<std::string> stores{folder / "a", folder / "b"};
   for (size_t i = 0; i < 2; ++i) {
     const auto store = writer(stores[i]);

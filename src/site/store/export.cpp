@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "base/csv.hpp"
 #include "base/date_time.hpp"
+#include "base/sheet_field.hpp"
 #include "base/text_file.hpp"
+#include "base/time.hpp"
 #include "site/records/record_csv.hpp"
 #include "site/records/recorded_state.hpp"
 
@@ -66,12 +67,11 @@ class ExportSink final : public records::RecordSink {
 std::string sum_line(const DailySum& sum, const records::AccountingRecord& who) {
   const auto state = static_cast<records::RecordedState>(
       sum.state < static_cast<int64_t>(records::kNumJobStates) ? sum.state : 0);
-  constexpr base::TimeNs kDayNs = int64_t{86'400} * base::kSecond;
-  std::string line = base::date_time_text(sum.day * kDayNs).substr(0, 10);
+  std::string line = base::date_text(sum.day * base::kDay);
   for (const std::string_view text :
        {who.user, who.account, sum.partition, sum.resource_type, records::job_state_name(state)}) {
     line += ',';
-    base::append_csv_field(line, text);
+    base::append_sheet_field(line, text);
   }
   constexpr double kHour = 3600;
   return line + fmt::format(",{},{},{:.4f},{:.4f},{:.4f}\n", sum.jobs, sum.ran, sum.gpu_s / kHour,

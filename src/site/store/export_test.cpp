@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/test_folder.hpp"
 #include "site/store/import_files.hpp"
 #include "site/store/status.hpp"
 #include "site/store/test_stores.hpp"
@@ -37,7 +38,7 @@ struct ExportTest : testing::Test {
     return out;
   }
 
-  TestFolder folder;
+  base::TestFolder folder;
   ImportRequest request;
 };
 

@@ -127,7 +127,8 @@ Status change(SqlConnection& connection, const std::string& ids, const std::stri
         "AND j.user_id IN ({}))",
         table, ids));
     statements.push_back(fmt::format(
-        "UPDATE {} SET job_name=NULL,command_line=NULL,group_id=NULL,reservation_id=NULL,"
+        "UPDATE {} SET "
+        "job_name=NULL,command_line=NULL,details=NULL,group_id=NULL,reservation_id=NULL,"
         "software_id=NULL WHERE user_id IN ({})",
         table, ids));
   }

@@ -17,9 +17,9 @@ struct Forgotten {
 /// Counts jobs and sums under a user's name. Changes nothing. Errors: Failed.
 [[nodiscard]] base::Result<Forgotten> find_user_records(SqlConnection& connection,
                                                         std::string_view user);
-/// Replaces the user's name by a random one, and removes the job names, command lines, groups,
-/// reservations and software of the user's jobs. All or nothing; SQLite overwrites the deleted
-/// content. Errors: Failed.
+/// Replaces the user's name by a random one, and removes the job names, command lines, details,
+/// groups, reservations and software of the user's jobs. All or nothing; SQLite overwrites the
+/// deleted content. Errors: Failed.
 [[nodiscard]] base::Result<Forgotten> forget_user(SqlConnection& connection, std::string_view user);
 
 }  // namespace goban::site::store

@@ -16,7 +16,7 @@ base::Status import_files(const ImportRequest& request, base::Progress& progress
     each.file = is_jobs ? request.files[i] : request.software[i - request.files.size()];
     each.rejects = request.rejects;
     if (!each.rejects.empty() && num_files > 1) each.rejects += fmt::format(".{}", i + 1);
-    ImportOptions options{.reading = request.reading, .again = request.again};
+    JobImportOptions options{.reading = request.reading, .again = request.again};
     options.reading.rejects_path = each.rejects;
     options.reading.progress = [&progress](int64_t done, int64_t total) {
       progress.update(done, total);

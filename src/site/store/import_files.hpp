@@ -17,7 +17,7 @@ struct ImportRequest {
   std::vector<std::string> software;
   records::ReadOptions reading;  ///< without rejects and progress
   std::string rejects;  ///< file for rejected records; with several inputs .1, .2, ... are appended
-  bool again = false;   ///< as in ImportOptions
+  bool again = false;   ///< as in JobImportOptions
   int fiscal_month = kFiscalMonthDefault;
 };
 

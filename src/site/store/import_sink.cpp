@@ -173,6 +173,7 @@ Status ImportSink::write(const AccountingRecord& r, bool ended) {
   row.text(r.command_line);
   out.whole(import_id_);
   row.real(r.usage.energy_j);
+  row.text(r.details);
   ++written_;
   ++uncommitted_;
   return out.end_row();

@@ -1,10 +1,10 @@
 #include "site/store/job_store.hpp"
 
-#include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
 #include <random>
 
+#include "base/clock.hpp"
 #include "base/file_checksum.hpp"
 #include "base/number.hpp"
 #include "site/records/record_csv.hpp"
@@ -20,11 +20,7 @@ using base::Result;
 using base::Status;
 using records::AccountingRecord;
 
-int64_t now_unix_s() {
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
+int64_t now_unix_s() { return base::wall_ns() / base::kSecond; }
 
 /// Converts rows to records.
 class RowReader {
@@ -122,7 +118,7 @@ class RowReader {
   SeenJoin seen_;
   const SqlRow* row_ = nullptr;
   records::RunCounter runs_;
-  std::vector<records::GpuUse> gpus_;
+  std::vector<records::HeldGpu> gpus_;
   std::vector<std::string_view> software_;
 };
 
@@ -224,7 +220,8 @@ Status JobStore::end_import(int64_t id, const records::ReadSummary& read) {
       connection_->quoted(read.format), read.records, read.rejected, now_unix_s(), id));
 }
 
-Result<ImportSummary> JobStore::import_file(const std::string& path, const ImportOptions& options) {
+Result<ImportSummary> JobStore::import_file(const std::string& path,
+                                            const JobImportOptions& options) {
   ImportSummary summary;
   const auto id = begin_import(path, options.again, summary);
   if (!id) return base::failure(id.error());
@@ -250,7 +247,7 @@ Result<ImportSummary> JobStore::import_file(const std::string& path, const Impor
 }
 
 Result<ImportSummary> JobStore::import_seen_file(const std::string& path,
-                                                 const ImportOptions& options) {
+                                                 const JobImportOptions& options) {
   ImportSummary summary;
   const auto id = begin_import(path, options.again, summary);
   if (!id) return base::failure(id.error());

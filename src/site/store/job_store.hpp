@@ -19,7 +19,7 @@
 
 namespace goban::site::store {
 
-struct ImportOptions {
+struct JobImportOptions {
   records::ReadOptions reading{};
   bool again = false;  ///< read a file even if it was imported before
   int64_t rows_per_commit = 100'000;
@@ -57,11 +57,11 @@ class JobStore {
   /// Reads a file (or "-") and writes its records; a record that exists is replaced. Commits at
   /// intervals; an interrupted import can be repeated. Errors: those of the reader, Failed.
   [[nodiscard]] base::Result<ImportSummary> import_file(const std::string& path,
-                                                        const ImportOptions& options);
+                                                        const JobImportOptions& options);
   /// The same for hook records (seen.hpp); nothing is written if the same bytes were imported
   /// before. A file is imported completely or not at all. Errors: those of import_seen().
   [[nodiscard]] base::Result<ImportSummary> import_seen_file(const std::string& path,
-                                                             const ImportOptions& options);
+                                                             const JobImportOptions& options);
   /// Writes records from memory, such as those of a live scheduler. A record that exists is
   /// replaced. Errors: Failed: nothing was written; BadData: all were written but the invalid ones,
   /// with the reason of the first.

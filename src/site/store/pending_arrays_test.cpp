@@ -47,7 +47,7 @@ void check_pending_arrays(TestServer& server) {
   const std::vector<std::string> after_2 = {"5_[2-3] PENDING", "5_1 COMPLETED", "6_[1-3] PENDING",
                                             "2 open"};
   EXPECT_THAT(rows_of(store), testing::UnorderedElementsAreArray(after_2));
-  ImportOptions again;
+  JobImportOptions again;
   again.again = true;
   EXPECT_EQ(import_text(store, day_1, again).outdated, 1);
   EXPECT_THAT(rows_of(store), testing::UnorderedElementsAreArray(after_2));

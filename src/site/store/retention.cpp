@@ -9,10 +9,10 @@ namespace {
 using base::Result;
 using base::Status;
 
-constexpr std::string_view kColumns =
+constexpr std::string_view kDailyColumns =
     "day,user_id,account_id,partition_id,resource_type_id,state,jobs,ran,gpu_s,node_s,wait_s";
 
-/// SELECT of the sums over a year's jobs, in the order of kColumns.
+/// SELECT of the sums over a year's jobs, in the order of kDailyColumns.
 std::string sums_of(Dialect dialect, int year) {
   const std::string_view real = real_type(dialect);
   const std::string_view divided = dialect == Dialect::MariaDb ? "DIV" : "/";
@@ -61,8 +61,8 @@ Result<std::vector<int>> reduced_years(SqlConnection& connection) {
 Status reduce_year(SqlConnection& connection, int year) {
   for (const std::string& sql :
        {std::string("BEGIN"), fmt::format("DELETE FROM goban_daily WHERE fiscal_year={}", year),
-        fmt::format("INSERT INTO goban_daily(fiscal_year,{}) SELECT {},d.* FROM ({}) d", kColumns,
-                    year, sums_of(connection.dialect(), year)),
+        fmt::format("INSERT INTO goban_daily(fiscal_year,{}) SELECT {},d.* FROM ({}) d",
+                    kDailyColumns, year, sums_of(connection.dialect(), year)),
         fmt::format("DELETE FROM goban_seen WHERE fiscal_year={}", year), std::string("COMMIT")}) {
     if (auto status = connection.execute(sql); !status) {
       (void)connection.execute("ROLLBACK");
@@ -105,7 +105,7 @@ Status read_daily_sums(SqlConnection& connection, const StoredNames& names,
   std::vector<std::pair<int, std::string>> parts;
   for (const int year : *reduced) {
     parts.emplace_back(
-        year, fmt::format("SELECT {} FROM goban_daily WHERE fiscal_year={}", kColumns, year));
+        year, fmt::format("SELECT {} FROM goban_daily WHERE fiscal_year={}", kDailyColumns, year));
   }
   for (const int year : *with_jobs) {
     parts.emplace_back(year, sums_of(connection.dialect(), year));

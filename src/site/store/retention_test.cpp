@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "base/test_folder.hpp"
 #include "site/store/test_store_checks.hpp"
 #include "site/store/test_stores.hpp"
 
@@ -13,7 +14,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 ImportSummary import_seen_text(JobStore& store, const std::string& text) {
-  const TestFolder folder;
+  const base::TestFolder folder;
   write_file(folder.path() + "/seen", text);
   auto summary = store.import_seen_file(folder.path() + "/seen", {});
   if (!summary) throw std::runtime_error(summary.error().text());
@@ -30,7 +31,7 @@ std::vector<std::string> software_of(JobStore& store) {
   for (size_t i = 0; i < table.rows().size(); ++i) {
     const auto record = table.record(i, buffers);
     out.push_back(fmt::format("{}: {}", table.id(i), records::software_text(record.software)));
-    for (const records::GpuUse& gpu : record.gpus) {
+    for (const records::HeldGpu& gpu : record.gpus) {
       out.back() += fmt::format(" [{} {}]", gpu.node, gpu.gpu);
     }
   }
@@ -105,13 +106,13 @@ void check_seen(TestServer& server) {
   EXPECT_EQ(sorted(), expected);
   // The same lines in another file change nothing; a new dump of the jobs keeps the hook records.
   EXPECT_EQ(import_seen_text(store, csv + "\n").written, 11);
-  ImportOptions again;
+  JobImportOptions again;
   again.again = true;
   import_text(store, two_years(), again);
   EXPECT_EQ(sorted(), expected);
   EXPECT_EQ(**store.connection().query_whole("SELECT COUNT(*) FROM goban_seen"), 10);
   EXPECT_EQ(*store.lone_sightings(), 1);
-  const TestFolder folder;
+  const base::TestFolder folder;
   write_file(folder.path() + "/seen", "time,name\n");
   const auto bad = store.import_seen_file(folder.path() + "/seen", {});
   ASSERT_FALSE(bad);
@@ -155,7 +156,7 @@ void check_retention(TestServer& server) {
   EXPECT_THAT(*store.reduce_before(2020), IsEmpty());
 
   // Jobs of a reduced year would be counted twice.
-  ImportOptions again;
+  JobImportOptions again;
   again.again = true;
   const ImportSummary summary = import_text(store, two_years(), again);
   EXPECT_EQ(summary.written, 1);

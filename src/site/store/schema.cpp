@@ -62,6 +62,7 @@ std::string column_type(JobColumn column, const Words& words) {
     case JobColumn::Gpus:
     case JobColumn::JobName:
     case JobColumn::CommandLine:
+    case JobColumn::Details:
       return std::string(words.text);
     default:
       return "INTEGER";
@@ -130,11 +131,11 @@ Status to_version_3(SqlConnection& connection) {
            words.real, words.after_table)});
 }
 
-/// Version 4: the energy of jobs. Each step can be repeated.
-Status to_version_4(SqlConnection& connection) {
+/// Adds a column to all years. Each step can be repeated.
+Status add_column(SqlConnection& connection, JobColumn column) {
   const auto years = partitions(connection);
   if (!years) return base::failure(years.error());
-  const std::string_view name = kJobColumns[static_cast<size_t>(JobColumn::Energy)];
+  const std::string_view name = kJobColumns[static_cast<size_t>(column)];
   for (const int year : *years) {
     const bool has_if = connection.dialect() != Dialect::Sqlite;  // ADD COLUMN IF NOT EXISTS
     if (!has_if) {
@@ -145,7 +146,7 @@ Status to_version_4(SqlConnection& connection) {
     }
     auto status = connection.execute(fmt::format(
         "ALTER TABLE {} ADD COLUMN {}{} {}", partition_name(year), has_if ? "IF NOT EXISTS " : "",
-        name, column_type(JobColumn::Energy, words_of(connection.dialect()))));
+        name, column_type(column, words_of(connection.dialect()))));
     if (!status) return status;
   }
   return create_view(connection, *years);
@@ -303,8 +304,9 @@ Status migrate(SqlConnection& connection, int fiscal_month) {
   }
   if (version == 1) status = create_indexes(connection);
   if (status && version < 3) status = to_version_3(connection);
-  if (status && version < 4) status = to_version_4(connection);
+  if (status && version < 4) status = add_column(connection, JobColumn::Energy);
   if (status && version < 5) status = to_version_5(connection);
+  if (status && version < 6) status = add_column(connection, JobColumn::Details);
   if (!status || version == kSchemaVersion) return status;
   return connection.execute(
       fmt::format("UPDATE goban_meta SET value='{}' WHERE name='schema_version'", kSchemaVersion));

@@ -24,11 +24,11 @@
 
 namespace goban::site::store {
 
-inline constexpr int64_t kSchemaVersion = 5;
+inline constexpr int64_t kSchemaVersion = 6;
 inline constexpr int kFiscalMonthDefault = 4;  ///< April, as at ABCI
 inline constexpr size_t kJobIdBytesMax = 190;  ///< MariaDB's longest key
 
-/// Hooks may repeat a report about a job within this period and still have one row: `seen_slot` is
+/// Reports of hooks that repeat within this period for a job share one row: `seen_slot` is
 /// the time in these units. It distinguishes the runs of a job.
 inline constexpr base::TimeNs kSeenSlotNs = int64_t{300} * base::kSecond;
 
@@ -100,11 +100,12 @@ enum class JobColumn : size_t {
   JobName,
   CommandLine,
   Import,
-  // Since version 4; last, as ALTER TABLE appends it.
+  // Since version 4; ALTER TABLE appends, so the newest are last.
   Energy,
+  Details,  ///< since version 6
 };
 inline constexpr size_t kNumKeyColumns = 5;
-inline constexpr std::array<std::string_view, 50> kJobColumns = {
+inline constexpr std::array<std::string_view, 51> kJobColumns = {
     "job_number",    "submit_ns",         "start_key_ns",
     "job_id",        "cluster_id",        "array_task",
     "het_part",      "restarts",          "user_id",
@@ -121,7 +122,7 @@ inline constexpr std::array<std::string_view, 50> kJobColumns = {
     "mem_bytes_max", "read_bytes",        "write_bytes",
     "cpu_s",         "array_tasks",       "array_limit",
     "model_id",      "job_name",          "command_line",
-    "import_id",     "energy_j"};
+    "import_id",     "energy_j",          "details"};
 
 /// The fiscal year of a time: 2019 = April 2019 to March 2020 (UTC).
 [[nodiscard]] int fiscal_year(base::TimeNs unix_ns, int first_month);

@@ -19,7 +19,7 @@ namespace {
 using base::Result;
 using base::Status;
 
-constexpr std::array<std::string_view, 7> kColumns = {
+constexpr std::array<std::string_view, 7> kSeenColumns = {
     "job_id", "cluster_id", "fiscal_year", "kind", "name_id", "seen_slot", "seen_ns"};
 /// Factor that combines a kind and a name id into one number.
 constexpr int64_t kKindFactor = 1'000'000'000'000;
@@ -168,7 +168,7 @@ Result<SeenSummary> import_seen(SqlConnection& connection, StoredNames& names, i
   if (!zone) return base::failure(zone.error());
   auto source = base::open_bytes(path);
   if (!source) return base::failure(source.error());
-  auto writer = connection.bulk({.name = "goban_seen", .columns = kColumns, .num_keys = 6});
+  auto writer = connection.bulk({.name = "goban_seen", .columns = kSeenColumns, .num_keys = 6});
   if (!writer) return base::failure(writer.error());
   SeenSummary summary;
   summary.read.format = kSeenFormat;

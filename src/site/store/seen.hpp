@@ -58,7 +58,7 @@ class SeenJoin {
   const StoredNames& names_;
   std::vector<std::pair<int64_t, int64_t>> seen_;  ///< kind, name id
   std::vector<std::string_view> software_;
-  std::vector<records::GpuUse> gpus_;
+  std::vector<records::HeldGpu> gpus_;
 };
 
 }  // namespace goban::site::store

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <set>
 
+#include "base/test_folder.hpp"
 #include "site/store/test_relay.hpp"
 #include "site/store/test_stores.hpp"
 
@@ -15,7 +16,7 @@ constexpr uint32_t kSeed = 20'200'401;
 base::Status import_once(const std::string& location, const std::string& file) {
   auto store = JobStore::open(location, true);
   if (!store) return base::failure(store.error());
-  ImportOptions options;
+  JobImportOptions options;
   options.rows_per_commit = 20;
   options.again = true;
   auto done = store->import_file(file, options);
@@ -35,7 +36,7 @@ base::Status import_after_fault(const std::string& location, const std::string& 
 
 void cut_everywhere(ServerProcess& server) {
   if (!server.missing().empty()) GTEST_SKIP() << server.missing();
-  const TestFolder folder;
+  const base::TestFolder folder;
   const std::string file = folder.path() + "/jobs";
   write_file(file, many_jobs(60, 6));
   std::string expected;

@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "site/store/sql.hpp"
+#include "site/store/sqlite_handle.hpp"
 
 namespace goban::site::store {
 namespace {
@@ -14,9 +15,6 @@ namespace {
 using base::Result;
 using base::Status;
 
-struct CloseDatabase {
-  void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
-};
 struct FinaliseStatement {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 };
@@ -223,7 +221,7 @@ class Connection final : public SqlConnection {
     return Statement(statement);
   }
 
-  std::unique_ptr<sqlite3, CloseDatabase> database_;
+  SqliteHandle database_;
   std::string path_;
   int lock_file_ = -1;
 };

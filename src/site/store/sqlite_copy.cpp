@@ -1,7 +1,6 @@
 #include "site/store/sqlite_copy.hpp"
 
-#include <memory>
-#include <sqlite3.h>
+#include "site/store/sqlite_handle.hpp"
 
 namespace goban::site::store {
 
@@ -9,15 +8,10 @@ namespace {
 
 constexpr int kPatience_ms = 60'000;
 
-struct CloseDatabase {
-  void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
-};
-using Database = std::unique_ptr<sqlite3, CloseDatabase>;
-
-base::Result<Database> open_database(const std::string& path, int flags) {
+base::Result<SqliteHandle> open_database(const std::string& path, int flags) {
   sqlite3* raw = nullptr;
   const int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
-  Database database(raw);
+  SqliteHandle database(raw);
   if (code != SQLITE_OK) {
     return base::failed(path + ": " + (raw != nullptr ? sqlite3_errmsg(raw) : "no memory"));
   }

@@ -2,13 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_folder.hpp"
 #include "site/store/test_stores.hpp"
 
 namespace goban::site::store {
 namespace {
 
 TEST(SqliteCopy, IsTheStoreAsOfThen) {
-  const TestFolder folder;
+  const base::TestFolder folder;
   const std::string path = folder.path() + "/jobs.sqlite";
   const std::string copy = folder.path() + "/copy.sqlite";
   JobStore jobs = open_store(path);
@@ -23,7 +24,7 @@ TEST(SqliteCopy, IsTheStoreAsOfThen) {
 }
 
 TEST(SqliteCopy, SaysWhatItCannotCopy) {
-  const TestFolder folder;
+  const base::TestFolder folder;
   const std::string copy = folder.path() + "/copy.sqlite";
   const auto missing = copy_sqlite(folder.path() + "/nothing", copy);
   ASSERT_FALSE(missing);

@@ -7,6 +7,7 @@
 #include <set>
 #include <sys/wait.h>
 
+#include "base/test_folder.hpp"
 #include "site/store/test_faulty_files.hpp"
 #include "site/store/test_stores.hpp"
 
@@ -33,7 +34,7 @@ void prepare(const Scene& scene) {
 base::Status import_once(const Scene& scene) {
   auto store = JobStore::open(scene.database, true);
   if (!store) return base::failure(store.error());
-  ImportOptions options;
+  JobImportOptions options;
   options.rows_per_commit = 40;
   auto done = store->import_file(scene.file, options);
   if (!done) return base::failure(done.error());
@@ -170,7 +171,7 @@ class SqliteFaults : public testing::Test {
     scene.expected = export_of(store);
     return scene;
   }
-  TestFolder folder_;
+  base::TestFolder folder_;
 };
 
 TEST_F(SqliteFaults, FirstImportKilledAtEveryChange) { kill_everywhere(files, first_import()); }

@@ -5,6 +5,7 @@
 #include <random>
 #include <sys/wait.h>
 
+#include "base/test_folder.hpp"
 #include "site/records/record_csv.hpp"
 #include "site/records/record_table.hpp"
 #include "site/store/test_store_checks.hpp"
@@ -36,7 +37,7 @@ std::string normalised(const std::string& csv) {
 void check_round_trip(TestServer& server) {
   JobStore store = open_store(server.fresh());
   const std::string csv = many_jobs(1000, 1);
-  ImportOptions options;
+  JobImportOptions options;
   options.rows_per_commit = 300;
   const ImportSummary summary = import_text(store, csv, options);
   EXPECT_EQ(summary.written, 1000);
@@ -57,7 +58,7 @@ void check_same_file_again(TestServer& server) {
   EXPECT_FALSE(import_text(store, csv).was_imported);
   const std::string before = export_of(store);
   EXPECT_TRUE(import_text(store, csv).was_imported);
-  ImportOptions again;
+  JobImportOptions again;
   again.again = true;
   EXPECT_EQ(import_text(store, csv, again).written, 300);
   EXPECT_EQ(export_of(store), before);
@@ -94,7 +95,7 @@ void check_growing_dumps(TestServer& server) {
                                 "4#0 RUNNING"));
   EXPECT_EQ(store.connection().query_whole("SELECT COUNT(*) FROM goban_open")->value(), 1);
   // An old dump does not bring back a finished job.
-  ImportOptions again;
+  JobImportOptions again;
   again.again = true;
   EXPECT_EQ(import_text(store, monday, again).outdated, 2);
   EXPECT_EQ(export_of(store), after);
@@ -143,8 +144,8 @@ void check_odd_texts(TestServer& server) {
 
 void check_refusals(TestServer& server) {
   JobStore store = open_store(server.fresh());
-  const TestFolder folder;
-  ImportOptions options;
+  const base::TestFolder folder;
+  JobImportOptions options;
   options.reading.rejects_path = folder.path() + "/rejects.csv";
   const ImportSummary summary =
       import_text(store,
@@ -172,6 +173,8 @@ void age(JobStore& store, int version) {
     const auto status = sql.execute(text);
     EXPECT_TRUE(status) << (status ? "" : status.error().text());
   };
+  run("DROP VIEW goban_jobs");
+  run("ALTER TABLE goban_jobs_fy2018 DROP COLUMN details");
   if (version < 5 && version > 2) {
     const bool is_mariadb = sql.dialect() == Dialect::MariaDb;
     run("CREATE TABLE goban_seen_copy AS SELECT job_id,cluster_id,fiscal_year,kind,name_id,seen_ns "
@@ -189,10 +192,7 @@ void age(JobStore& store, int version) {
     run("INSERT INTO goban_seen SELECT * FROM goban_seen_copy");
     run("DROP TABLE goban_seen_copy");
   }
-  if (version < 4) {
-    run("DROP VIEW goban_jobs");
-    run("ALTER TABLE goban_jobs_fy2018 DROP COLUMN energy_j");
-  }
+  if (version < 4) run("ALTER TABLE goban_jobs_fy2018 DROP COLUMN energy_j");
   if (version < 3) {
     run("DROP TABLE goban_seen");
     run("DROP TABLE goban_daily");
@@ -205,7 +205,7 @@ void age(JobStore& store, int version) {
 }
 
 void import_seen_of_1(JobStore& store, const std::string& name, const std::string& time) {
-  const TestFolder folder;
+  const base::TestFolder folder;
   write_file(folder.path() + "/seen", "time,job_id,name\n" + time + ",1," + name + "\n");
   const auto summary = store.import_seen_file(folder.path() + "/seen", {});
   ASSERT_TRUE(summary) << summary.error().text();
@@ -213,7 +213,7 @@ void import_seen_of_1(JobStore& store, const std::string& name, const std::strin
 }
 
 void check_migration(TestServer& server) {
-  for (const int version : {1, 2, 3, 4}) {
+  for (const int version : {1, 2, 3, 4, 5}) {
     const std::string location = server.fresh();
     std::string before;
     {
@@ -265,7 +265,7 @@ void check_one_writer(TestServer& server) {
 void check_killed_imports(TestServer& server) {
   const std::string csv = many_jobs(4000, 6);
   const std::string expected = normalised(csv);
-  const TestFolder folder;
+  const base::TestFolder folder;
   const std::string file = folder.path() + "/jobs";
   write_file(file, csv);
   const std::string location = server.fresh();
@@ -279,7 +279,7 @@ void check_killed_imports(TestServer& server) {
     ASSERT_GE(child, 0);
     if (child == 0) {
       auto store = JobStore::open(location, true);
-      ImportOptions options;
+      JobImportOptions options;
       options.again = true;
       options.rows_per_commit = 50;
       // Every second one is killed when it reads a certain block, the others at arbitrary times.
@@ -309,7 +309,7 @@ void check_killed_imports(TestServer& server) {
 
 namespace {
 
-class OnSqlite : public testing::TestWithParam<StoreCheck> {};
+class OnSqlite : public testing::TestWithParam<ServerCheck> {};
 TEST_P(OnSqlite, Does) {
   SqliteServer server;
   GetParam().run(server);
@@ -320,7 +320,7 @@ INSTANTIATE_TEST_SUITE_P(Store, OnSqlite, testing::ValuesIn(kStoreChecks),
 /// One test per server, as starting it takes longer than the checks.
 void run_all(TestServer& server) {
   if (!server.missing().empty()) GTEST_SKIP() << server.missing();
-  for (const StoreCheck& check : kStoreChecks) {
+  for (const ServerCheck& check : kStoreChecks) {
     SCOPED_TRACE(check.name);
     check.run(server);
   }
@@ -349,7 +349,7 @@ TEST(StoreLocations, AreToldAndRefused) {
 }
 
 TEST(StoreLocations, OtherFilesAreNoStores) {
-  const TestFolder folder;
+  const base::TestFolder folder;
   write_file(folder.path() + "/x", "job_id,user and much more text than a header of SQLite has\n");
   const auto store = JobStore::open(folder.path() + "/x", false);
   ASSERT_FALSE(store);

@@ -49,8 +49,8 @@ std::string_view StoredNames::operator[](int64_t number) const {
 
 base::Status StoredNames::write(SqlConnection& connection, const std::vector<New>& names) {
   if (names.empty()) return {};
-  constexpr std::array<std::string_view, 3> kColumns = {"id", "kind", "name"};
-  auto writer = connection.bulk({.name = "goban_names", .columns = kColumns, .num_keys = 1});
+  constexpr std::array<std::string_view, 3> kNameColumns = {"id", "kind", "name"};
+  auto writer = connection.bulk({.name = "goban_names", .columns = kNameColumns, .num_keys = 1});
   if (!writer) return base::failure(writer.error());
   for (const New& each : names) {
     (*writer)->whole(each.number);

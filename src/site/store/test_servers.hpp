@@ -13,6 +13,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "base/test_folder.hpp"
 #include "site/store/sql.hpp"
 
 namespace goban::site::store {
@@ -27,33 +28,13 @@ class TestServer {
   [[nodiscard]] virtual std::string fresh() = 0;
 };
 
-/// A folder that is removed with the object.
-class TestFolder {
- public:
-  TestFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "goban-store-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-    std::filesystem::permissions(path_, std::filesystem::perms(0755));
-  }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-  ~TestFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 class SqliteServer final : public TestServer {
  public:
   std::string missing() const override { return {}; }
   std::string fresh() override { return folder_.path() + "/s" + std::to_string(++count_) + ".db"; }
 
  private:
-  TestFolder folder_;
+  base::TestFolder folder_;
   int count_ = 0;
 };
 
@@ -127,7 +108,7 @@ class ServerProcess : public TestServer {
     return name;
   }
 
-  TestFolder folder_;
+  base::TestFolder folder_;
   std::string missing_;
   int count_ = 0;
 };
@@ -173,12 +154,14 @@ class MariaDbServer final : public ServerProcess {
       return;
     }
     data_ = own_folder();
-    if (!run(unprivileged() + "mariadb-install-db --no-defaults --datadir=" + data_ +
+    // Two of them that share a folder for temporary tables disturb each other.
+    if (!run(unprivileged() + "env TMPDIR=" + data_ +
+             " mariadb-install-db --no-defaults --datadir=" + data_ +
              "/db --auth-root-authentication-method=normal --skip-test-db")) {
       return;
     }
     start(server + " --no-defaults --datadir=" + data_ + "/db --socket=" + data_ +
-          "/sock --skip-networking --pid-file=" + data_ +
+          "/sock --skip-networking --tmpdir=" + data_ + " --pid-file=" + data_ +
           "/mpid --innodb-flush-log-at-trx-commit=2 --innodb-buffer-pool-size=256M");
     wait_for(uri("mysql"));
   }

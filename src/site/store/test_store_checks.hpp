@@ -2,15 +2,19 @@
 #pragma once
 
 #include <array>
+#include <ostream>
 #include <string_view>
 
 #include "site/store/test_servers.hpp"
 
 namespace goban::site::store {
 
-struct StoreCheck {
+struct ServerCheck {
   std::string_view name;
   void (*run)(TestServer& server);
+  friend std::ostream& operator<<(std::ostream& out, const ServerCheck& check) {
+    return out << check.name;
+  }
 };
 
 void check_round_trip(TestServer& server);
@@ -28,23 +32,25 @@ void check_seen_runs(TestServer& server);
 void check_retention(TestServer& server);
 void check_parts_of_gpus(TestServer& server);
 void check_forgetting(TestServer& server);
+void check_details(TestServer& server);
 
 inline constexpr std::array kStoreChecks = {
-    StoreCheck{"RoundTrip", check_round_trip},
-    StoreCheck{"SameFileAgain", check_same_file_again},
-    StoreCheck{"GrowingDumps", check_growing_dumps},
-    StoreCheck{"PendingArrays", check_pending_arrays},
-    StoreCheck{"FiscalYears", check_fiscal_years},
-    StoreCheck{"OddTexts", check_odd_texts},
-    StoreCheck{"Refusals", check_refusals},
-    StoreCheck{"Migration", check_migration},
-    StoreCheck{"OneWriter", check_one_writer},
-    StoreCheck{"KilledImports", check_killed_imports},
-    StoreCheck{"Seen", check_seen},
-    StoreCheck{"SeenRuns", check_seen_runs},
-    StoreCheck{"Retention", check_retention},
-    StoreCheck{"PartsOfGpus", check_parts_of_gpus},
-    StoreCheck{"Forgetting", check_forgetting},
+    ServerCheck{"RoundTrip", check_round_trip},
+    ServerCheck{"SameFileAgain", check_same_file_again},
+    ServerCheck{"GrowingDumps", check_growing_dumps},
+    ServerCheck{"PendingArrays", check_pending_arrays},
+    ServerCheck{"FiscalYears", check_fiscal_years},
+    ServerCheck{"OddTexts", check_odd_texts},
+    ServerCheck{"Refusals", check_refusals},
+    ServerCheck{"Migration", check_migration},
+    ServerCheck{"OneWriter", check_one_writer},
+    ServerCheck{"KilledImports", check_killed_imports},
+    ServerCheck{"Seen", check_seen},
+    ServerCheck{"SeenRuns", check_seen_runs},
+    ServerCheck{"Retention", check_retention},
+    ServerCheck{"PartsOfGpus", check_parts_of_gpus},
+    ServerCheck{"Forgetting", check_forgetting},
+    ServerCheck{"Details", check_details},
 };
 
 }  // namespace goban::site::store

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/date_time.hpp"
+#include "base/test_folder.hpp"
 #include "site/records/record_csv.hpp"
 #include "site/records/record_table.hpp"
 #include "site/store/job_store.hpp"
@@ -32,8 +33,8 @@ inline JobStore open_store(const std::string& location) {
 }
 
 inline ImportSummary import_text(JobStore& store, const std::string& text,
-                                 const ImportOptions& options = {}) {
-  const TestFolder folder;
+                                 const JobImportOptions& options = {}) {
+  const base::TestFolder folder;
   write_file(folder.path() + "/jobs", text);
   auto summary = store.import_file(folder.path() + "/jobs", options);
   if (!summary) throw std::runtime_error(summary.error().text());
@@ -44,7 +45,7 @@ inline ImportSummary import_text(JobStore& store, const std::string& text,
 inline std::string many_jobs(int count, uint32_t seed) {
   std::mt19937 random(seed);
   std::string out = records::records_csv_header();
-  const std::vector<records::GpuUse> gpus = {
+  const std::vector<records::HeldGpu> gpus = {
       {.node = "g1", .gpu = "0", .util_pct = 12.5F, .mem_used_bytes = 5},
       {.node = "g2", .gpu = "GPU-2"}};
   const std::vector<std::string_view> software = {"cuda/12", "nccl"};

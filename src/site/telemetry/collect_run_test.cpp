@@ -1,7 +1,7 @@
 // Collecting without nvidia-smi: the file and the page report it.
 #include <gmock/gmock.h>
 
-#include "site/series/test_folder.hpp"
+#include "base/test_folder.hpp"
 #include "site/telemetry/collect.hpp"
 
 namespace goban::site::telemetry {
@@ -15,13 +15,13 @@ CollectOptions without_gpus(std::vector<std::string>& warnings) {
 }
 
 TEST(CollectRuns, AFileThatSaysWhatFailed) {
-  const series::TestFolder folder("collect");
+  const base::TestFolder folder("collect");
   std::vector<std::string> warnings;
   const auto good = collect_to_file(without_gpus(warnings), folder.path(), base::Progress());
   ASSERT_TRUE(good) << good.error().text();
   EXPECT_FALSE(*good);
   EXPECT_EQ(warnings.size(), 1U);
-  EXPECT_THAT(series::TestFolder::read(folder / "goban_gpu.prom"),
+  EXPECT_THAT(base::TestFolder::read(folder / "goban_gpu.prom"),
               HasSubstr("goban_gpu_collect_success 0\n"));
   EXPECT_FALSE(collect_to_file(without_gpus(warnings), "/proc/nothing", base::Progress()));
 }

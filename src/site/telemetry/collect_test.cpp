@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 
 #include "base/test_data.hpp"
+#include "base/test_folder.hpp"
 #include "base/text_file.hpp"
 #include "site/series/input/open_metrics.hpp"
 #include "site/series/input/test_intake.hpp"
-#include "site/series/test_folder.hpp"
 #include "site/telemetry/exporter.hpp"
 #include "site/telemetry/gpu_sampler.hpp"
 #include "site/telemetry/prometheus.hpp"
@@ -17,7 +17,6 @@
 namespace goban::site::telemetry {
 namespace {
 
-using series::TestFolder;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -59,7 +58,7 @@ class Collect : public testing::Test {
     return sink.lines;
   }
 
-  TestFolder folder{"collect"};
+  base::TestFolder folder{"collect"};
 };
 
 TEST_F(Collect, AGoodSamplingReadsBackAsItWas) {
@@ -123,7 +122,7 @@ TEST_F(Collect, AHangingProgramIsKilledWithItsChildren) {
     std::this_thread::sleep_for(std::chrono::milliseconds(i > 0 ? 50 : 0));
     alive = 0;
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-      const std::string line = TestFolder::read(entry.path().string() + "/cmdline");
+      const std::string line = base::TestFolder::read(entry.path().string() + "/cmdline");
       alive += line.find("61.471") != std::string::npos ? 1 : 0;
     }
   }
@@ -222,7 +221,7 @@ TEST_F(Collect, ARealPrometheusScrapesIt) {
                    "  static_configs:\n  - targets: ['127.0.0.1:" +
                        std::to_string(exporter->port()) + "']\n");
   const TestPrometheus server(folder / "data", config);
-  ASSERT_TRUE(server.ready()) << TestFolder::read(folder / "data.log");
+  ASSERT_TRUE(server.ready()) << base::TestFolder::read(folder / "data.log");
   // Its service discovery takes five seconds.
   for (int i = 0; i < 300 && scrapes < 8; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -1,6 +1,7 @@
 #include "site/telemetry/exporter.hpp"
 
 #include <arpa/inet.h>
+#include <array>
 #include <fmt/format.h>
 #include <netdb.h>
 #include <sys/socket.h>
@@ -23,11 +24,11 @@ std::string address_of(const std::string& host) {
   addrinfo* found = nullptr;
   if (::getaddrinfo(host.c_str(), nullptr, &wanted, &found) != 0) return host;
   constexpr socklen_t kTextMax = 64;
-  std::string text(kTextMax, '\0');
+  std::array<char, kTextMax> text{};
   const int problem = ::getnameinfo(found->ai_addr, found->ai_addrlen, text.data(), kTextMax,
                                     nullptr, 0, NI_NUMERICHOST);
   ::freeaddrinfo(found);
-  return problem == 0 ? text.c_str() : host;
+  return problem == 0 ? std::string(text.data()) : host;
 }
 
 Response answer(const Request& request, const std::function<std::string()>& page) {

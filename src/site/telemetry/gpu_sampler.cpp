@@ -10,6 +10,7 @@
 #include "base/field_splitter.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
+#include "base/time.hpp"
 #include "site/series/input/nvidia_smi.hpp"
 
 namespace goban::site::telemetry {
@@ -52,8 +53,6 @@ base::Status bad_row(std::string_view line) {
   return base::bad_data({"nvidia-smi", 0, 0, {}},
                         fmt::format("not a row of the query: {}", line.substr(0, kShown)));
 }
-
-constexpr int64_t kNanosInMilli = 1'000'000;
 
 }  // namespace
 
@@ -160,7 +159,7 @@ Sampling GpuSampler::sample_program() {
   const base::TimeNs begin_ns = base::steady_ns();
   const base::gpus::ProgramOutput rows =
       smi_.run({gpu_query(), "--format=csv,noheader,nounits"}, timeout_s_);
-  result.time_ms = base::wall_ns() / kNanosInMilli;
+  result.time_ms = base::wall_ns() / base::kMillisecond;
   result.duration_s = base::to_seconds(base::steady_ns() - begin_ns);
   result.problem = rows.problem;
   if (!result.problem.empty()) return result;

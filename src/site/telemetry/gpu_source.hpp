@@ -16,7 +16,8 @@
 namespace goban::site::telemetry {
 
 struct GpuSourceOptions {
-  series::ImportOptions import{};  ///< for files; its adapters and metrics also apply to servers
+  series::SeriesImportOptions
+      import{};  ///< for files; its adapters and metrics also apply to servers
   /// The period to query from servers, which require one, and to take from files: [from_ms, to_ms).
   int64_t from_ms = INT64_MIN;
   int64_t to_ms = INT64_MAX;

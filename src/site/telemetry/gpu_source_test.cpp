@@ -3,13 +3,12 @@
 
 #include <gmock/gmock.h>
 
-#include "site/series/test_folder.hpp"
+#include "base/test_folder.hpp"
 
 namespace goban::site::telemetry {
 namespace {
 
 using series::Metric;
-using series::TestFolder;
 using testing::HasSubstr;
 
 constexpr const char* kSmi =
@@ -18,7 +17,7 @@ constexpr const char* kSmi =
     "broken\n";
 
 TEST(GpuSources, StoresAndFilesTogetherAndNothingStaysBehind) {
-  const TestFolder folder("source");
+  const base::TestFolder folder("source");
   const std::string csv = folder.write("a.csv", kSmi);
   const std::string store = folder / "store";
   {

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
+#include "base/time.hpp"
 #include "site/telemetry/gpu_sampler.hpp"
 
 namespace goban::site::telemetry {
@@ -42,7 +43,6 @@ SampledGpu sampled(const NvmlLibrary& library, const PhysicalGpu& gpu, size_t in
 }
 
 Sampling look(const NvmlLibrary& library) {
-  constexpr int64_t kNanosInMilli = 1'000'000;
   Sampling result;
   const base::TimeNs begin_ns = base::steady_ns();
   const auto gpus = library.physical_gpus();
@@ -54,7 +54,7 @@ Sampling look(const NvmlLibrary& library) {
   } else {
     result.problem = gpus.error().text();
   }
-  result.time_ms = base::wall_ns() / kNanosInMilli;
+  result.time_ms = base::wall_ns() / base::kMillisecond;
   result.duration_s = base::to_seconds(base::steady_ns() - begin_ns);
   return result;
 }

@@ -8,16 +8,15 @@
 #include <httplib.h>
 #include <map>
 
+#include "base/test_folder.hpp"
 #include "site/series/input/open_metrics.hpp"
 #include "site/series/input/test_intake.hpp"
-#include "site/series/test_folder.hpp"
 #include "site/telemetry/test_server.hpp"
 
 namespace goban::site::telemetry {
 namespace {
 
 using series::Intake;
-using series::TestFolder;
 using series::TextSink;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -82,7 +81,7 @@ TEST(Prometheus, RealServerGivesWhatWasScraped) {
   if (!have_program("prometheus") || !have_program("promtool")) {
     GTEST_SKIP() << "Debian package prometheus is not installed";
   }
-  const TestFolder folder("prometheus");
+  const base::TestFolder folder("prometheus");
   const std::string text = metrics_text();
   const std::string file = folder.write("metrics.om", text);
   const std::string config = folder.write("empty.yml", "global: {}\n");
@@ -91,7 +90,7 @@ TEST(Prometheus, RealServerGivesWhatWasScraped) {
                             .c_str()),
             0);
   const TestPrometheus server(folder / "data", config);
-  ASSERT_TRUE(server.ready()) << TestFolder::read(folder / "data.log");
+  ASSERT_TRUE(server.ready()) << base::TestFolder::read(folder / "data.log");
 
   TextSink expected;
   Intake direct(expected);

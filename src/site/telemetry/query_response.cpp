@@ -144,7 +144,7 @@ QueryResponse read(std::string_view json, MatrixSink* sink, std::vector<std::str
   QueryResponse response = std::move(handler.response);
   if (!whole && !handler.stopped) response.success = false;
   if (!response.success && response.problem.empty())
-    response.problem = "the response reports no success";
+    response.problem = "the response does not report success";
   return response;
 }
 

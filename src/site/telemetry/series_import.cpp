@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "base/csv.hpp"
 #include "base/output_file.hpp"
+#include "base/sheet_field.hpp"
 
 namespace goban::site::telemetry {
 namespace {
@@ -23,11 +23,11 @@ class RejectsFile {
   void add(const series::Reject& reject) {
     constexpr size_t kTextMax = 4096;
     std::string& out = file_->buffer();
-    base::append_csv_field(out, reject.file);
+    base::append_sheet_field(out, reject.file);
     out += fmt::format(",{},", reject.line);
-    base::append_csv_field(out, reject.reason);
+    base::append_sheet_field(out, reject.reason);
     out += ',';
-    base::append_csv_field(out, reject.text.substr(0, kTextMax));
+    base::append_sheet_field(out, reject.text.substr(0, kTextMax));
     out += '\n';
     file_->write_out();
   }

@@ -18,8 +18,8 @@ namespace goban::site::telemetry {
 struct SeriesImportRequest {
   std::string store;  ///< folder; created if it does not exist
   series::WriterOptions writing{};
-  std::vector<std::string> files{};  ///< "-" is standard input
-  series::ImportOptions reading{};   ///< its adapters and metrics also apply to the server
+  std::vector<std::string> files{};       ///< "-" is standard input
+  series::SeriesImportOptions reading{};  ///< its adapters and metrics also apply to the server
   /// Queried after the files; adapters, metrics and times are those of this request.
   std::optional<PrometheusOptions> server{};
   std::optional<int64_t> from_ms{};  ///< samples of [from_ms, to_ms); required for a server

@@ -3,9 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include "base/test_folder.hpp"
 #include "site/series/holdings.hpp"
 #include "site/series/samples_csv.hpp"
-#include "site/series/test_folder.hpp"
 
 namespace goban::site::telemetry {
 namespace {
@@ -33,7 +33,7 @@ struct SeriesImportTest : testing::Test {
     return report ? std::move(*report) : SeriesImportReport();
   }
 
-  series::TestFolder folder{"import"};
+  base::TestFolder folder{"import"};
   SeriesImportRequest request;
   base::Progress progress;
 };
@@ -46,7 +46,7 @@ TEST_F(SeriesImportTest, RepeatingChangesNothing) {
   EXPECT_EQ(first.written.written, 6U);
   EXPECT_EQ(first.input.rejected_lines(), 1U);
   EXPECT_THAT(first.reject_examples, ElementsAre(HasSubstr("g0001.csv:5: ")));
-  EXPECT_THAT(series::TestFolder::read(request.rejects), EndsWith(",garbage\n"));
+  EXPECT_THAT(base::TestFolder::read(request.rejects), EndsWith(",garbage\n"));
   const SeriesImportReport again = import();
   EXPECT_EQ(again.written.written, 0U);
   EXPECT_EQ(again.written.already_there, 6U);

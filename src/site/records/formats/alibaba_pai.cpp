@@ -23,10 +23,12 @@
 #include <filesystem>
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/field_splitter.hpp"
 #include "base/line_reader.hpp"
 #include "base/name_table.hpp"
 #include "base/number.hpp"
+#include "base/units.hpp"
 #include "site/records/interned_column.hpp"
 #include "site/records/record_format.hpp"
 
@@ -34,9 +36,8 @@ namespace goban::site::records {
 namespace {
 
 using base::TimeNs;
-using Fields = std::span<const std::string_view>;
+using Row = std::span<const std::string_view>;
 
-constexpr double kGib = 1 << 30;
 constexpr double kPercent = 100;
 
 /// The table in the folder, plain or gzip; empty if it is not there.
@@ -115,14 +116,14 @@ class PaiReader {
   }
 
  private:
-  using Take = std::string (PaiReader::*)(Fields fields, int64_t line);
+  using Take = std::string (PaiReader::*)(Row fields, int64_t line);
 
   base::Status read_table(const std::string& folder, std::string_view table, size_t fields_min,
                           Take take);
-  std::string take_job(Fields fields, int64_t line);
-  std::string take_task(Fields fields, int64_t line);
-  std::string take_sensor(Fields fields, int64_t line);
-  std::string take_instance(Fields fields, int64_t line);
+  std::string take_job(Row fields, int64_t line);
+  std::string take_task(Row fields, int64_t line);
+  std::string take_sensor(Row fields, int64_t line);
+  std::string take_instance(Row fields, int64_t line);
   void put_jobs();
   void put_job(uint32_t number, std::span<const Sensor> sensors, std::span<const Place> places);
   [[nodiscard]] std::vector<std::string> notes() const;
@@ -191,7 +192,7 @@ base::Status PaiReader::read_table(const std::string& folder, std::string_view t
   return lines.status();
 }
 
-std::string PaiReader::take_job(Fields fields, int64_t line) {
+std::string PaiReader::take_job(Row fields, int64_t line) {
   enum Column : size_t { kName, kInstance, kUser, kStatus, kStart, kEnd };
   PaiJob job;
   job.line = line;
@@ -216,7 +217,7 @@ std::string PaiReader::take_job(Fields fields, int64_t line) {
   return {};
 }
 
-std::string PaiReader::take_task(Fields fields, int64_t) {
+std::string PaiReader::take_task(Row fields, int64_t) {
   enum Column : size_t {
     kName,
     kTask,
@@ -264,7 +265,7 @@ std::string PaiReader::take_task(Fields fields, int64_t) {
   return {};
 }
 
-std::string PaiReader::take_sensor(Fields fields, int64_t) {
+std::string PaiReader::take_sensor(Row fields, int64_t) {
   enum Column : size_t {
     kName,
     kTask,
@@ -306,7 +307,7 @@ std::string PaiReader::take_sensor(Fields fields, int64_t) {
   return {};
 }
 
-std::string PaiReader::take_instance(Fields fields, int64_t) {
+std::string PaiReader::take_instance(Row fields, int64_t) {
   constexpr size_t kMachine = 8;
   const PaiJob* const job = find(fields.front());
   if (job == nullptr) return "its job is not in pai_job_table";
@@ -335,13 +336,13 @@ void PaiReader::put_job(uint32_t number, std::span<const Sensor> sensors,
   const auto bytes = [](double value) {
     return value < 0 ? int64_t{-1} : static_cast<int64_t>(std::min(value, kMost));
   };
-  std::vector<GpuUse> gpus;
+  std::vector<HeldGpu> gpus;
   std::vector<std::string_view> machines;
   for (const Sensor& sensor : sensors) {
     gpus.push_back({.node = machines_[sensor.machine],
                     .gpu = gpu_names_[sensor.gpu],
                     .util_pct = sensor.util_pct,
-                    .mem_used_bytes = bytes(sensor.mem_gib * kGib)});
+                    .mem_used_bytes = bytes(sensor.mem_gib * base::kGib)});
     if (!gpus.back().node.empty()) machines.push_back(gpus.back().node);
   }
   for (const Place& place : places) machines.push_back(machines_[place.machine]);
@@ -365,7 +366,7 @@ void PaiReader::put_job(uint32_t number, std::span<const Sensor> sensors,
   if (job.has_tasks) {
     record.num_gpus = job.num_gpus;
     record.cpu_cores = static_cast<int64_t>(std::min(std::ceil(job.cpu_pct / kPercent), 2e9));
-    if (job.mem_gib > 0) record.mem_bytes = bytes(job.mem_gib * kGib);
+    if (job.mem_gib > 0) record.mem_bytes = bytes(job.mem_gib * base::kGib);
   } else {
     ++without_tasks_;
   }
@@ -375,7 +376,7 @@ void PaiReader::put_job(uint32_t number, std::span<const Sensor> sensors,
   record.gpus = gpus;
   record.node_list = node_list;
   if (!machines.empty()) record.num_nodes = static_cast<int64_t>(machines.size());
-  if (job.mem_gib_max >= 0) record.usage.mem_bytes_max = bytes(job.mem_gib_max * kGib);
+  if (job.mem_gib_max >= 0) record.usage.mem_bytes_max = bytes(job.mem_gib_max * base::kGib);
   record.usage.read_bytes = bytes(job.read_bytes);
   record.usage.write_bytes = bytes(job.write_bytes);
   out_.count_record();
@@ -385,7 +386,8 @@ void PaiReader::put_job(uint32_t number, std::span<const Sensor> sensors,
 std::vector<std::string> PaiReader::notes() const {
   std::vector<std::string> out;
   if (without_tasks_ > 0) {
-    out.push_back(fmt::format("{} jobs have no task, so their sizes are unknown", without_tasks_));
+    out.push_back(base::counted(without_tasks_, "job has no task, so its size is unknown",
+                                "jobs have no task, so their sizes are unknown"));
   }
   if (!has_sensors_) out.emplace_back("pai_sensor_table is missing, so the utilisation is unknown");
   return out;

@@ -81,7 +81,7 @@ TEST_F(AlibabaPai, JobsWithTheirTasksAndSensors) {
   EXPECT_EQ(b.gpu_milli, 500);
   EXPECT_EQ(b.cpu_cores, 2);
   EXPECT_EQ(read.row(2).num_gpus, -1);
-  EXPECT_THAT(read.summary.notes, ElementsAre(HasSubstr("1 jobs have no task")));
+  EXPECT_THAT(read.summary.notes, ElementsAre(HasSubstr("1 job has no task")));
 }
 
 TEST_F(AlibabaPai, WhatMakesNoSenseIsRefusedWithItsReason) {

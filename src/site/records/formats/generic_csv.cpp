@@ -26,6 +26,7 @@
 //   max_slowdown   maximum of (finish - submit) / duration, 1 to 1e6; empty = none
 //   max_wait_s     maximum seconds without resources; empty = none
 //   share          yes or no: whether co-location is allowed; empty = default of the partition
+//   preemptible    yes or no: whether a running job may be stopped for another; empty = yes
 // Other columns are ignored and listed in the result.
 #include <algorithm>
 #include <array>
@@ -66,6 +67,7 @@ enum Column : size_t {
   kMaxSlowdown,
   kMaxWait,
   kShare,
+  kPreemptible,
   kNumColumns,
 };
 constexpr size_t kNumRequired = kNumGpus + 1;
@@ -74,9 +76,11 @@ constexpr std::array<std::string_view, kNumColumns> kNames = {
     "class",        "priority",    "walltime_s", "resource_type", "instances",    "array_tasks",
     "array_limit",  "account",     "partition",  "qos",           "start_time",   "end_time",
     "state",        "batch_size",  "epochs",     "gpu_mem_bytes", "gpu_util_pct", "deadline_s",
-    "max_slowdown", "max_wait_s",  "share"};
+    "max_slowdown", "max_wait_s",  "share",      "preemptible"};
 
-bool recognises(const Header& header) { return find_column(header, kNames[kUser]).has_value(); }
+bool recognises_generic(const Header& header) {
+  return find_column(header, kNames[kUser]).has_value();
+}
 
 class GenericParser final : public RecordParser {
  public:
@@ -88,7 +92,7 @@ class GenericParser final : public RecordParser {
     }
   }
 
-  std::string parse(FieldReader& fields, AccountingRecord& record) override {
+  std::string parse(ColumnReader& fields, AccountingRecord& record) override {
     record.id = fields.text(*at_[kJobId]);
     record.submit_ns = fields.seconds(*at_[kSubmit], kNames[kSubmit]);
     record.work_s = fields.number(*at_[kDuration], kNames[kDuration]);
@@ -105,14 +109,14 @@ class GenericParser final : public RecordParser {
 
  private:
   /// True if the file has the column and the record fills it.
-  bool given(const FieldReader& fields, Column column) const {
+  bool given(const ColumnReader& fields, Column column) const {
     return at_[column] && !fields.text(*at_[column]).empty();
   }
-  int32_t whole(FieldReader& fields, Column column, int64_t least, int64_t most) const {
+  int32_t whole(ColumnReader& fields, Column column, int64_t least, int64_t most) const {
     return static_cast<int32_t>(fields.whole(*at_[column], kNames[column], least, most));
   }
 
-  std::string parse_options(FieldReader& fields, AccountingRecord& record) const {
+  std::string parse_options(ColumnReader& fields, AccountingRecord& record) const {
     if (given(fields, kClass)) {
       record.app_class = fields.text(*at_[kClass]);
       if (!core::knowledge::parse_app_class(record.app_class)) {
@@ -126,6 +130,14 @@ class GenericParser final : public RecordParser {
       if (fields.problem().empty() && record.walltime_limit_ns == 0) {
         return "walltime_s is zero (leave it empty for no limit)";
       }
+    }
+    if (given(fields, kPreemptible)) {
+      const std::string_view may = fields.text(*at_[kPreemptible]);
+      if (may != "yes" && may != "no") {
+        return fmt::format("preemptible \"{}\" is neither yes nor no (empty = yes)",
+                           may.substr(0, 40));
+      }
+      record.stays = may == "no";
     }
     if (at_[kResourceType]) record.resource_type = fields.text(*at_[kResourceType]);
     if (given(fields, kInstances)) record.instances = whole(fields, kInstances, 1, INT32_MAX);
@@ -156,7 +168,7 @@ class GenericParser final : public RecordParser {
     return {};
   }
 
-  std::string parse_training(FieldReader& fields, core::model::TrainingFacts& training) const {
+  std::string parse_training(ColumnReader& fields, core::model::TrainingFacts& training) const {
     constexpr int64_t kMemMax = int64_t{1} << 50;
     constexpr double kSlowdownMax = 1e6;
     if (given(fields, kBatchSize)) training.batch_size = whole(fields, kBatchSize, 0, INT32_MAX);
@@ -203,7 +215,7 @@ class GenericParser final : public RecordParser {
   std::vector<std::string> ignored_;
 };
 
-base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
+base::Result<std::unique_ptr<RecordParser>> open_generic(const FormatInput& input) {
   for (size_t i = 0; i < kNumRequired; ++i) {
     if (find_column(input.header, kNames[i])) continue;
     return base::bad_data(input.place, fmt::format("the column {} is missing", kNames[i]),
@@ -219,7 +231,7 @@ const RecordFormat kGenericCsv = {
     "job_id,submit_time,duration,num_gpus,user,model[,class,priority,walltime_s,resource_type,"
     "instances,array_tasks,array_limit,account,partition,qos,start_time,end_time,state,"
     "batch_size,epochs,gpu_mem_bytes,gpu_util_pct,deadline_s,max_slowdown,"
-    "max_wait_s,share]",
-    recognises, open};
+    "max_wait_s,share,preemptible]",
+    recognises_generic, open_generic};
 
 }  // namespace goban::site::records

@@ -13,12 +13,18 @@
 // A parallel job has a line for each host if its environment has accounting_summary FALSE. These
 // lines are merged by job and array task, in any order; a job waits for them for kWindow lines.
 // Further lines of the same job with another start are reruns.
+//
+// Damaged lines are rejected: more than 74 fields (two lines in one), a text where a number must
+// be, a task or host line of another owner or name than its job, and a line with fewer fields than
+// the lines before and after it (torn; only below 52 fields, as submit commands may contain
+// colons).
 #include <algorithm>
 #include <array>
 #include <deque>
 #include <fmt/format.h>
 #include <map>
 
+#include "base/counted.hpp"
 #include "base/number.hpp"
 #include "site/records/clock_reader.hpp"
 #include "site/records/formats/grid_engine_fields.hpp"
@@ -46,40 +52,22 @@ class GridEngineParser final : public LineParser {
       return out.reject(line.number, "the line is longer than 1 MiB", line.text);
     }
     split(line.text, fields_);
-    const bool is_task = fields_.size() >= kFieldsMin && !unless_none(fields_[kPeTask]).empty();
-    if (!is_task) out.count_record();
-    if (std::string problem = check(); !problem.empty()) {
-      if (is_task) out.count_record();
+    const size_t count = fields_.size();
+    settle_short(count, out);
+    if (std::string problem = damage_of(fields_); !problem.empty()) {
+      out.count_record();
       return out.reject(line.number, problem, line.text);
     }
-    const Key key = key_of(fields_);
-    const Span span = span_of_line();
-    if (is_task) return take_task(key, span, line.number);
-    if (Waiting* same = find_waiting(key, span, true); same != nullptr) {
-      // Another host of the same run; the same host again is a duplicate record.
-      if (std::ranges::find(same->hosts, fields_[kHost]) != same->hosts.end()) {
-        return out.reject(line.number,
-                          fmt::format("job {} with this start was used before", id_of(key)),
-                          line.text);
-      }
-      same->hosts.emplace_back(fields_[kHost]);
+    if (count < num_fields_ && count <= kSubmitCommand) {
+      short_ = {line.number, std::string(line.text), count};
       return;
     }
-    Waiting job;
-    job.line = line.number;
-    job.text = line.text;
-    job.span = span;
-    job.hosts.emplace_back(fields_[kHost]);
-    adopt_tasks(key, job);
-    const bool may_have_tasks = !unless_none(fields_[kPe]).empty();
-    if (!may_have_tasks) return put(job, key, out);
-    waiting_by_key_[key].push_back(first_waiting_ + waiting_.size());
-    job.key = key;
-    job.until = lines_ + kWindow;
-    waiting_.push_back(std::move(job));
+    num_fields_ = count;
+    take_line(line.number, line.text, out);
   }
 
   void finish(RecordOutput& out) override {
+    settle_short(0, out);
     while (!waiting_.empty()) put_first(out);
     for (const auto& [key, tasks] : lone_tasks_) {
       for (const Task& task : tasks) {
@@ -96,7 +84,8 @@ class GridEngineParser final : public LineParser {
   std::vector<std::string> notes() const override {
     std::vector<std::string> out;
     if (merged_ > 0) {
-      out.push_back(fmt::format("{} lines of other hosts were merged into their jobs", merged_));
+      out.push_back(base::counted(merged_, "line of another host was merged into its job",
+                                  "lines of other hosts were merged into their jobs"));
     }
     if (!any_gpus_) {
       out.emplace_back(
@@ -118,17 +107,92 @@ class GridEngineParser final : public LineParser {
   struct Task {
     int64_t line;
     std::string host;
+    std::string whose;
     Span span;
   };
   /// A job to which lines of other hosts may still be added.
   struct Waiting {
     int64_t line = 0;
     std::string text;
+    std::string whose;
     Span span{};
     std::vector<std::string> hosts;
     Key key;
     int64_t until = 0;
   };
+  /// A line with fewer fields than the one before it; the line after it shows whether it is torn.
+  struct Short {
+    int64_t line = 0;
+    std::string text;
+    size_t count = 0;
+  };
+
+  /// Takes the short line if the next line has `count` fields too (an older version's part of the
+  /// file), and otherwise rejects it.
+  void settle_short(size_t count, RecordOutput& out) {
+    if (!short_) return;
+    const Short held = std::move(*short_);
+    short_.reset();
+    if (held.count == count) {
+      num_fields_ = count;
+      Fields next;
+      next.swap(fields_);
+      split(held.text, fields_);
+      take_line(held.line, held.text, out);
+      fields_.swap(next);
+      return;
+    }
+    out.count_record();
+    out.reject(
+        held.line,
+        fmt::format("{} fields between lines of {}: the line is torn", held.count, num_fields_),
+        held.text);
+  }
+
+  /// Takes the line in fields_.
+  void take_line(int64_t line, std::string_view text, RecordOutput& out) {
+    const bool is_task = !unless_none(fields_[kPeTask]).empty();
+    if (!is_task) out.count_record();
+    if (std::string problem = check(); !problem.empty()) {
+      if (is_task) out.count_record();
+      return out.reject(line, problem, text);
+    }
+    const Key key = key_of(fields_);
+    const Span span = span_of_line();
+    if (is_task) return take_task(key, span, line, text, out);
+    if (Waiting* same = find_waiting(key, span, true); same != nullptr) {
+      // Another host of the same run; the same host again is a duplicate record.
+      if (same->whose != whose_line()) return out.reject(line, of_another(key), text);
+      if (std::ranges::find(same->hosts, fields_[kHost]) != same->hosts.end()) {
+        return out.reject(line, fmt::format("job {} with this start was used before", id_of(key)),
+                          text);
+      }
+      same->hosts.emplace_back(fields_[kHost]);
+      return;
+    }
+    Waiting job;
+    job.line = line;
+    job.text = text;
+    job.whose = whose_line();
+    job.span = span;
+    job.hosts.emplace_back(fields_[kHost]);
+    adopt_tasks(key, job);
+    const bool may_have_tasks = !unless_none(fields_[kPe]).empty();
+    if (!may_have_tasks) return put(job, key, out);
+    waiting_by_key_[key].push_back(first_waiting_ + waiting_.size());
+    job.key = key;
+    job.until = lines_ + kWindow;
+    waiting_.push_back(std::move(job));
+  }
+
+  /// Owner and name of the job, which all of its lines share.
+  [[nodiscard]] std::string whose_line() const {
+    return fmt::format("{}:{}", fields_[kOwner], fields_[kJobName]);
+  }
+  static std::string of_another(const Key& key) {
+    return fmt::format("the owner or the name differs from that of job {}: the line is damaged",
+                       id_of(key));
+  }
 
   static Key key_of(const Fields& fields) {
     return {base::parse_int(fields[kJob]).value_or(0), base::parse_int(fields[kTask]).value_or(0)};
@@ -139,9 +203,6 @@ class GridEngineParser final : public LineParser {
   }
 
   [[nodiscard]] std::string check() {
-    if (fields_.size() < kFieldsMin) {
-      return fmt::format("{} fields instead of {} or more", fields_.size(), kFieldsMin);
-    }
     constexpr std::array kWhole = {
         std::pair{kJob, "job_number"},   std::pair{kFailed, "failed"},
         std::pair{kExit, "exit_status"}, std::pair{kSlots, "slots"},
@@ -181,12 +242,17 @@ class GridEngineParser final : public LineParser {
     return span;
   }
 
-  void take_task(const Key& key, const Span& span, int64_t line) {
+  void take_task(const Key& key, const Span& span, int64_t line, std::string_view text,
+                 RecordOutput& out) {
     Waiting* job = find_waiting(key, span, false);
     const std::string host(fields_[kHost]);
     if (job == nullptr) {
-      lone_tasks_[key].push_back({line, host, span});
+      lone_tasks_[key].push_back({line, host, whose_line(), span});
       return;
+    }
+    if (job->whose != whose_line()) {
+      out.count_record();
+      return out.reject(line, of_another(key), text);
     }
     ++merged_;
     add_host(*job, host);
@@ -215,7 +281,7 @@ class GridEngineParser final : public LineParser {
     const auto found = lone_tasks_.find(key);
     if (found == lone_tasks_.end()) return;
     std::erase_if(found->second, [&](const Task& task) {
-      if (!contains(job.span, task.span)) return false;
+      if (!contains(job.span, task.span) || task.whose != job.whose) return false;
       ++merged_;
       add_host(job, task.host);
       return true;
@@ -245,6 +311,8 @@ class GridEngineParser final : public LineParser {
   const SiteOptions& site_;
   RunCounter runs_;
   Fields fields_;
+  size_t num_fields_ = 0;  ///< of the last complete line
+  std::optional<Short> short_;
   int64_t lines_ = 0;
   std::deque<Waiting> waiting_;
   size_t first_waiting_ = 0;  ///< number of waiting_.front(); numbers keep increasing
@@ -345,7 +413,7 @@ bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
-bool recognises(std::string_view line) {
+bool recognises_grid_engine(std::string_view line) {
   if (line.starts_with("# Version")) return true;
   Fields fields;
   split(line, fields);
@@ -353,7 +421,8 @@ bool recognises(std::string_view line) {
          is_digits(fields[kStart]) && is_digits(fields[kEnd]) && is_digits(fields[kFailed]);
 }
 
-base::Result<std::unique_ptr<LineParser>> open(const FormatInput& input, std::string_view) {
+base::Result<std::unique_ptr<LineParser>> open_grid_engine(const FormatInput& input,
+                                                           std::string_view) {
   auto zone = base::TimeZone::load(input.options.site.zone);
   if (!zone) return base::failure(zone.error());
   auto resources = GpuResources::parse(input.options.site.gpu_resources);
@@ -368,8 +437,8 @@ const RecordFormat kGridEngine = {
     .name = "grid-engine",
     .header = "no header line: 43 to 74 fields separated by colons, comments after #",
     .layout = Layout::Lines,
-    .recognises_text = recognises,
-    .open_lines = open,
+    .recognises_text = recognises_grid_engine,
+    .open_lines = open_grid_engine,
 };
 
 }  // namespace goban::site::records

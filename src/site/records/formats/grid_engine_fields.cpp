@@ -1,6 +1,8 @@
 #include "site/records/formats/grid_engine_fields.hpp"
 
 #include <algorithm>
+#include <array>
+#include <fmt/format.h>
 
 #include "base/number.hpp"
 #include "site/records/slurm_fields.hpp"
@@ -10,14 +12,21 @@ namespace {
 
 using base::TimeNs;
 
+/// A task on another host of a parallel job: `1.node7`. Numbers such as `60.5` are none.
+bool is_task_id(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  const size_t point = std::min(text.find('.'), text.size());
+  return point > 0 && text.find_first_not_of(kDigits) == point &&
+         text.find_first_not_of(kDigits, point + 1) != text.npos && text.find(' ') == text.npos;
+}
+
 /// True if the fields after the category, shifted by `shift`, are plausible: iow, pe_taskid,
 /// maxvmem.
 bool fits_behind_category(const Fields& fields, size_t shift) {
   if (kMaxVmem + shift >= fields.size()) return false;
   const std::string_view task = fields[kPeTask + shift];
-  const bool is_task = task == "NONE" || task == "none" ||
-                       (task.find('.') != task.npos && task.find(' ') == task.npos);
-  return is_task && base::parse_double(fields[kCategory + 1 + shift]) &&
+  return (unless_none(task).empty() || is_task_id(task)) &&
+         base::parse_double(fields[kCategory + 1 + shift]) &&
          base::parse_double(fields[kMaxVmem + shift]);
 }
 
@@ -65,6 +74,34 @@ void split(std::string_view line, Fields& fields) {
   fields[kCategory] = {first, static_cast<size_t>(last.data() + last.size() - first)};
   const auto behind = fields.begin() + kCategory + 1;
   fields.erase(behind, behind + static_cast<std::ptrdiff_t>(shift));
+}
+
+std::string damage_of(const Fields& fields) {
+  if (fields.size() < kFieldsMin) {
+    return fmt::format("{} fields instead of {} or more", fields.size(), kFieldsMin);
+  }
+  if (fields.size() > kFieldsMax) {
+    return fmt::format("{} fields instead of at most {}: several lines in one", fields.size(),
+                       kFieldsMax);
+  }
+  const auto is_number = [](std::string_view text) {
+    return base::parse_double(text).has_value() || text.ends_with("nan") ||
+           unless_none(text).empty();
+  };
+  constexpr std::array kAlone = {kCpu, kMem, kIo, kIow, kMaxVmem};
+  const auto bad = [&](size_t field) { return !is_number(fields[field]); };
+  size_t field = kWallclock + 1;  // the run time is checked where it is used
+  while (field < kProject && !bad(field)) ++field;
+  if (field == kProject) {
+    const auto* const found = std::ranges::find_if(kAlone, bad);
+    if (found == kAlone.end()) {
+      const std::string_view task = unless_none(fields[kPeTask]);
+      if (task.empty() || is_task_id(task)) return {};
+      return fmt::format("pe_taskid \"{}\" is neither NONE nor NUMBER.HOST", task.substr(0, 40));
+    }
+    field = *found;
+  }
+  return fmt::format("field {} \"{}\" is not a number", field + 1, fields[field].substr(0, 40));
 }
 
 std::string_view unless_none(std::string_view text) {

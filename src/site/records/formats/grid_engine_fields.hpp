@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,7 +34,10 @@ enum Field : size_t {
   kSlots = 34,
   kTask = 35,
   kCpu = 36,
+  kMem = 37,
+  kIo = 38,
   kCategory = 39,
+  kIow = 40,
   kPeTask = 41,
   kMaxVmem = 42,
   kReservation = 43,
@@ -42,6 +46,7 @@ enum Field : size_t {
   kSubmitCommand = 51,
 };
 inline constexpr size_t kFieldsMin = 43;
+inline constexpr size_t kFieldsMax = 74;
 inline constexpr size_t kFieldsUge = 46;
 
 using Fields = std::vector<std::string_view>;
@@ -49,6 +54,10 @@ using Fields = std::vector<std::string_view>;
 /// Splits at colons, except those in the category (h_rt=1:00:00), which not every version masks.
 /// Views of the line.
 void split(std::string_view line, Fields& fields);
+
+/// Why the line is damaged: too few or too many fields, or a text where a number or a task must be;
+/// empty = it is not.
+[[nodiscard]] std::string damage_of(const Fields& fields);
 
 /// The text; empty for `NONE`.
 [[nodiscard]] std::string_view unless_none(std::string_view text);

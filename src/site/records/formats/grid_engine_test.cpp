@@ -219,6 +219,54 @@ TEST(GridEngine, WhatMakesNoSenseIsRefusedWithItsReason) {
                                           "5: the job ended before it started"));
 }
 
+TEST(GridEngine, LinesGluedTogetherAreRefused) {
+  const auto reasons = [](const std::string& text) {
+    const ReadTable read = read_table(Line{.job = "1"}.text() + text + Line{.job = "9"}.text());
+    EXPECT_THAT(read.ids(), ElementsAre("1", "9")) << text;
+    return read.reasons();
+  };
+  const std::string line = Line{.job = "5", .pe = "mpi"}.text();
+  const std::string whole = line.substr(0, line.size() - 1);
+  EXPECT_THAT(reasons(whole + line),
+              ElementsAre("2: 85 fields instead of at most 74: several lines in one"));
+  // The write of a line ended anywhere, and another line follows it without a line end.
+  for (size_t end = 12; end < whole.size(); ++end) {
+    const auto found = reasons(whole.substr(0, end) + Line{.host = "h2", .job = "6"}.text());
+    EXPECT_EQ(found.size(), 1U) << whole.substr(0, end);
+  }
+}
+
+TEST(GridEngine, TornLinesAreRefusedAndNotMerged) {
+  Line other{.host = "h2", .job = "5", .pe = "mpi", .tail = ":0:0"};
+  const Line job{.job = "5", .pe = "mpi", .tail = ":0:0"};
+  const std::string next = Line{.job = "6", .tail = ":0:0"}.text();
+  const auto reasons = [&](const std::string& text) {
+    const ReadTable read = read_table(job.text() + text + next);
+    EXPECT_THAT(read.ids(), ElementsAre("6", "5"));
+    EXPECT_EQ(read.row(1).num_nodes, 1) << text;
+    return read.reasons();
+  };
+  const std::string text = other.text();
+  for (size_t end = 12; end + 3 < text.size(); ++end) {
+    EXPECT_EQ(reasons(text.substr(0, end) + "\n").size(), 1U) << text.substr(0, end);
+  }
+  EXPECT_THAT(reasons(Line{.host = "h2", .job = "5", .pe = "mpi"}.text()),
+              ElementsAre("2: 43 fields between lines of 45: the line is torn"));
+  other.pe_task = "NON";
+  EXPECT_THAT(reasons(other.text()),
+              ElementsAre("2: pe_taskid \"NON\" is neither NONE nor NUMBER.HOST"));
+  other.pe_task = "1.h2";
+  other.name = "job";
+  EXPECT_THAT(reasons(other.text()), ElementsAre(HasSubstr("differs from that of job 5")));
+  // The last line of a file that is being written.
+  const ReadTable last = read_table(job.text() + Line{.job = "6"}.text());
+  EXPECT_THAT(last.ids(), ElementsAre("5"));
+  // A part of the file by an older version.
+  const ReadTable older =
+      read_table(job.text() + Line{.job = "6"}.text() + Line{.job = "7"}.text() + next);
+  EXPECT_THAT(older.ids(), testing::UnorderedElementsAre("5", "6", "7"));
+}
+
 TEST(GridEngine, RealLines) {
   const auto path = base::test_data("fixtures/shredder/sge__accounting-logs.log");
   if (!path) GTEST_SKIP() << path.error().text();

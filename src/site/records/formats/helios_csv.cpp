@@ -6,6 +6,7 @@
 // which only shifts the hours of the day by eight. Acme's times have a zone. If start_time and
 // end_time are both present, the duration is their difference: Kalos' `duration` includes the time
 // in the queue. vc (Acme: type) = account and partition. mem_per_pod_GB is per node.
+#include "base/units.hpp"
 #include "site/records/formats/named_parser.hpp"
 
 namespace goban::site::records {
@@ -32,11 +33,10 @@ class HeliosParser final : public NamedParser {
       "job_id", "user",    "gpu_num",    "state",    "submit_time", "duration",      "vc",
       "type",   "cpu_num", "start_time", "end_time", "node_num",    "mem_per_pod_GB"};
   static constexpr size_t kNumRequired = kDuration + 1;
-  static constexpr double kGib = 1 << 30;
   static constexpr double kGibMax = 1e9;
   explicit HeliosParser(const Header& header) : NamedParser(header, kNames) {}
 
-  std::string parse(FieldReader& fields, AccountingRecord& record) override {
+  std::string parse(ColumnReader& fields, AccountingRecord& record) override {
     record.id = text(fields, kId);
     record.user = text(fields, kUser);
     record.account = record.partition = text(fields, has(kVc) ? kVc : kType);
@@ -45,7 +45,7 @@ class HeliosParser final : public NamedParser {
     if (is_given(text(fields, kNodes))) record.num_nodes = count(fields, kNodes);
     if (is_given(text(fields, kPodMem))) {
       const double gib = number(fields, kPodMem) * static_cast<double>(record.num_nodes);
-      if (gib > 0 && gib < kGibMax) record.mem_bytes = static_cast<int64_t>(gib * kGib);
+      if (gib > 0 && gib < kGibMax) record.mem_bytes = static_cast<int64_t>(gib * base::kGib);
     }
     const base::DateTime submit = date_time(fields, kSubmit);
     record.submit_ns = submit.unix_ns;
@@ -79,14 +79,14 @@ constexpr std::span<const std::string_view> required() {
   return std::span(HeliosParser::kNames).first<HeliosParser::kNumRequired>();
 }
 
-bool recognises(const Header& header) { return has_columns(header, required()); }
+bool recognises_helios(const Header& header) { return has_columns(header, required()); }
 
 }  // namespace
 
 const RecordFormat kHelios = {"helios",
                               "job_id,user,gpu_num,state,submit_time,duration[,vc,type,cpu_num,"
                               "start_time,end_time,node_num,mem_per_pod_GB]",
-                              recognises, [](const FormatInput& input) {
+                              recognises_helios, [](const FormatInput& input) {
                                 return open_named<HeliosParser>("helios", required(), input);
                               }};
 

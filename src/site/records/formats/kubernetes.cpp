@@ -14,6 +14,7 @@
 // time to live expires.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -22,6 +23,7 @@
 #include "base/json_fields.hpp"
 #include "base/number.hpp"
 #include "site/records/record_format.hpp"
+#include "site/records/slurm_fields.hpp"
 
 namespace goban::site::records {
 namespace {
@@ -88,6 +90,7 @@ struct Demand {
   int64_t cpu_milli = 0;
   int64_t mem_milli = 0;
   bool has_mig = false;
+  double held_gpus = 0;  ///< MIG instances count as their share
   std::string gpu_type;
 };
 
@@ -105,7 +108,10 @@ void add_resources(const json& resources, int64_t pods, Demand& demand) {
         is_mig) {
       demand.gpus = std::min<int64_t>(demand.gpus + milli / 1000, INT32_MAX);
       demand.has_mig |= is_mig && milli > 0;
-      if (is_mig && milli > 0) demand.gpu_type = name.substr(std::string("nvidia.com/mig-").size());
+      const std::string profile =
+          is_mig ? name.substr(std::string("nvidia.com/mig-").size()) : std::string();
+      if (is_mig && milli > 0) demand.gpu_type = profile;
+      demand.held_gpus += static_cast<double>(milli) / 1000 * mig_share(profile);
     } else if (name == "cpu") {
       demand.cpu_milli = std::min(demand.cpu_milli + milli, int64_t{INT32_MAX} * 1000);
     } else if (name == "memory") {
@@ -331,6 +337,10 @@ void KubernetesParser::put(const Kept& kept, const Pods& pods, RecordOutput& out
   record.walltime_limit_ns = kept.limit_ns;
   record.num_gpus = kept.demand.gpus;
   record.gpu_share = kept.demand.has_mig;
+  if (kept.demand.has_mig && kept.demand.gpus > 0) {
+    const double share = kept.demand.held_gpus / static_cast<double>(kept.demand.gpus);
+    record.gpu_milli = std::clamp(static_cast<int32_t>(std::lround(1000 * share)), 1, 1000);
+  }
   record.gpu_type = kept.demand.gpu_type;
   record.cpu_cores = (kept.demand.cpu_milli + 999) / 1000;
   if (kept.demand.mem_milli > 0) record.mem_bytes = kept.demand.mem_milli / 1000;
@@ -410,13 +420,13 @@ void KubernetesParser::finish(RecordOutput& out) {
   }
 }
 
-bool recognises(std::string_view head) {
+bool recognises_kubernetes(std::string_view head) {
   const size_t first = head.find_first_not_of(" \t\r\n");
   return first != head.npos && (head[first] == '[' || head[first] == '{') &&
          head.find("\"apiVersion\"") != head.npos;
 }
 
-base::Result<std::unique_ptr<ObjectParser>> open(const FormatInput&) {
+base::Result<std::unique_ptr<ObjectParser>> open_kubernetes(const FormatInput&) {
   return std::make_unique<KubernetesParser>();
 }
 
@@ -426,8 +436,8 @@ const RecordFormat kKubernetes = {
     .name = "kubernetes",
     .header = "output of kubectl get workloads,jobs,pods -A -o json",
     .layout = Layout::Json,
-    .recognises_text = recognises,
-    .open_objects = open,
+    .recognises_text = recognises_kubernetes,
+    .open_objects = open_kubernetes,
 };
 
 }  // namespace goban::site::records

@@ -43,7 +43,7 @@ class JobsParser final : public NamedParser {
       "submit_time", "wait_time", "run_time", "wall_time", "new_status"};
   explicit JobsParser(const Header& header) : NamedParser(header, kNames) {}
 
-  std::string parse(FieldReader& fields, AccountingRecord& record) override {
+  std::string parse(ColumnReader& fields, AccountingRecord& record) override {
     record.id = without_fraction(text(fields, kId));
     record.user = without_fraction(text(fields, kUser));
     record.account = without_fraction(text(fields, kProject));
@@ -77,7 +77,7 @@ class IntervalsParser final : public NamedParser {
       "u_id", "user", "gpu_num", "cpu_num", "interval", "run_time", "wall_time", "new_status"};
   explicit IntervalsParser(const Header& header) : NamedParser(header, kNames) {}
 
-  std::string parse(FieldReader& fields, AccountingRecord& record) override {
+  std::string parse(ColumnReader& fields, AccountingRecord& record) override {
     const base::TimeNs interval_ns = seconds(fields, kInterval);
     if (!fields.problem().empty()) return {};
     if (interval_ns > base::from_seconds(base::kMaxSeconds) - submit_ns_) {
@@ -99,7 +99,7 @@ class IntervalsParser final : public NamedParser {
 };
 
 template <typename Parser>
-bool recognises(const Header& header) {
+bool recognises_lumos(const Header& header) {
   return has_columns(header, Parser::kNames);
 }
 
@@ -109,14 +109,14 @@ const RecordFormat kLumos = {
     "lumos",
     ",job,user,project,state,gpu_num,cpu_num,node_num,submit_time,wait_time,run_time,wall_time,"
     "node_hour,new_status",
-    recognises<JobsParser>, [](const FormatInput& input) {
+    recognises_lumos<JobsParser>, [](const FormatInput& input) {
       return open_named<JobsParser>("lumos", JobsParser::kNames, input);
     }};
 
 const RecordFormat kLumosIntervals = {
     .name = "lumos-intervals",
     .header = "u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status",
-    .recognises = recognises<IntervalsParser>,
+    .recognises = recognises_lumos<IntervalsParser>,
     .open =
         [](const FormatInput& input) {
           return open_named<IntervalsParser>("lumos-intervals", IntervalsParser::kNames, input);

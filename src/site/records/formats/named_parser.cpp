@@ -17,7 +17,7 @@ NamedParser::NamedParser(const Header& header, std::span<const std::string_view>
   }
 }
 
-std::string NamedParser::read_end(const FieldReader& fields, size_t column,
+std::string NamedParser::read_end(const ColumnReader& fields, size_t column,
                                   AccountingRecord& record) const {
   const std::string_view word = text(fields, column);
   if (word.empty()) return {};
@@ -30,7 +30,7 @@ std::string NamedParser::read_end(const FieldReader& fields, size_t column,
   return {};
 }
 
-std::string_view NamedParser::row_id(const FieldReader& fields) {
+std::string_view NamedParser::row_id(const ColumnReader& fields) {
   row_id_.clear();
   base::append_number(row_id_, fields.row());
   return row_id_;

@@ -21,28 +21,28 @@ class NamedParser : public RecordParser {
   /// True if the file has the column.
   [[nodiscard]] bool has(size_t column) const { return at_[column].has_value(); }
   /// The text of a field; empty if the file does not have the column.
-  [[nodiscard]] std::string_view text(const FieldReader& fields, size_t column) const {
+  [[nodiscard]] std::string_view text(const ColumnReader& fields, size_t column) const {
     return has(column) ? fields.text(*at_[column]) : std::string_view();
   }
   // The functions below are only for columns that the file has.
   [[nodiscard]] size_t position(size_t column) const { return *at_[column]; }
-  [[nodiscard]] double number(FieldReader& fields, size_t column) const {
+  [[nodiscard]] double number(ColumnReader& fields, size_t column) const {
     return fields.number(*at_[column], names_[column]);
   }
-  [[nodiscard]] int64_t count(FieldReader& fields, size_t column) const {
+  [[nodiscard]] int64_t count(ColumnReader& fields, size_t column) const {
     return fields.whole(*at_[column], names_[column], 0, INT32_MAX);
   }
-  [[nodiscard]] base::TimeNs seconds(FieldReader& fields, size_t column) const {
+  [[nodiscard]] base::TimeNs seconds(ColumnReader& fields, size_t column) const {
     return fields.seconds(*at_[column], names_[column]);
   }
-  [[nodiscard]] base::DateTime date_time(FieldReader& fields, size_t column) const {
+  [[nodiscard]] base::DateTime date_time(ColumnReader& fields, size_t column) const {
     return fields.date_time(*at_[column], names_[column]);
   }
   /// Reads the final state; an empty field = unknown. Returns what is wrong; empty = nothing.
-  [[nodiscard]] std::string read_end(const FieldReader& fields, size_t column,
+  [[nodiscard]] std::string read_end(const ColumnReader& fields, size_t column,
                                      AccountingRecord& record) const;
   /// The record's number in the file as its job id; valid until the next call.
-  [[nodiscard]] std::string_view row_id(const FieldReader& fields);
+  [[nodiscard]] std::string_view row_id(const ColumnReader& fields);
 
  private:
   std::span<const std::string_view> names_;

@@ -32,7 +32,7 @@ class OpenbParser final : public NamedParser {
       "scheduled_time", "cpu_milli", "qos",       "pod_phase"};
   explicit OpenbParser(const Header& header) : NamedParser(header, kNames) {}
 
-  std::string parse(FieldReader& fields, AccountingRecord& record) override {
+  std::string parse(ColumnReader& fields, AccountingRecord& record) override {
     constexpr int64_t kMilli = 1000;
     record.id = text(fields, kName);
     record.qos = text(fields, kQos);
@@ -66,7 +66,7 @@ class OpenbParser final : public NamedParser {
   }
 };
 
-bool recognises(const Header& header) { return has_columns(header, OpenbParser::kNames); }
+bool recognises_openb(const Header& header) { return has_columns(header, OpenbParser::kNames); }
 
 }  // namespace
 
@@ -74,7 +74,7 @@ const RecordFormat kOpenb = {
     "openb",
     "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
     "deletion_time,scheduled_time",
-    recognises, [](const FormatInput& input) {
+    recognises_openb, [](const FormatInput& input) {
       return open_named<OpenbParser>("openb", OpenbParser::kNames, input);
     }};
 

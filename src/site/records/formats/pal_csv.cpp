@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::string_view kColumns = "job_id,num_gpus,submit_time,duration,model";
 
-bool recognises(const Header& header) {
+bool recognises_pal(const Header& header) {
   const std::string text = fmt::format("{}", fmt::join(header, ","));
   return text == kColumns || text == std::string(kColumns) + ",batch_size";
 }
 
 class PalParser final : public RecordParser {
  public:
-  std::string parse(FieldReader& fields, AccountingRecord& record) override {
+  std::string parse(ColumnReader& fields, AccountingRecord& record) override {
     record.id = fields.text(0);
     record.num_gpus = fields.whole(1, "num_gpus", 0, INT32_MAX);
     record.submit_ns = fields.seconds(2, "submit_time");
@@ -36,8 +36,8 @@ class PalParser final : public RecordParser {
   }
 };
 
-base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
-  if (!recognises(input.header)) {
+base::Result<std::unique_ptr<RecordParser>> open_pal(const FormatInput& input) {
+  if (!recognises_pal(input.header)) {
     return base::bad_data(input.place,
                           fmt::format("the header \"{}\" is not that of pal",
                                       fmt::format("{}", fmt::join(input.header, ","))),
@@ -49,6 +49,6 @@ base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
 }  // namespace
 
 const RecordFormat kPalCsv = {"pal", "job_id,num_gpus,submit_time,duration,model[,batch_size]",
-                              recognises, open};
+                              recognises_pal, open_pal};
 
 }  // namespace goban::site::records

@@ -28,7 +28,7 @@ class AttemptsParser final : public NamedParser {
                                                              "submit_time", "gpu_num"};
   explicit AttemptsParser(const Header& header) : NamedParser(header, kNames) {}
 
-  std::string parse(FieldReader& fields, AccountingRecord& record) override {
+  std::string parse(ColumnReader& fields, AccountingRecord& record) override {
     record.id = text(fields, kId);
     record.submit_ns = seconds(fields, kSubmit);
     record.work_s = number(fields, kRun);
@@ -45,7 +45,7 @@ class SiaParser final : public NamedParser {
                                                              "cluster", "gpu_time"};
   explicit SiaParser(const Header& header) : NamedParser(header, kNames) {}
 
-  std::string parse(FieldReader& fields, AccountingRecord& record) override {
+  std::string parse(ColumnReader& fields, AccountingRecord& record) override {
     record.id = row_id(fields);
     const base::DateTime submit = date_time(fields, kSubmit);
     record.submit_ns = submit.unix_ns;
@@ -71,7 +71,7 @@ class ChronusParser final : public NamedParser {
       "job_id", "user", "num_gpu", "submit_time", "model_name", "duration"};
   explicit ChronusParser(const Header& header) : NamedParser(header, kNames) {}
 
-  std::string parse(FieldReader& fields, AccountingRecord& record) override {
+  std::string parse(ColumnReader& fields, AccountingRecord& record) override {
     record.id = text(fields, kId);
     record.submit_ns = seconds(fields, kSubmit);
     record.work_s = number(fields, kDuration);
@@ -92,7 +92,7 @@ bool is_attempts(const Header& header) {
 }
 
 template <typename Parser>
-bool recognises(const Header& header) {
+bool recognises_philly(const Header& header) {
   return has_columns(header, Parser::kNames);
 }
 
@@ -112,7 +112,7 @@ const RecordFormat kPhillyAttempts = {
 const RecordFormat kPhillySia = {
     .name = "philly-sia",
     .header = "timestamp,duration,num_gpus,gpu_time,cluster",
-    .recognises = recognises<SiaParser>,
+    .recognises = recognises_philly<SiaParser>,
     .open =
         [](const FormatInput& input) {
           return open_named<SiaParser>("philly-sia", SiaParser::kNames, input);
@@ -121,7 +121,7 @@ const RecordFormat kPhillySia = {
 };
 
 const RecordFormat kChronus = {"chronus", "job_id,user,num_gpu,submit_time,model_name,duration,...",
-                               recognises<ChronusParser>, [](const FormatInput& input) {
+                               recognises_philly<ChronusParser>, [](const FormatInput& input) {
                                  return open_named<ChronusParser>("chronus", ChronusParser::kNames,
                                                                   input);
                                }};

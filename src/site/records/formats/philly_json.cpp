@@ -50,7 +50,7 @@ class PhillyParser final : public ObjectParser {
     std::optional<int64_t> num_gpus;  ///< none = the attempt does not list its GPUs
     std::string nodes;
     int64_t num_nodes = -1;
-    std::vector<GpuUse> gpus;
+    std::vector<HeldGpu> gpus;
   };
 
   /// Returns what is wrong; in that case nothing was put.
@@ -150,13 +150,13 @@ class PhillyParser final : public ObjectParser {
   bool zone_is_named_;
 };
 
-bool recognises(std::string_view head) {
+bool recognises_philly_json(std::string_view head) {
   const size_t first = head.find_first_not_of(" \t\r\n");
   return first != head.npos && (head[first] == '[' || head[first] == '{') &&
          head.find("\"submitted_time\"") != head.npos && head.find("\"jobid\"") != head.npos;
 }
 
-base::Result<std::unique_ptr<ObjectParser>> open(const FormatInput& input) {
+base::Result<std::unique_ptr<ObjectParser>> open_philly_json(const FormatInput& input) {
   auto zone = base::TimeZone::load(input.options.site.zone);
   if (!zone) return base::failure(zone.error());
   return std::make_unique<PhillyParser>(std::move(*zone), input.options.site);
@@ -168,8 +168,8 @@ const RecordFormat kPhillyJson = {
     .name = "philly-json",
     .header = "an array of {status, vc, jobid, user, submitted_time, attempts}",
     .layout = Layout::Json,
-    .recognises_text = recognises,
-    .open_objects = open,
+    .recognises_text = recognises_philly_json,
+    .open_objects = open_philly_json,
 };
 
 }  // namespace goban::site::records

@@ -16,7 +16,7 @@ class RecordsParser final : public NamedParser {
   using enum RecordsColumn;
   explicit RecordsParser(const Header& header) : NamedParser(header, kRecordsColumns) {}
 
-  std::string parse(FieldReader& fields, AccountingRecord& record) override {
+  std::string parse(ColumnReader& fields, AccountingRecord& record) override {
     fields_ = &fields;
     record.id = get(Id);
     record.job_number = whole(JobNumber, -1, INT64_MAX);
@@ -121,8 +121,8 @@ class RecordsParser final : public NamedParser {
     return {};
   }
 
-  FieldReader* fields_ = nullptr;
-  std::vector<GpuUse> gpus_;
+  ColumnReader* fields_ = nullptr;
+  std::vector<HeldGpu> gpus_;
   std::vector<std::string_view> software_;
 };
 

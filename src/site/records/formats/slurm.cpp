@@ -14,6 +14,7 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "site/records/formats/slurm_allocation.hpp"
 #include "site/records/formats/slurm_header.hpp"
 #include "site/records/jobstats.hpp"
@@ -195,19 +196,21 @@ std::vector<std::string> SlurmParser::notes() const {
   std::vector<std::string> out;
   allocation_.note_times(out);
   if (lone_steps_ > 0) {
-    out.push_back(fmt::format("{} steps do not follow their job and were not used", lone_steps_));
+    out.push_back(base::counted(lone_steps_, "step does not follow its job and was not used",
+                                "steps do not follow their job and were not used"));
   }
   if (damaged_jobstats_ > 0) {
     out.push_back(fmt::format("{} JS1 comments are damaged and were not used", damaged_jobstats_));
   }
   if (bad_tres_ > 0) {
-    out.push_back(fmt::format("{} TRESUsage fields cannot be read", bad_tres_));
+    out.push_back(base::counted(bad_tres_, "TRESUsage field") + " cannot be read");
   }
   allocation_.note_gpus(out);
   return out;
 }
 
-base::Result<std::unique_ptr<LineParser>> open(const FormatInput& input, std::string_view line) {
+base::Result<std::unique_ptr<LineParser>> open_slurm(const FormatInput& input,
+                                                     std::string_view line) {
   auto zone = base::TimeZone::load(input.options.site.zone);
   if (!zone) return base::failure(zone.error());
   auto gpus_per_node = parse_gpus_per_node(input.options.site.gpus_per_node);
@@ -233,7 +236,7 @@ const RecordFormat kSlurm = {
         [](std::string_view line) {
           return SlurmHeader::parse(line).has_value() || SlurmHeader::is_xdmod_line(line);
         },
-    .open_lines = open,
+    .open_lines = open_slurm,
 };
 
 }  // namespace goban::site::records

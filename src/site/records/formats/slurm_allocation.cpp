@@ -9,8 +9,10 @@
 #include "site/records/formats/slurm_allocation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/number.hpp"
 
 namespace goban::site::records {
@@ -31,9 +33,11 @@ std::string parse_limits(const SlurmHeader& header, AccountingRecord& job) {
              !text.empty() && text[0] >= '0' && text[0] <= '9') {
     // Partition_Limit and UNLIMITED give no limit.
     const auto span_ns = parse_slurm_span(text);
-    if (!span_ns)
+    // A limit beyond all times is none.
+    const bool is_span = text.find_first_not_of("0123456789:-.") == text.npos;
+    if (!span_ns && !is_span)
       return fmt::format("Timelimit \"{}\" is not a valid duration", text.substr(0, 40));
-    job.walltime_limit_ns = *span_ns;
+    job.walltime_limit_ns = span_ns.value_or(0);
   }
   if (const std::string_view text = header.field(ExitCode); !text.empty()) {
     const auto exit = parse_slurm_exit(text);
@@ -55,6 +59,18 @@ void parse_kind(const SlurmHeader& header, AccountingRecord& job) {
   }
   if (command == "salloc" || command == "srun") job.kind = JobKind::Interactive;
   if (command == "sbatch") job.kind = JobKind::Batch;
+}
+
+/// Time in which the job was suspended: the column Suspended; Elapsed does not contain it, and
+/// shows it where the column is absent. At most the time from start to end.
+TimeNs suspended_in(const SlurmHeader& header, const AccountingRecord& job,
+                    std::optional<TimeNs> elapsed_ns) {
+  const TimeNs span_ns = job.end_ns - job.start_ns;
+  const auto stated = parse_slurm_span(header.field(Suspended));
+  constexpr TimeNs kRounding = 2 * base::kSecond;
+  if (stated) return std::min(*stated, span_ns);
+  if (elapsed_ns && *elapsed_ns + kRounding < span_ns) return span_ns - *elapsed_ns;
+  return 0;
 }
 
 }  // namespace
@@ -165,6 +181,8 @@ std::string SlurmAllocation::parse_times(const SlurmHeader& header, AccountingRe
     return "the job started before it was submitted";
   }
   if (job.end_ns >= 0 && job.end_ns < job.start_ns) return "the job ended before it started";
+  if (job.start_ns >= 0 && job.end_ns >= 0)
+    job.suspended_ns = suspended_in(header, job, elapsed_ns);
   return {};
 }
 
@@ -174,7 +192,8 @@ std::string SlurmAllocation::parse_sizes(const SlurmHeader& header, AccountingRe
     if (text.empty()) return true;
     const auto value = base::parse_int(text);
     if (value && *value >= 0 && *value <= INT32_MAX) out = *value;
-    return value.has_value() && *value >= 0 && *value <= INT32_MAX;
+    // Slurm writes counts that it did not set as 2^32 - 2 or 2^64 - 2: unknown.
+    return text.find_first_not_of("0123456789") == text.npos;
   };
   if (!whole(NumNodes, job.num_nodes)) return "NNodes is not an integer >= 0";
   if (!whole(NumCpus, job.cpu_cores)) return "NCPUS is not an integer >= 0";
@@ -213,6 +232,12 @@ void SlurmAllocation::parse_gpus(const SlurmHeader& header, AccountingRecord& jo
   } else if (header.has(AllocTres) || header.has(ReqTres)) {
     job.num_gpus = 0;
   }
+  // MIG instances: the mean share of the job's parts.
+  if (tres_.has_mig && tres_.gpus > 0 && tres_.held_gpus > 0) {
+    constexpr double kMilli = 1000;
+    const double share = tres_.held_gpus / static_cast<double>(tres_.gpus);
+    job.gpu_milli = std::max(1, static_cast<int32_t>(std::lround(kMilli * std::min(share, 1.0))));
+  }
   any_gpus_ |= job.num_gpus.value_or(0) > 0;
 }
 
@@ -244,17 +269,17 @@ void SlurmAllocation::note_times(std::vector<std::string>& out) const {
   }
   if (clock_.ambiguous() > 0) {
     out.push_back(fmt::format(
-        "{} times occurred twice, as the clock was set back; resolved by Elapsed, otherwise the "
+        "{} occurred twice, as the clock was set back; resolved by Elapsed, otherwise the "
         "earlier one was used",
-        clock_.ambiguous()));
+        base::counted(clock_.ambiguous(), "time")));
   }
 }
 
 void SlurmAllocation::note_gpus(std::vector<std::string>& out) const {
   if (inferred_gpus_ > 0) {
     out.push_back(
-        fmt::format("the GPUs of {} jobs were derived from the GPUs per node of their partition",
-                    inferred_gpus_));
+        fmt::format("the GPUs of {} were derived from the GPUs per node of their partition",
+                    base::counted(inferred_gpus_, "job")));
   }
   if (!any_gpus_) {
     out.emplace_back(

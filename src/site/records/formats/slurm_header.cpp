@@ -59,6 +59,7 @@ constexpr std::array kNames = {
     Name{"tresusageouttot", UsageOutTot},
     Name{"maxrss", MaxRss},
     Name{"totalcpu", TotalCpu},
+    Name{"suspended", Suspended},
 };
 
 /// Texts written by users, which may contain the delimiter.

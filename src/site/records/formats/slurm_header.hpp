@@ -49,8 +49,9 @@ enum class SlurmColumn : uint8_t {
   UsageOutTot,
   MaxRss,
   TotalCpu,
+  Suspended,
 };
-inline constexpr size_t kNumSlurmColumns = 36;
+inline constexpr size_t kNumSlurmColumns = 37;
 
 /// The columns and the delimiter of the lines that follow, from the first line.
 class SlurmHeader {

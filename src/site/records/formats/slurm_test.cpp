@@ -104,6 +104,36 @@ TEST(Slurm, TypedAndUntypedGpusAreTheSameGpus) {
   EXPECT_EQ(gpus("1=12,2=31000,4=1,1001=2"), Pair(2, ""));
 }
 
+TEST(Slurm, RecordsWithUnusualFieldsAreRead) {
+  const auto state = [](const std::string& word) {
+    return read_table(std::string(kHeader) + line("1", "cpu=1", word)).row(0).state;
+  };
+  EXPECT_EQ(state("LAUNCH_FAILED"), RecordedState::BootFailed);
+  EXPECT_EQ(state("RECONFIG_FAIL"), RecordedState::BootFailed);
+  EXPECT_EQ(state("EXPEDITING"), RecordedState::Requeued);
+  // sacct shortens long lists of waiting tasks.
+  const ReadTable array =
+      read_table("JobID|State|Submit|Start|End\n7_[1,3-5...]|PENDING|1700000000|Unknown|Unknown\n");
+  EXPECT_THAT(array.ids(), ElementsAre("7_[1,3-5...]"));
+  // Counters that Slurm did not set.
+  const ReadTable unset = read_table(
+      "JobID|State|Submit|Start|End|ExitCode|NNodes|NCPUS|Restarts|AllocTRES|Timelimit\n"
+      "8|FAILED|1700000000|1700000000|1700000600|4294967294:0|4294967294|18446744073709551614|"
+      "99999999999|cpu=18446744073709551614,gres/gpu=2,gres/gpu:a100=18446744073709551614,"
+      "mem=18446744073709551614M|99999999999-00:00:00\n"
+      "9|FAILED|1700000000|1700000000|1700000600|0:0|-1|1|0|cpu=1|1\n");
+  EXPECT_THAT(unset.reasons(), ElementsAre("3: NNodes is not an integer >= 0"));
+  ASSERT_THAT(unset.ids(), ElementsAre("8"));
+  const RecordRow& row = unset.row(0);
+  EXPECT_EQ(row.num_gpus, 2);
+  EXPECT_EQ(row.num_nodes, -1);
+  EXPECT_EQ(row.cpu_cores, 0);
+  EXPECT_EQ(row.mem_bytes, -1);
+  EXPECT_EQ(row.restarts, -1);
+  EXPECT_EQ(row.exit_code, -1);
+  EXPECT_EQ(row.walltime_limit_ns, 0);
+}
+
 TEST(Slurm, MigAndShardsArePartsOfGpus) {
   const ReadTable read =
       read_table(std::string(kHeader) + line("1", "cpu=1,gres/gpu=1,gres/gpu:1g.10gb=1") +
@@ -159,7 +189,7 @@ TEST(Slurm, StepsGiveWhatOnlyTheyHave) {
   EXPECT_EQ(usage.gpu_mem_bytes_max, int64_t{2} << 30);
   EXPECT_EQ(usage.read_bytes, 30);
   EXPECT_EQ(usage.write_bytes, 3);
-  EXPECT_THAT(read.summary.notes, Contains("1 steps do not follow their job and were not used"));
+  EXPECT_THAT(read.summary.notes, Contains("1 step does not follow its job and was not used"));
 }
 
 TEST(Slurm, ArraysAndHeterogeneousJobs) {
@@ -339,6 +369,9 @@ TEST(Slurm, RealRecordsOfXdmod) {
   for (const RecordRow& row : read.table.rows()) {
     ++states[static_cast<size_t>(row.state)];
     gpu_jobs += row.num_gpus > 0 ? 1 : 0;
+    if (row.start_ns >= 0 && row.num_nodes > 0) {
+      EXPECT_EQ(read.table.nodes_of(row).size(), static_cast<size_t>(row.num_nodes));
+    }
   }
   EXPECT_EQ(states[static_cast<size_t>(RecordedState::Completed)], 2324);
   EXPECT_EQ(states[static_cast<size_t>(RecordedState::Failed)], 1717);
@@ -347,7 +380,6 @@ TEST(Slurm, RealRecordsOfXdmod) {
   EXPECT_EQ(gpu_jobs, 2);
   EXPECT_EQ(read.row(0).walltime_limit_ns, (37 * 24 + 14) * 3600 * base::kSecond);
   EXPECT_EQ(read.node_names(1).size(), 8u);
-  EXPECT_EQ(read.table.bad_node_lists(), 0);
 }
 
 TEST(Slurm, FixturesOfXdmod) {

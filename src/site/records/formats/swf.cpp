@@ -28,7 +28,7 @@
 namespace goban::site::records {
 namespace {
 
-enum Field : size_t {
+enum SwfField : size_t {
   kJob = 0,
   kSubmit = 1,
   kWait = 2,
@@ -71,12 +71,12 @@ class SwfParser final : public RecordParser {
     value = value.substr(0, value.find_first_of(kBlanks));
     if (value.empty() || is_unknown(value)) return {};
     const std::array fields{value};
-    FieldReader reader(fields);
+    ColumnReader reader(fields);
     start_ns_ = reader.seconds(0, "UnixStartTime");
     return reader.problem();
   }
 
-  std::string parse(FieldReader& fields, AccountingRecord& record) override {
+  std::string parse(ColumnReader& fields, AccountingRecord& record) override {
     record.id = fields.text(kJob);
     if (std::string problem = read_times(fields, record); !problem.empty()) return problem;
     if (std::string problem = read_procs(fields, record); !problem.empty()) return problem;
@@ -95,15 +95,15 @@ class SwfParser final : public RecordParser {
   }
 
  private:
-  static std::string_view name(const FieldReader& fields, Field field) {
+  static std::string_view name(const ColumnReader& fields, SwfField field) {
     const std::string_view text = fields.text(field);
     return is_unknown(text) ? std::string_view() : text;
   }
 
-  std::string read_times(FieldReader& fields, AccountingRecord& record) const {
+  std::string read_times(ColumnReader& fields, AccountingRecord& record) const {
     record.submit_ns = start_ns_ + fields.seconds(kSubmit, "submit time");
     if (record.submit_ns > base::from_seconds(base::kMaxSeconds)) {
-      return "the submit time is beyond 4.6e9 seconds";
+      return "the submit time exceeds 4.6e9 seconds";
     }
     if (is_unknown(fields.text(kRun))) return "the run time is unknown";
     record.work_s = fields.number(kRun, "run time");
@@ -116,7 +116,7 @@ class SwfParser final : public RecordParser {
     return {};
   }
 
-  std::string read_gpus(FieldReader& fields, AccountingRecord& record) const {
+  std::string read_gpus(ColumnReader& fields, AccountingRecord& record) const {
     if (fields.size() <= kGpuMilli) return "the GPU fields 19 and 20 are missing";
     if (is_unknown(fields.text(kGpus))) return "the number of GPUs is unknown";
     record.num_gpus = fields.whole(kGpus, "GPUs", 0, INT32_MAX);
@@ -130,7 +130,7 @@ class SwfParser final : public RecordParser {
     return {};
   }
 
-  std::string read_procs(FieldReader& fields, AccountingRecord& record) const {
+  std::string read_procs(ColumnReader& fields, AccountingRecord& record) const {
     if (has_gpu_fields_) return read_gpus(fields, record);
     for (const auto& [field, label] : {std::pair{kProcsRequested, "requested processors"},
                                        std::pair{kProcsAllocated, "allocated processors"}}) {
@@ -143,7 +143,7 @@ class SwfParser final : public RecordParser {
     return "neither requested nor allocated processors are known";
   }
 
-  static std::string read_status(FieldReader& fields, AccountingRecord& record) {
+  static std::string read_status(ColumnReader& fields, AccountingRecord& record) {
     if (is_unknown(fields.text(kStatus))) return {};
     const int64_t status = fields.whole(kStatus, "status", 0, 5);
     if (status >= 2 && status <= 4) {
@@ -160,19 +160,19 @@ class SwfParser final : public RecordParser {
   bool has_gpu_fields_ = false;
 };
 
-/// The first line of an SWF file: a comment, or at least kSwfFields numbers.
-bool recognises(std::string_view line) {
+/// The first line of an SWF file: a comment, or kSwfFields numbers and any further columns.
+bool recognises_swf(std::string_view line) {
   const size_t first = line.find_first_not_of(" \t");
   if (first != line.npos && line[first] == ';') return true;
   base::FieldSplitter splitter;
   splitter.split_blanks(line);
   return splitter.fields().size() >= kSwfFields &&
-         std::ranges::all_of(splitter.fields(), [](std::string_view field) {
+         std::ranges::all_of(splitter.fields().first(kSwfFields), [](std::string_view field) {
            return base::parse_double(field).has_value();
          });
 }
 
-base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
+base::Result<std::unique_ptr<RecordParser>> open_swf(const FormatInput& input) {
   return std::make_unique<SwfParser>(std::max<int64_t>(1, input.options.procs_per_gpu));
 }
 
@@ -181,9 +181,9 @@ base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
 const RecordFormat kSwf = {
     .name = "swf",
     .header = "no header line: comments after ;, 18 fields separated by blanks",
-    .open = open,
+    .open = open_swf,
     .layout = Layout::Swf,
-    .recognises_text = recognises,
+    .recognises_text = recognises_swf,
 };
 
 }  // namespace goban::site::records

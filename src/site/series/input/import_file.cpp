@@ -85,7 +85,8 @@ base::Result<std::string> beginning_of(const std::string& path) {
 }
 
 base::Status read_smi_file(const std::string& path, const std::string& file,
-                           const ImportOptions& options, const std::string& node, Intake& intake) {
+                           const SeriesImportOptions& options, const std::string& node,
+                           Intake& intake) {
   const auto source = base::open_bytes(path);
   if (!source) return base::failure(source.error());
   const NvidiaSmiOptions smi{.node = node,
@@ -97,7 +98,7 @@ base::Status read_smi_file(const std::string& path, const std::string& file,
   return read_nvidia_smi(**source, file, smi, intake);
 }
 
-std::string node_of(const std::string& path, const ImportOptions& options) {
+std::string node_of(const std::string& path, const SeriesImportOptions& options) {
   if (!options.node_from_file || path == "-") return options.node;
   const std::string name = std::filesystem::path(path).filename().string();
   return name.substr(0, name.find('.'));
@@ -126,7 +127,8 @@ std::optional<FileFormat> detect_format(std::string_view beginning) {
   return std::nullopt;
 }
 
-base::Status import_file(const std::string& path, const ImportOptions& options, Intake& intake) {
+base::Status import_file(const std::string& path, const SeriesImportOptions& options,
+                         Intake& intake) {
   const std::string file = base::input_name(path);
   Spool spool;
   if (path == "-") {

@@ -20,7 +20,7 @@ enum class FileFormat : uint8_t {
   PhillyUtil,   ///< cluster_gpu_util of Microsoft's Philly traces
 };
 
-struct ImportOptions {
+struct SeriesImportOptions {
   FileFormat format = FileFormat::Auto;
   AdapterTable adapters = AdapterTable::builtin();
   std::vector<Metric> metrics{};  ///< empty: all
@@ -38,7 +38,7 @@ struct ImportOptions {
 
 /// Reads a file, plain or gzip; "-" is standard input (copied to a temporary file). Errors: I/O;
 /// Usage if the format cannot be detected; BadData.
-[[nodiscard]] base::Status import_file(const std::string& path, const ImportOptions& options,
+[[nodiscard]] base::Status import_file(const std::string& path, const SeriesImportOptions& options,
                                        Intake& intake);
 
 }  // namespace goban::site::series

@@ -4,19 +4,27 @@
 #include <array>
 #include <fmt/format.h>
 #include <map>
+#include <span>
 
 #include "base/date_time.hpp"
 #include "base/field_splitter.hpp"
 #include "base/line_reader.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
+#include "base/time.hpp"
 
 namespace goban::site::series {
 namespace {
 
 using enum Metric;
 
-constexpr std::array<NvidiaSmiColumn, 9> kColumns{{
+/// A column that is a metric.
+struct Column {
+  std::string_view name;
+  Metric metric = GpuUtilization;
+  Unit unit = Unit::Percent;  ///< default, if neither header nor value has one
+};
+constexpr std::array<Column, 9> kColumns{{
     {"utilization.gpu", GpuUtilization, Unit::Percent},
     {"utilization.memory", GpuMemoryUtilization, Unit::Percent},
     {"memory.used", GpuMemoryUsed, Unit::Mebibyte},
@@ -60,7 +68,7 @@ bool is_header(std::span<const std::string_view> fields) {
   bool identity = false;
   for (const std::string_view field : fields) {
     const std::string_view name = split_title(field).first;
-    if (std::ranges::find(kColumns, name, &NvidiaSmiColumn::name) != kColumns.end()) return true;
+    if (std::ranges::find(kColumns, name, &Column::name) != kColumns.end()) return true;
     identity = identity || is_identity(name);
   }
   return identity && fields.size() > 1;
@@ -195,7 +203,7 @@ class Reader {
       if (name == "uuid" || name == "gpu_uuid") layout.uuid = i;
       if (name == "pci.bus_id") layout.bus = i;
       if (name == "hostname") layout.host = i;
-      const auto known = std::ranges::find(kColumns, name, &NvidiaSmiColumn::name);
+      const auto known = std::ranges::find(kColumns, name, &Column::name);
       if (known == kColumns.end() || !wanted(known->metric)) continue;
       const auto unit = unit_text.empty() ? known->unit : parse_smi_unit(unit_text);
       if (!unit || !factor(*unit, info(known->metric).unit)) {
@@ -249,8 +257,6 @@ class Reader {
 
 }  // namespace
 
-std::span<const NvidiaSmiColumn> nvidia_smi_columns() { return kColumns; }
-
 bool is_nvidia_smi_header(std::string_view line) {
   base::FieldSplitter splitter;
   return splitter.split(line) && is_header(splitter.fields());
@@ -283,8 +289,7 @@ std::optional<int64_t> parse_nvidia_smi_time(std::string_view text) {
   iso[4] = iso[7] = '-';
   const auto parsed = base::parse_date_time(iso);
   if (!parsed || parsed->has_zone) return std::nullopt;
-  constexpr int64_t kMilli_ns = 1'000'000;
-  return parsed->unix_ns / kMilli_ns;
+  return parsed->unix_ns / base::kMillisecond;
 }
 
 base::Status read_nvidia_smi(base::ByteSource& source, const std::string& file,

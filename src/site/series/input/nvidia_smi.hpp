@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,19 +30,11 @@ struct NvidiaSmiOptions {
 };
 
 /// Reads all rows; `file` denotes the input in messages. `[N/A]` and `[Not Supported]` are
-/// NotAvailable; other texts in brackets (`[Unknown Error]`, `[GPU is lost]`) are no sample.
+/// NotAvailable; other texts in brackets (`[Unknown Error]`, `[GPU is lost]`) are not samples.
 /// Errors: I/O, damaged gzip; BadData if there is no header and `columns` is empty, if the node is
 /// unknown, or if no column is a supported metric.
 [[nodiscard]] base::Status read_nvidia_smi(base::ByteSource& source, const std::string& file,
                                            const NvidiaSmiOptions& options, Intake& intake);
-
-/// A column of nvidia-smi that is a metric.
-struct NvidiaSmiColumn {
-  std::string_view name;
-  Metric metric = Metric::GpuUtilization;
-  Unit unit = Unit::Percent;  ///< default, if neither header nor value has one
-};
-[[nodiscard]] std::span<const NvidiaSmiColumn> nvidia_smi_columns();
 
 /// True if a line looks like the header of such output.
 [[nodiscard]] bool is_nvidia_smi_header(std::string_view line);

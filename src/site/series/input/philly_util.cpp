@@ -10,13 +10,13 @@
 #include "base/field_splitter.hpp"
 #include "base/line_reader.hpp"
 #include "base/number.hpp"
+#include "base/units.hpp"
 
 namespace goban::site::series {
 namespace {
 
 constexpr std::string_view kHeader = "time,machineId,gpu0_util";
 constexpr size_t kFirstGpu = 2;
-constexpr double kPercentMax = 100;
 
 /// `2017-10-03 00:08:00 PDT` in milliseconds since 1970.
 std::optional<int64_t> time_of(std::string_view text) {
@@ -87,7 +87,7 @@ class Reader {
   static std::optional<Reading> reading_of(std::string_view cell) {
     if (cell == "NA") return Reading{State::Missing, 0};
     const auto number = base::parse_double(cell);
-    if (!number || !(*number >= 0 && *number <= kPercentMax)) return std::nullopt;
+    if (!number || !(*number >= 0 && *number <= base::kPercentMax)) return std::nullopt;
     return Reading{State::Value, *number};
   }
 

@@ -16,7 +16,7 @@ namespace goban::site::series {
 [[nodiscard]] bool is_philly_util_header(std::string_view line);
 
 /// Reads all rows; `file` denotes the input in messages. Times have a zone (PDT, PST, UTC). A row
-/// may have fewer GPUs than the header, or a trailing comma; `NA` is no sample. The n-th GPU of a
+/// may have fewer GPUs than the header, or a trailing comma; `NA`: no sample. The n-th GPU of a
 /// machine is device n, as in Philly's job log. `metrics`: empty = all. Errors: I/O, damaged gzip;
 /// BadData if there is no header.
 [[nodiscard]] base::Status read_philly_util(base::ByteSource& source, const std::string& file,

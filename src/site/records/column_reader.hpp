@@ -14,11 +14,11 @@ namespace goban::site::records {
 
 /// Reads the fields of one record by column. After the first problem every value may be wrong, so
 /// check problem() before use. Column names are given for the messages.
-class FieldReader {
+class ColumnReader {
  public:
   /// `zone` applies to times without a time zone; null = unknown.
-  explicit FieldReader(std::span<const std::string_view> fields, int64_t row = 0,
-                       const base::TimeZone* zone = nullptr)
+  explicit ColumnReader(std::span<const std::string_view> fields, int64_t row = 0,
+                        const base::TimeZone* zone = nullptr)
       : fields_(fields), row_(row), zone_(zone) {}
 
   /// Index of the record in the file, from 0; rejected ones included.

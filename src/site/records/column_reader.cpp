@@ -1,4 +1,4 @@
-#include "site/records/field_reader.hpp"
+#include "site/records/column_reader.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ std::optional<TimeNs> plain_decimal_ns(std::string_view text) {
 
 }  // namespace
 
-void FieldReader::refuse(size_t column, std::string_view name, std::string_view what) {
+void ColumnReader::refuse(size_t column, std::string_view name, std::string_view what) {
   if (!problem_.empty()) return;
   constexpr size_t kShown = 40;
   const std::string_view text = fields_[column];
@@ -59,7 +59,7 @@ void FieldReader::refuse(size_t column, std::string_view name, std::string_view 
                           : fmt::format("{} \"{}\" {}", name, text.substr(0, kShown), what);
 }
 
-double FieldReader::number(size_t column, std::string_view name) {
+double ColumnReader::number(size_t column, std::string_view name) {
   const std::string_view text = fields_[column];
   if (const auto digits = plain_digits(text)) return static_cast<double>(*digits);
   const auto value = base::parse_double(text);
@@ -71,7 +71,7 @@ double FieldReader::number(size_t column, std::string_view name) {
   return value.value_or(0) + 0.0;  // no negative zero
 }
 
-int64_t FieldReader::whole(size_t column, std::string_view name, int64_t least, int64_t most) {
+int64_t ColumnReader::whole(size_t column, std::string_view name, int64_t least, int64_t most) {
   const std::string_view text = fields_[column];
   auto value = plain_digits(text);
   if (!value) value = base::parse_int(text);
@@ -86,17 +86,17 @@ int64_t FieldReader::whole(size_t column, std::string_view name, int64_t least, 
   return value.value_or(least);
 }
 
-TimeNs FieldReader::seconds(size_t column, std::string_view name) {
+TimeNs ColumnReader::seconds(size_t column, std::string_view name) {
   if (const auto exact = plain_decimal_ns(fields_[column])) return *exact;
   const double value = number(column, name);
   if (value > base::kMaxSeconds) {
-    refuse(column, name, "is beyond 4.6e9 seconds");
+    refuse(column, name, "exceeds 4.6e9 seconds");
     return 0;
   }
   return value < 0 ? 0 : base::from_seconds(value);
 }
 
-base::DateTime FieldReader::date_time(size_t column, std::string_view name) {
+base::DateTime ColumnReader::date_time(size_t column, std::string_view name) {
   const auto value = base::parse_date_time(fields_[column]);
   if (!value) refuse(column, name, "is not a date and time such as 2017-10-09 07:01:55");
   if (!value || value->has_zone || zone_ == nullptr) return value.value_or(base::DateTime{});
