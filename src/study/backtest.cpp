@@ -14,6 +14,10 @@ Result<results::Comparison> compare_runs(const StudyOptions& options, const Inpu
   if (!out.runs.empty() && out.runs.front().jobs == 0) {
     return base::usage_error("--warmup leaves no job to count", "give a shorter warm-up");
   }
+  if (out.runs.size() > 1) {
+    out.bounds =
+        results::jct_bounds(history, inputs.cluster.num_gpus(), inputs.scores, options.warmup_ns);
+  }
   if (!options.backtest) return out;
   if (!options.backtest->empty()) {
     const auto site =

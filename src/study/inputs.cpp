@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/number.hpp"
+#include "base/random.hpp"
 #include "base/reports/job_profile.hpp"
 #include "base/text_file.hpp"
 #include "core/knowledge/app_class.hpp"
@@ -113,9 +115,10 @@ base::Status add_rules(const std::string& path, Inputs& inputs) {
     const core::model::JobRequest& request = history.jobs[first].request;
     return base::bad_data(
         {path, 0, 0, ""},
-        fmt::format("{} jobs exceed a hard limit of their account or user; the first is "
-                    "job {} with {} GPUs (user \"{}\", account \"{}\")",
-                    too_large, history.job_names[first], request.num_gpus,
+        fmt::format("{} a hard limit of their account or user; the first is job {} with {} "
+                    "(user \"{}\", account \"{}\")",
+                    base::counted(too_large, "job exceeds", "jobs exceed"),
+                    history.job_names[first], base::counted(request.num_gpus, "GPU"),
                     history.users[request.user.index()], history.accounts[request.account.index()]),
         "raise the limit, or remove the jobs from the history");
   }
@@ -145,6 +148,16 @@ Result<history::ReadResult> read_jobs(InputFiles& files, const core::model::Clus
   return result;
 }
 
+/// Draws which jobs may be preempted.
+void draw_preemptible(double share, uint64_t seed, core::model::JobHistory& history) {
+  base::Random random(seed);
+  for (size_t i = 0; i < history.jobs.size(); ++i) {
+    core::model::Job job = history.jobs[i];
+    job.request.stays = random.uniform() >= share;
+    history.jobs.put(i, job);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> InputFiles::input_paths() const {
@@ -161,7 +174,7 @@ std::vector<std::string> InputFiles::input_paths() const {
 
 core::knowledge::LocalityPenalties Inputs::penalties_for(
     const core::policy::Composition& composition, std::optional<double> across_nodes) const {
-  if (composition.settings.ideal_speed && !across_nodes) {
+  if (composition.settings.ideal_speed) {
     core::knowledge::LocalityPenalties ideal(cluster, 1.0);
     ideal.set_across_nodes(1.0);
     return ideal;
@@ -195,13 +208,16 @@ Result<Inputs> load_inputs(InputFiles& files, const std::string& out, uint64_t s
   if (!jobs) return base::failure(jobs.error());
   if (jobs->history.jobs.empty()) {
     return base::bad_data({files.jobs, 0, 0, ""},
-                          fmt::format("no job is left of {} records", jobs->records),
+                          fmt::format("no jobs remain out of {} records", jobs->records),
                           why_empty(*jobs));
   }
   core::knowledge::PmScores ideal = core::knowledge::PmScores::uniform(cluster->num_gpus());
   Inputs inputs{std::move(*cluster), std::move(*jobs), std::move(ideal), {}, {}, {}, {}, {}, {}};
   if (auto status = add_knowledge(files, seed, inputs); !status) {
     return base::failure(status.error());
+  }
+  if (files.preemptible_share) {
+    draw_preemptible(*files.preemptible_share, seed, inputs.jobs.history);
   }
   inputs.rules = std::make_shared<core::model::SiteRules>();
   if (!files.scores.empty()) {

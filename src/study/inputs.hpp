@@ -12,6 +12,7 @@
 #include "core/knowledge/pm_scores.hpp"
 #include "core/model/cluster.hpp"
 #include "core/policy/knowledge.hpp"
+#include "site/records/reject_limit.hpp"
 #include "study/history/fillers.hpp"
 #include "study/history/job_reader.hpp"
 #include "study/results/note.hpp"
@@ -32,8 +33,11 @@ struct InputFiles {
   std::string colocation;  ///< co-location history: CSV or Gavel's JSON
   std::string deadlines;   ///< a file, "gavel" or "none"
   std::string rejects;
+  double max_rejects_pct = site::records::kMaxRejectsPct;  ///< of the records of the jobs
   std::vector<std::string> penalties;
   std::vector<std::string> job_profiles;
+  /// Share of the jobs that may be preempted, drawn by the seed; none: as the history says.
+  std::optional<double> preemptible_share{};
   bool keep_rejects = true;  ///< write rejected records to a file
 
   /// All files that are read, "-" for standard input; presets are not files.
@@ -62,7 +66,7 @@ struct Inputs {
   std::vector<results::Note> knowledge_notes;  ///< about the knowledge and the deadlines
 
   /// Locality penalties of one run: the policy's default, overridden by `across_nodes`, then by
-  /// `penalties`.
+  /// `penalties`; all 1 for policies with RunSettings::ideal_speed.
   [[nodiscard]] core::knowledge::LocalityPenalties penalties_for(
       const core::policy::Composition& composition, std::optional<double> across_nodes) const;
   /// A separate filler source for one run; empty if there are no fillers. Refers to this object.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/text_file.hpp"
 #include "core/knowledge/colocation/colocation_file.hpp"
 #include "core/knowledge/colocation/gavel_throughputs.hpp"
@@ -53,7 +54,7 @@ Result<core::knowledge::ColocationHistory> read_history(const std::string& path,
   auto import = core::knowledge::parse_gavel_throughputs(*text, name);
   if (!import) return base::failure(import.error());
   notes.info(fmt::format(
-      "{}: {} applications alone, {} pairs, {} pairs of rate zero that are never packed; excluded: "
+      "{}: {} applications alone, {} pairs, {} pairs of rate zero (never co-located); excluded: "
       "{} entries of multi-GPU jobs, {} without a rate alone, {} GPU types of unconsolidated jobs",
       name, import->alone, import->pairs, import->never, import->multi_gpu, import->no_rate,
       import->unconsolidated));
@@ -70,13 +71,13 @@ void note_gaps(const core::policy::KnowledgeGaps& gaps, bool colocation, bool en
   }
   if (!gaps.unknown_apps.empty()) {
     notes.info(fmt::format(
-        "the applications of {} jobs have no co-location measurements: {}; their slowdowns are "
+        "the applications of {} have no co-location measurements: {}; their slowdowns are "
         "predicted from utilisation, or pessimistically",
-        gaps.unknown_jobs, some_of(gaps.unknown_apps)));
+        base::counted(gaps.unknown_jobs, "job"), some_of(gaps.unknown_apps)));
   }
   if (gaps.unnamed_jobs > 0) {
-    notes.info(
-        fmt::format("{} jobs have no model, so no measurements apply to them", gaps.unnamed_jobs));
+    notes.info(base::counted(gaps.unnamed_jobs, "job has no model, so no measurements apply to it",
+                             "jobs have no model, so no measurements apply to them"));
   }
   if (colocation && !gaps.gpus_without_memory.empty()) {
     notes.warning(
@@ -85,15 +86,12 @@ void note_gaps(const core::policy::KnowledgeGaps& gaps, bool colocation, bool en
   }
   if (colocation && gaps.without_mem > 0) {
     notes.info(
-        fmt::format("the peak memory of {} jobs is unknown: they are not co-located where "
-                    "memory is checked",
-                    gaps.without_mem));
+        fmt::format("the peak memory of {} is unknown: no co-location where memory is checked",
+                    base::counted(gaps.without_mem, "job")));
   }
   if (energy && gaps.without_util > 0) {
-    notes.info(
-        fmt::format("the utilisation of {} jobs is unknown: their GPUs count as fully "
-                    "busy",
-                    gaps.without_util));
+    notes.info(fmt::format("the utilisation of {} is unknown: their GPUs count as fully busy",
+                           base::counted(gaps.without_util, "job")));
   }
 }
 

@@ -1,8 +1,9 @@
 #include "study/notes.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "base/counted.hpp"
 
 namespace goban::study {
 
@@ -20,40 +21,52 @@ std::vector<results::Note> read_notes(const history::ReadResult& read, const std
   }
   for (const std::string& text : read.notes) note(text);
   if (read.counts.cpu_jobs_left_out > 0) {
-    note(
-        fmt::format("{} jobs without GPUs are excluded (the cluster has no resource type for them)",
-                    read.counts.cpu_jobs_left_out));
+    note(fmt::format("{} excluded (the cluster has no resource type for them)",
+                     base::counted(read.counts.cpu_jobs_left_out, "job without GPUs is",
+                                   "jobs without GPUs are")));
   }
   if (read.counts.never_started > 0) {
-    note(fmt::format("{} jobs ended without starting and are excluded", read.counts.never_started));
+    note(base::counted(read.counts.never_started, "job ended without starting and is excluded",
+                       "jobs ended without starting and are excluded"));
   }
   if (read.counts.unfinished > 0) {
-    note(fmt::format("{} jobs were waiting or running when recorded and are excluded",
-                     read.counts.unfinished));
+    note(base::counted(read.counts.unfinished,
+                       "job was waiting or running when recorded and is excluded",
+                       "jobs were waiting or running when recorded and are excluded"));
   }
   if (read.counts.gpu_shares > 0) {
-    note(fmt::format("{} jobs requested a share of a GPU and get one GPU", read.counts.gpu_shares));
+    note(base::counted(read.counts.gpu_shares, "job requested a share of a GPU and gets one GPU",
+                       "jobs requested a share of a GPU and get one GPU"));
   }
   if (read.counts.impossible_deadlines > 0) {
     note(fmt::format("{} deadlines cannot be met even without waiting",
                      read.counts.impossible_deadlines));
   }
   if (read.rejected == 0) return notes;
-  std::string text = fmt::format("{} of {} records were rejected{}{}", read.rejected, read.records,
-                                 rejects.empty() ? "" : ", see ", rejects);
-  constexpr size_t kShown = 3;
-  for (size_t i = 0; i < std::min(kShown, read.first_rejections.size()); ++i) {
-    const history::Rejection& rejection = read.first_rejections[i];
-    text += fmt::format("\n  {}:{}: {}", path, rejection.line, rejection.reason);
-  }
-  notes.push_back({results::NoteLevel::Warning, std::move(text)});
+  notes.push_back(
+      {results::NoteLevel::Warning, site::records::rejections_text(read, path, rejects)});
   return notes;
 }
 
-std::vector<results::Note> study_notes(const InputFiles& files, const Inputs& inputs,
+std::vector<results::Note> study_notes(const StudyOptions& options, const Inputs& inputs,
                                        const std::vector<core::policy::Composition>& policies) {
+  const InputFiles& files = options.files;
+  const bool speeds_given = options.locality_penalty || !files.scores.empty() ||
+                            !files.penalties.empty() || !files.job_profiles.empty();
   std::vector<results::Note> notes = read_notes(inputs.jobs, files.jobs, files.rejects);
   for (const core::policy::Composition& c : policies) {
+    if (c.settings.ideal_speed && speeds_given) {
+      notes.push_back({results::NoteLevel::Info,
+                       fmt::format("{} runs every job at score 1 and locality penalty 1, whatever "
+                                   "scores and penalties are given",
+                                   c.name)});
+    }
+    if (c.preemption() == core::policy::Preemption::NonSticky && c.settings.round_s == 0) {
+      notes.push_back({results::NoteLevel::Warning,
+                       fmt::format("{} places all jobs again at every event, which costs restarts "
+                                   "and time; --round 360 gives it a quantum",
+                                   c.name)});
+    }
     const bool backfills = c.part(core::policy::PartKind::Select).needs_estimates;
     const bool has_limits = inputs.jobs.history.has_walltime_limits;
     if (!c.simulation_only() && (!backfills || has_limits)) continue;

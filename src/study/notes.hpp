@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "study/inputs.hpp"
+#include "study/study_options.hpp"
 
 namespace goban::study {
 
@@ -15,9 +16,9 @@ namespace goban::study {
                                                     const std::string& rejects);
 
 /// The same for the history of a study, with notes on policies that use information no live
-/// scheduler has, and on the site's knowledge.
+/// scheduler has, on options that a policy ignores, and on the site's knowledge.
 [[nodiscard]] std::vector<results::Note> study_notes(
-    const InputFiles& files, const Inputs& inputs,
+    const StudyOptions& options, const Inputs& inputs,
     const std::vector<core::policy::Composition>& policies);
 
 }  // namespace goban::study

@@ -19,6 +19,7 @@ RunPlan::RunPlan(const StudyOptions& options, const Inputs& inputs,
                   &penalties[i]};
     each.options.settings = policies[i].settings;
     each.options.checkpoint_interval_s = options.checkpoint_interval_s;
+    each.options.preemption_loses_work = options.preemption_loses_work;
     each.options.seed = options.seed;
     if (options.contention) {
       each.options.contention =
@@ -50,6 +51,20 @@ void FinishedRuns::watch(const StudyOptions& options, const Inputs& inputs,
     sharing.push_back(std::make_unique<results::SharingRecorder>(history.jobs.size(), observer));
     observer = sharing.back().get();
   }
+  if (options.start_forecasts) {
+    const bool can_forecast =
+        !run.composition.simulation_only() && run.composition.settings.round_s <= 0;
+    run.options.forecasts = true;
+    starts.push_back(can_forecast ? std::make_unique<simulator::StartObserver>(
+                                        history,
+                                        core::scheduler::AheadSite{.speed = run.speed,
+                                                                   .composition = &run.composition,
+                                                                   .knowledge = inputs.knowledge,
+                                                                   .seed = options.seed},
+                                        observer)
+                                  : nullptr);
+    if (can_forecast) observer = starts.back().get();
+  }
   if (inputs.knowledge == nullptr || inputs.knowledge->power.empty()) return;
   const bool orders_rests = run.composition.rests_nodes();
   energy.push_back(std::make_unique<results::EnergyRecorder>(
@@ -73,6 +88,7 @@ results::JobColumns FinishedRuns::measure(const StudyOptions& options, const Inp
         results::measure_service(history, result.simulation, columns.sharing,
                                  history.jobs.front().request.submit_ns + options.warmup_ns);
   }
+  if (!starts.empty() && starts[run] != nullptr) figures.starts = starts[run]->coverage();
   if (!energy.empty()) {
     columns.energy = &energy[run]->account();
     figures.energy = results::energy_metrics(*columns.energy, history.jobs.size());

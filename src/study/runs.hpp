@@ -11,6 +11,7 @@
 #include "study/results/sharing_recorder.hpp"
 #include "study/results/simulate_report.hpp"
 #include "study/simulator/batch.hpp"
+#include "study/simulator/start_observer.hpp"
 #include "study/study_options.hpp"
 
 namespace goban::study {
@@ -34,6 +35,9 @@ struct FinishedRuns {
   std::vector<simulator::BatchResult> simulated;
   std::vector<std::unique_ptr<results::EnergyRecorder>> energy;    ///< empty without a power model
   std::vector<std::unique_ptr<results::SharingRecorder>> sharing;  ///< empty if not requested
+
+  /// By run; null where nothing can be forecast. Empty if not requested.
+  std::vector<std::unique_ptr<simulator::StartObserver>> starts;
 
   /// Attaches the recorders that the metrics of the next run need; its own observer stays in place.
   void watch(const StudyOptions& options, const Inputs& inputs, simulator::BatchRun& run);

@@ -138,7 +138,8 @@ base::Status add_sizing(const Context& context, const SizingTarget& target,
   const auto trials = search(history, gpus, target, progress.cancel());
   if (!trials) return base::failure(trials.error());
   site::analysis::Table table = make_table(context, "sizing", kSection);
-  table.text = context.labels.with("text.sizing_model", 100 * target.share, target.wait_h, kPolicy);
+  table.text = table.counts + ". " +
+               context.labels.with("text.sizing_model", 100 * target.share, target.wait_h, kPolicy);
   table.columns = columns(context, {"nodes", "gpus"});
   table.columns.push_back(column(context, "mean_wait", "h"));
   table.columns.push_back(column(context, "target_wait", "h"));

@@ -78,7 +78,7 @@ Status finish_runs(const StudyOptions& options, const Inputs& inputs,
 
 Study::Study(StudyOptions options, std::vector<core::policy::Composition> policies, Inputs inputs)
     : options_(std::move(options)), policies_(std::move(policies)), inputs_(std::move(inputs)) {
-  notes_ = study_notes(options_.files, inputs_, policies_);
+  notes_ = study_notes(options_, inputs_, policies_);
 }
 
 Result<Study> Study::load(StudyOptions options, base::Progress& progress) {

@@ -25,11 +25,13 @@ struct StudyOptions {
   std::optional<double> contention;
   std::optional<double> uplink_ratio;
   double checkpoint_interval_s = 1800;
+  bool preemption_loses_work = false;
   double prediction_noise_pct = 0;
   uint64_t seed = 1;
   /// The policy that the site itself runs, to be compared with the recorded starts; "" = the first
   /// one.
   std::optional<std::string> backtest;
+  bool start_forecasts = false;  ///< judge forecasts of start times (StartObserver)
   base::TimeNs warmup_ns = 0;
   std::vector<std::string> arguments;  ///< those that affect decisions: see RunRecord
   std::string out;                     ///< folder of each run's files

@@ -1,9 +1,12 @@
 // A study as a function call: three jobs whose runs are computed by hand.
 #include "study/study.hpp"
 
+#include <array>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "site/series/test_folder.hpp"
+#include "base/random.hpp"
+#include "base/test_folder.hpp"
 #include "study/explain.hpp"
 #include "study/run_record.hpp"
 
@@ -37,11 +40,23 @@ struct StudyTest : testing::Test {
     return study->run(progress);
   }
 
-  site::series::TestFolder folder{"study"};
+  base::TestFolder folder{"study"};
   StudyOptions options;
   base::Progress progress;
   std::vector<results::Note> notes;
 };
+
+TEST_F(StudyTest, StrictReferencesKeepPenaltyOneWhateverIsGiven) {
+  options.files.cluster = "2x1";  // every job spans both nodes
+  options.policies = {"fifo-fungible-strict", "fifo+packed"};
+  options.locality_penalty = 2;
+  const auto comparison = run();
+  ASSERT_TRUE(comparison) << comparison.error().text();
+  EXPECT_DOUBLE_EQ(comparison->runs[0].avg_jct_s, (100.0 + 190 + 190) / 3);
+  EXPECT_GT(comparison->runs[1].avg_jct_s, comparison->runs[0].avg_jct_s);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_THAT(notes[0].text, HasSubstr("fifo-fungible-strict runs every job at score 1"));
+}
 
 TEST_F(StudyTest, ComparesPolicies) {
   const auto comparison = run();
@@ -57,6 +72,33 @@ TEST_F(StudyTest, ComparesPolicies) {
   EXPECT_EQ(progress.done, 6) << "jobs of both runs";
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_THAT(notes[0].text, HasSubstr("srtf+packed uses true durations"));
+}
+
+TEST_F(StudyTest, NoPolicyBeatsTheBound) {
+  options.policies = {"fifo+packed", "srtf+packed", "easy-backfill+packed", "las+pal",
+                      "srtf+skip+spread"};
+  options.files.cluster = "2x4";
+  base::Random random(11);
+  for (int round = 0; round < 12; ++round) {
+    std::string jobs = "job_id,submit_time,duration,num_gpus,user,model\n";
+    const uint64_t gap_s = 20 * static_cast<uint64_t>(round + 1);
+    for (uint64_t i = 0, at_s = 0; i < 120; ++i, at_s += random.below(gap_s)) {
+      const std::array<int, 5> gpus = {1, 1, 2, 4, 8};
+      jobs += fmt::format("{},{},{},{},u,\n", i, at_s, 1 + random.below(random.below(900) + 1),
+                          gpus[random.below(gpus.size())]);
+    }
+    options.files.jobs = folder.write("random.csv", jobs);
+    const auto comparison = run();
+    ASSERT_TRUE(comparison) << comparison.error().text();
+    ASSERT_TRUE(comparison->bounds);
+    EXPECT_GE(comparison->bounds->lower_s, comparison->bounds->no_wait_s);
+    for (const results::RunMetrics& each : comparison->runs) {
+      EXPECT_GE(each.avg_jct_s, comparison->bounds->lower_s - 1e-6) << each.policy << round;
+      EXPECT_LE(
+          results::gap_closed(each.avg_jct_s, comparison->runs[0].avg_jct_s, *comparison->bounds),
+          1 + 1e-9);
+    }
+  }
 }
 
 TEST_F(StudyTest, ComparesTheSitesPolicyWithItsRecord) {
@@ -125,7 +167,7 @@ TEST_F(StudyTest, RefusesWhatContradictsItself) {
   refused("given twice");
   options.policies = {"fifo+packed"};
   options.files.jobs = folder.write("none.csv", "job_id,submit_time,duration,num_gpus,user\n");
-  refused("no job is left");
+  refused("no jobs remain");
 }
 
 TEST_F(StudyTest, EndsWhenCancelled) {

@@ -13,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/json_fields.hpp"
+#include "base/time.hpp"
 #include "core/model/site_rules_file.hpp"
 #include "site/inputs/inputs.hpp"
 #include "site/store/job_store.hpp"
@@ -27,7 +28,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr base::TimeNs kDay = 86'400 * base::kSecond;
 constexpr int kNice = 10;  ///< lower priority than jobs and the daemon
 
 /// The recorded times as metrics of a replay. Null if the records have no start times.
@@ -100,14 +100,14 @@ Result<WhatIf::Question> WhatIf::parse(const std::string& text) const {
   return question;
 }
 
-Result<Inputs> WhatIf::load(const Question& question,
+Result<Inputs> WhatIf::load(const Question& question, const core::model::Cluster& cluster,
                             const core::knowledge::PmScores& scores) const {
   const base::TimeNs now = wall_clock ? wall_clock() : base::wall_ns();
   auto store = site::store::JobStore::open(site_.store, false);
   if (!store) return base::failure(store.error());
-  const auto span_ns = static_cast<base::TimeNs>(question.days * static_cast<double>(kDay));
+  const auto span_ns = static_cast<base::TimeNs>(question.days * static_cast<double>(base::kDay));
   history::ReadOptions options;
-  options.cluster = &site_.cluster;
+  options.cluster = &cluster;
   auto jobs = history::read_jobs(
       [&](site::records::RecordSink& sink) {
         return store->read({.from_ns = now - span_ns}, sink);
@@ -120,7 +120,7 @@ Result<Inputs> WhatIf::load(const Question& question,
         fmt::format("no job with GPUs submitted in the last {} days has finished", question.days),
         "request more days");
   }
-  Inputs inputs{site_.cluster, std::move(*jobs), scores, {}, {}, {}, {}, {}, {}};
+  Inputs inputs{cluster, std::move(*jobs), scores, {}, {}, {}, {}, {}, {}};
   InputFiles files;
   files.energy = site_.energy;
   files.colocation = site_.colocation;
@@ -137,7 +137,7 @@ Result<Inputs> WhatIf::load(const Question& question,
   return inputs;
 }
 
-Result<std::string> WhatIf::simulate(const Question& question,
+Result<std::string> WhatIf::simulate(const Question& question, const core::model::Cluster& cluster,
                                      const core::knowledge::PmScores& scores,
                                      const std::atomic<bool>& cancel) const {
   StudyOptions options;
@@ -147,7 +147,7 @@ Result<std::string> WhatIf::simulate(const Question& question,
   options.sharing.insert(options.sharing.end(), site_.sharing.begin(), site_.sharing.end());
   const auto policies = compositions(options);
   if (!policies) return base::failure(policies.error());
-  const auto inputs = load(question, scores);
+  const auto inputs = load(question, cluster, scores);
   if (!inputs) return base::failure(inputs.error());
   const core::model::JobHistory& history = inputs->jobs.history;
   RunPlan plan(options, *inputs, *policies, &cancel);
@@ -176,7 +176,7 @@ Result<std::string> WhatIf::simulate(const Question& question,
   return out.dump();
 }
 
-Result<std::string> WhatIf::answer(const std::string& question,
+Result<std::string> WhatIf::answer(const std::string& question, const core::model::Cluster& cluster,
                                    const core::knowledge::PmScores& scores) {
   const auto asked = parse(question);
   if (!asked) return base::failure(asked.error());
@@ -185,7 +185,7 @@ Result<std::string> WhatIf::answer(const std::string& question,
   auto answer = made.get_future();
   std::thread thread([&] {
     ::setpriority(PRIO_PROCESS, 0, kNice);  // applies to this thread only
-    made.set_value(simulate(*asked, scores, cancel));
+    made.set_value(simulate(*asked, cluster, scores, cancel));
   });
   using std::chrono::steady_clock;
   const auto end = steady_clock::now() + std::chrono::duration<double>(limits_.time_s);

@@ -16,7 +16,6 @@ namespace goban::study {
 
 /// The site whose jobs are replayed. Empty strings: not given.
 struct WhatIfSite {
-  core::model::Cluster cluster{};
   std::string store{};                 ///< history store
   std::string energy{};                ///< as in InputFiles
   std::string colocation{};            ///< as in InputFiles
@@ -39,10 +38,11 @@ class WhatIf {
   WhatIf& operator=(const WhatIf&) = delete;
 
   /// Returns the metrics of each policy of `{"policies": ["fifo", ...], "days": 7}`, next to those
-  /// that were recorded. `scores`: current PM scores of the cluster's GPUs. Callable from any
+  /// that were recorded. `cluster` and `scores`: the present ones. Callable from any
   /// thread, for one request at a time. Errors: BadData and Usage if the request is invalid, no job
   /// falls into that period or a policy cannot run here; Failed if it takes too long.
   [[nodiscard]] virtual base::Result<std::string> answer(const std::string& question,
+                                                         const core::model::Cluster& cluster,
                                                          const core::knowledge::PmScores& scores);
   /// Makes the request in progress end soon with Failed. Callable from any thread.
   void end() { ending_ = true; }
@@ -57,8 +57,10 @@ class WhatIf {
   };
   [[nodiscard]] base::Result<Question> parse(const std::string& text) const;
   [[nodiscard]] base::Result<Inputs> load(const Question& question,
+                                          const core::model::Cluster& cluster,
                                           const core::knowledge::PmScores& scores) const;
   [[nodiscard]] base::Result<std::string> simulate(const Question& question,
+                                                   const core::model::Cluster& cluster,
                                                    const core::knowledge::PmScores& scores,
                                                    const std::atomic<bool>& cancel) const;
 

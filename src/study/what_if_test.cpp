@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "base/time.hpp"
 #include "site/store/job_store.hpp"
 
 namespace goban::study {
@@ -15,7 +16,6 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-constexpr base::TimeNs kDay = 86'400 * base::kSecond;
 constexpr base::TimeNs kNow = 1'700'000'000 * base::kSecond;
 
 struct WhatIfTest : testing::Test {
@@ -29,7 +29,7 @@ struct WhatIfTest : testing::Test {
     placed.node.name = "n0";
     placed.node.num_gpus = 2;
     builder.add_node(std::move(placed));
-    site.cluster = builder.build().value();
+    cluster = builder.build().value();
   }
   ~WhatIfTest() override { std::filesystem::remove_all(folder); }
 
@@ -40,7 +40,7 @@ struct WhatIfTest : testing::Test {
     record.id = id;
     record.job_number = number;
     record.user = "ann";
-    record.submit_ns = kNow - static_cast<base::TimeNs>(days_ago * static_cast<double>(kDay));
+    record.submit_ns = kNow - static_cast<base::TimeNs>(days_ago * static_cast<double>(base::kDay));
     record.start_ns = record.submit_ns + base::from_seconds(wait_s);
     record.end_ns = record.start_ns + 100 * base::kSecond;
     record.state = site::records::RecordedState::Completed;
@@ -54,10 +54,11 @@ struct WhatIfTest : testing::Test {
   base::Result<std::string> ask(const std::string& question, WhatIfLimits limits = {}) {
     WhatIf what_if(site, limits);
     what_if.wall_clock = [] { return kNow; };
-    return what_if.answer(question, core::knowledge::PmScores::uniform(2));
+    return what_if.answer(question, cluster, core::knowledge::PmScores::uniform(2));
   }
 
   std::string folder;
+  core::model::Cluster cluster;
   WhatIfSite site;
 };
 
@@ -97,7 +98,7 @@ TEST_F(WhatIfTest, SharesAsTheDaemonDoes) {
   std::ofstream(site.colocation) << "gpu_type,members,slowdowns\nvirtual,a,\nvirtual,b,\n"
                                     "virtual,a + b,1.1 + 1.1\n";
   const auto wait_s = [&] {
-    const auto answer = ask(R"({"policies": ["fifo-packed"]})");
+    const auto answer = ask(R"({"policies": ["best-pair"]})");
     EXPECT_TRUE(answer) << answer.error().text();
     return answer ? json::parse(*answer)["policies"][1]["avg_wait_s"].get<double>() : -1;
   };

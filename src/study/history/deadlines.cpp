@@ -9,7 +9,7 @@
 #include "base/csv.hpp"
 #include "base/random.hpp"
 #include "base/text_file.hpp"
-#include "site/records/field_reader.hpp"
+#include "site/records/column_reader.hpp"
 
 namespace goban::study::history {
 namespace {
@@ -20,9 +20,9 @@ using base::TimeNs;
 constexpr TimeNs kNoDeadline = -1;
 constexpr TimeNs kNotSaid = -2;
 
-DeadlineCounts set_deadlines(core::model::JobHistory& history,
+DeadlineImport set_deadlines(core::model::JobHistory& history,
                              const std::vector<TimeNs>& deadlines) {
-  DeadlineCounts counts;
+  DeadlineImport counts;
   history.training.resize(history.jobs.size());
   for (size_t i = 0; i < deadlines.size(); ++i) {
     history.training[i].deadline_ns = deadlines[i];
@@ -35,13 +35,13 @@ DeadlineCounts set_deadlines(core::model::JobHistory& history,
 
 }  // namespace
 
-Result<DeadlineCounts> read_deadlines(const std::string& path, core::model::JobHistory& history) {
+Result<DeadlineImport> read_deadlines(const std::string& path, core::model::JobHistory& history) {
   const auto text = base::read_text_file(path);
   if (!text) return base::failure(text.error());
   return parse_deadlines(*text, base::input_name(path), history);
 }
 
-Result<DeadlineCounts> parse_deadlines(std::string_view text, const std::string& file,
+Result<DeadlineImport> parse_deadlines(std::string_view text, const std::string& file,
                                        core::model::JobHistory& history) {
   base::CsvReader csv(text, file);
   const auto job_column = csv.require("job");
@@ -55,11 +55,11 @@ Result<DeadlineCounts> parse_deadlines(std::string_view text, const std::string&
   std::unordered_map<std::string_view, size_t> jobs;
   for (size_t i = 0; i < history.jobs.size(); ++i) jobs.emplace(history.job_names[i], i);
   std::vector<TimeNs> deadlines(history.jobs.size(), kNotSaid);
-  DeadlineCounts counts;
+  DeadlineImport counts;
   while (csv.next()) {
     const std::string_view name = csv.field(*job_column);
     const std::array<std::string_view, 1> texts = {csv.field(*deadline_column)};
-    site::records::FieldReader fields(texts);
+    site::records::ColumnReader fields(texts);
     const TimeNs deadline_ns = texts[0].empty() ? kNoDeadline : fields.seconds(0, "deadline_s");
     if (!fields.problem().empty()) {
       base::Place place = csv.place(*deadline_column);
@@ -81,13 +81,13 @@ Result<DeadlineCounts> parse_deadlines(std::string_view text, const std::string&
   }
   if (auto status = csv.status(); !status) return base::failure(status.error());
   for (TimeNs& deadline : deadlines) deadline = std::max(deadline, kNoDeadline);
-  const DeadlineCounts set = set_deadlines(history, deadlines);
+  const DeadlineImport set = set_deadlines(history, deadlines);
   counts.jobs = set.jobs;
   counts.impossible = set.impossible;
   return counts;
 }
 
-DeadlineCounts draw_gavel_deadlines(core::model::JobHistory& history, uint64_t seed) {
+DeadlineImport draw_gavel_deadlines(core::model::JobHistory& history, uint64_t seed) {
   constexpr std::array kFactors = {1.2, 2.0, 10.0};
   constexpr uint64_t kStream =
       0x6465'6164'6c69'6e65;  // separates this random stream from others of the same seed

@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   goban::core::model::JobHistory history;
   for (const char* name : {"a", "b", "1"}) {
-    history.jobs.emplace_back().work_s = 10;
+    history.jobs.push_back({.request = {}, .work_s = 10});
     history.job_names.add(name);
   }
   const auto counts = goban::study::history::parse_deadlines(text, "fuzz.csv", history);

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 core::model::JobHistory three_jobs() {
   core::model::JobHistory history;
   for (const char* name : {"a", "b", "c"}) {
-    history.jobs.emplace_back().work_s = 100;
+    history.jobs.push_back({.request = {}, .work_s = 100});
     history.job_names.add(name);
   }
   return history;
@@ -57,10 +57,9 @@ TEST(Deadlines, ProblemsNamePlaceAndRemedy) {
 
 TEST(Deadlines, GavelsFactorsComeInThirds) {
   core::model::JobHistory history;
-  history.jobs.resize(3000);
-  for (core::model::Job& job : history.jobs) job.work_s = 50;
+  for (int i = 0; i < 3000; ++i) history.jobs.push_back({.request = {}, .work_s = 50});
   core::model::JobHistory again = history;
-  const DeadlineCounts counts = draw_gavel_deadlines(history, 7);
+  const DeadlineImport counts = draw_gavel_deadlines(history, 7);
   EXPECT_EQ(counts.jobs, 3000);
   EXPECT_EQ(counts.impossible, 0);
   std::array<int, 3> drawn{};

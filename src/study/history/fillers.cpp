@@ -5,7 +5,7 @@
 
 #include "base/csv.hpp"
 #include "base/text_file.hpp"
-#include "site/records/field_reader.hpp"
+#include "site/records/column_reader.hpp"
 
 namespace goban::study::history {
 
@@ -25,7 +25,7 @@ Result<FillerSource> FillerSource::parse(std::string_view text, const std::strin
   if (!k_column) return base::failure(k_column.error());
   const auto gap_column = csv.require("inter_arrival_s");
   if (!gap_column) return base::failure(gap_column.error());
-  // FieldReader names the field in its own messages.
+  // ColumnReader names the field in its own messages.
   const auto nameless = [&csv](size_t column) {
     base::Place place = csv.place(column);
     place.field.clear();
@@ -34,7 +34,7 @@ Result<FillerSource> FillerSource::parse(std::string_view text, const std::strin
   base::TimeNs since_last_ns = 0;
   while (csv.next()) {
     const std::array<std::string_view, 2> texts = {csv.field(*k_column), csv.field(*gap_column)};
-    site::records::FieldReader fields(texts);
+    site::records::ColumnReader fields(texts);
     const auto expected = static_cast<int64_t>(source.size());
     const int64_t k = fields.whole(0, "k", 0, INT64_MAX);
     if (fields.problem().empty() && k != expected) {

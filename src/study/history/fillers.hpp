@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "core/model/job.hpp"
+#include "core/model/job_history.hpp"
 
 namespace goban::study::history {
 

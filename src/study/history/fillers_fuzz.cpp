@@ -14,8 +14,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   goban::core::model::JobHistory history;
-  history.jobs.resize(3);
-  history.jobs.back().request.submit_ns = 5;
+  history.jobs.resize(2);
+  goban::core::model::Job last;
+  last.request.submit_ns = 5;
+  history.jobs.push_back(last);
   goban::base::TimeNs last_ns = 5;
   for (size_t k = 0; k < source->size(); ++k) {
     const auto job = source->job(k, history);

@@ -32,6 +32,10 @@ TEST(Swf, FieldsAndUnixStartTime) {
               swf_line("3", "30", "-1.0", "0", "4.0", "0", "0", "5") +
               swf_line("4", "40", "0", "1", "1", "1", "1", "-1"));
   EXPECT_EQ(result.format, "swf");
+  // Without comments, and with further columns of any kind.
+  std::string wide = swf_line("1", "10", "5", "60.5", "4", "8", "120", "1");
+  wide.insert(wide.find('\n'), " 17 a100 n[1-2]");
+  EXPECT_EQ(read_ok(wide).format, "swf");
   EXPECT_EQ(result.records, 4);
   EXPECT_THAT(reasons(result), ElementsAre());
   const core::model::JobHistory& history = result.history;

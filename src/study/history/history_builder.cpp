@@ -8,6 +8,7 @@
 
 #include "base/number.hpp"
 #include "core/knowledge/app_class.hpp"
+#include "site/records/record_check.hpp"
 
 namespace goban::study::history {
 namespace {
@@ -55,15 +56,15 @@ std::string list_resource_types(const Cluster& cluster) {
 
 /// Requests huge pages for the jobs: page faults of small pages cost as much as parsing. Advice to
 /// the kernel only; the result does not depend on it.
-void use_huge_pages(void* begin, size_t bytes) {
+void use_huge_pages(std::span<std::byte> memory) {
 #ifdef MADV_HUGEPAGE
   constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
-  const auto address = reinterpret_cast<uintptr_t>(begin);
+  const auto address = reinterpret_cast<uintptr_t>(memory.data());
   const uintptr_t first = (address + kHugePage - 1) / kHugePage * kHugePage;
-  const uintptr_t last = (address + bytes) / kHugePage * kHugePage;
+  const uintptr_t last = (address + memory.size()) / kHugePage * kHugePage;
   if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
 #else
-  (void)begin, (void)bytes;
+  (void)memory;
 #endif
 }
 
@@ -96,7 +97,7 @@ void HistoryBuilder::expect(size_t jobs) {
   const size_t mean_bytes = name_bytes / std::max<size_t>(1, history_.job_names.size());
   history_.job_names.reserve(jobs, jobs * (mean_bytes + kNameGrowth));
   history_.jobs.reserve(jobs);
-  use_huge_pages(history_.jobs.data(), history_.jobs.capacity() * sizeof(Job));
+  use_huge_pages(history_.jobs.reserved());
 }
 
 std::string HistoryBuilder::set_typed_resources(const AccountingRecord& record,
@@ -203,7 +204,7 @@ std::string HistoryBuilder::add_cpu_only(const AccountingRecord& record) {
   const int64_t tasks = std::max(1, record.array_tasks);
   const bool leave_out = cpu_types_.empty() && cpu_jobs_ == CpuJobs::LeaveOut;
   if (leave_out && !ids_.insert(record.id)) {
-    return fmt::format("job_id {} was used before", record.id);
+    return site::records::used_before(record.id);
   }
   if (leave_out) {
     counts_.cpu_jobs_left_out += tasks;
@@ -215,12 +216,8 @@ std::string HistoryBuilder::add_cpu_only(const AccountingRecord& record) {
 }
 
 std::string HistoryBuilder::add(const AccountingRecord& record) {
-  if (record.work_s > base::kMaxSeconds) return "the work is beyond 4.6e9 seconds";
-  if (record.start_ns >= 0 && record.start_ns < record.submit_ns) {
-    return "the job started before it was submitted";
-  }
-  if (record.end_ns >= 0 && record.end_ns < std::max(record.submit_ns, record.start_ns)) {
-    return "the job ended before it started";
+  if (std::string problem = site::records::problem_of_times(record); !problem.empty()) {
+    return problem;
   }
   if (record.num_gpus == 0 && record.resource_type.empty()) return add_cpu_only(record);
   std::string problem = add_job(record);
@@ -245,7 +242,7 @@ std::string HistoryBuilder::take(const AccountingRecord& record) {
   AccountingRecord full = record;
   if (record.submit_ns < 0) full.submit_ns = record.start_ns;
   if (full.submit_ns < 0) return "neither submit time nor start time is known";
-  if (record.work_s < 0) full.work_s = base::to_seconds(record.end_ns - record.start_ns);
+  if (record.work_s < 0) full.work_s = base::to_seconds(record.elapsed_ns());
   if (record.run > 0 || of_other_cluster) {
     run_id_ = record.id;
     if (of_other_cluster) run_id_ += fmt::format("@{}", record.cluster);
@@ -268,13 +265,14 @@ std::string HistoryBuilder::add_job(const AccountingRecord& record) {
   request.submit_ns = record.submit_ns;
   request.walltime_limit_ns = record.walltime_limit_ns;
   request.priority = record.priority;
+  request.stays = record.stays;
   if (std::string problem = set_resources(record, request); !problem.empty()) return problem;
 
   if (record.array_tasks == 0) {
     if (record.array_limit != 0) return "array_limit needs array_tasks";
-    if (!ids_.insert(record.id)) return fmt::format("job_id {} was used before", record.id);
+    if (!ids_.insert(record.id)) return site::records::used_before(record.id);
   } else if (ids_.contains(record.id)) {
-    return fmt::format("job_id {} was used before", record.id);
+    return site::records::used_before(record.id);
   }
   // From here on only conflicts of array tasks are rejected, so new names may be interned.
   request.model = core::model::ModelId(history_.models.intern(record.model));
@@ -323,7 +321,7 @@ core::model::JobHistory HistoryBuilder::finish() {
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::stable_sort(
       order, {}, [this](uint32_t index) { return history_.jobs[index].request.submit_ns; });
-  std::vector<Job> jobs;
+  core::model::JobList jobs;
   jobs.reserve(order.size());
   base::NameList names;
   for (const uint32_t index : order) {

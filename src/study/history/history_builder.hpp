@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/model/cluster.hpp"
-#include "core/model/job.hpp"
+#include "core/model/job_history.hpp"
 #include "site/records/accounting_record.hpp"
 #include "site/records/id_set.hpp"
 

@@ -25,7 +25,7 @@
 #include "base/result.hpp"
 #include "core/model/cluster.hpp"
 #include "core/model/event.hpp"
-#include "core/model/job.hpp"
+#include "core/model/job_history.hpp"
 
 namespace goban::study::history {
 

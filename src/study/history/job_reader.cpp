@@ -1,7 +1,5 @@
 #include "study/history/job_reader.hpp"
 
-#include "site/store/read_location.hpp"
-
 namespace goban::study::history {
 namespace {
 
@@ -35,14 +33,6 @@ Result<ReadResult> read_jobs(
     const ReadOptions& options) {
   HistoryBuilder builder(options.cluster, options.jobs_max, options.cpu_jobs);
   return finish(read(builder), builder);
-}
-
-Result<ReadResult> read_history(const std::string& location, const ReadOptions& options) {
-  return read_jobs(
-      [&](site::records::RecordSink& sink) {
-        return site::store::read_location(location, options, sink);
-      },
-      options);
 }
 
 }  // namespace goban::study::history

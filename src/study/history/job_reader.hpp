@@ -10,13 +10,11 @@
 #include "base/byte_source.hpp"
 #include "base/result.hpp"
 #include "core/model/cluster.hpp"
-#include "core/model/job.hpp"
+#include "core/model/job_history.hpp"
 #include "site/records/record_reader.hpp"
 #include "study/history/history_builder.hpp"
 
 namespace goban::study::history {
-
-using site::records::Rejection;
 
 struct ReadOptions : site::records::ReadOptions {
   const core::model::Cluster* cluster = nullptr;  ///< for limits and resource types; may be null

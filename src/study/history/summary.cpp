@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/date_time.hpp"
+#include "base/time.hpp"
 
 namespace goban::study::history {
 namespace {
@@ -65,19 +66,17 @@ Consumers consumers(const JobHistory& history, const base::NameTable& names, IdO
   return rank(std::move(shares));
 }
 
-void count_arrivals(const JobHistory& history, Summary& summary) {
-  constexpr int64_t kHour_ns = 3600 * base::kSecond;
-  constexpr int64_t kDay_ns = 24 * kHour_ns;
+void count_arrivals(const JobHistory& history, HistorySummary& summary) {
   constexpr int64_t kThursday = 3;  // 1970-01-01
   const int64_t first_day = summary.unix_times ? kThursday : 0;
   for (const Job& job : history.jobs) {
     const int64_t submit_ns = job.request.submit_ns;
-    ++summary.by_hour[static_cast<size_t>(submit_ns / kHour_ns % 24)];
-    ++summary.by_weekday[static_cast<size_t>((submit_ns / kDay_ns + first_day) % 7)];
+    ++summary.by_hour[static_cast<size_t>(submit_ns / base::kHour % 24)];
+    ++summary.by_weekday[static_cast<size_t>((submit_ns / base::kDay + first_day) % 7)];
   }
 }
 
-void measure_times(const JobHistory& history, Summary& summary) {
+void measure_times(const JobHistory& history, HistorySummary& summary) {
   const bool gpus_only = summary.cpu_jobs < summary.jobs;
   std::vector<double> durations_s;
   std::vector<double> waits_s;
@@ -95,16 +94,16 @@ void measure_times(const JobHistory& history, Summary& summary) {
       accuracies.push_back(job.work_s / limits_s.back());
     }
   }
-  summary.duration_s = distribution_of(std::move(durations_s));
-  summary.wait_s = distribution_of(std::move(waits_s));
-  summary.walltime_limit_s = distribution_of(std::move(limits_s));
-  summary.request_accuracy = distribution_of(std::move(accuracies));
+  summary.duration_s = quantiles_of(std::move(durations_s));
+  summary.wait_s = quantiles_of(std::move(waits_s));
+  summary.walltime_limit_s = quantiles_of(std::move(limits_s));
+  summary.request_accuracy = quantiles_of(std::move(accuracies));
 }
 
 }  // namespace
 
-Distribution distribution_of(std::vector<double> values) {
-  Distribution result;
+SampleQuantiles quantiles_of(std::vector<double> values) {
+  SampleQuantiles result;
   result.count = static_cast<int64_t>(values.size());
   if (values.empty()) return result;
   std::ranges::sort(values);
@@ -125,8 +124,8 @@ Distribution distribution_of(std::vector<double> values) {
   return result;
 }
 
-Summary summarise(const JobHistory& history) {
-  Summary summary;
+HistorySummary summarise(const JobHistory& history) {
+  HistorySummary summary;
   summary.jobs = static_cast<int64_t>(history.jobs.size());
   if (history.jobs.empty()) return summary;
   summary.first_submit_ns = history.jobs.front().request.submit_ns;

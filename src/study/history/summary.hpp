@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "core/model/job.hpp"
+#include "core/model/job_history.hpp"
 
 namespace goban::study::history {
 
-/// The quantiles of a Distribution, in percent.
+/// The quantiles of SampleQuantiles, in percent.
 inline constexpr std::array kQuantilesPercent = {0, 10, 25, 50, 75, 90, 99, 100};
 
 /// Statistics of a sample; quantiles between two values are interpolated linearly (type 7 of
 /// Hyndman and Fan, as in R and NumPy).
-struct Distribution {
+struct SampleQuantiles {
   int64_t count = 0;
   double mean = 0;
   double sd = 0;  ///< of a sample (n - 1); 0 for one value
@@ -46,7 +46,7 @@ struct SizeShare {
   double gpu_hours = 0;
 };
 
-struct Summary {
+struct HistorySummary {
   int64_t jobs = 0;
   int64_t cpu_jobs = 0;  ///< of these, without GPUs
   double gpu_hours = 0;
@@ -58,11 +58,11 @@ struct Summary {
   Consumers partitions;
   std::vector<SizeShare> sizes;  ///< by num_gpus
   /// Durations, waits and limits below are of the jobs with GPUs; of all jobs if none has any.
-  Distribution duration_s;
-  Distribution wait_s;                ///< of jobs whose start is recorded
+  SampleQuantiles duration_s;
+  SampleQuantiles wait_s;             ///< of jobs whose start is recorded
   std::array<int64_t, 6> ends{};      ///< by RecordedEnd
-  Distribution walltime_limit_s;      ///< of jobs with a limit
-  Distribution request_accuracy;      ///< duration / limit, of jobs with a limit
+  SampleQuantiles walltime_limit_s;   ///< of jobs with a limit
+  SampleQuantiles request_accuracy;   ///< duration / limit, of jobs with a limit
   std::array<int64_t, 24> by_hour{};  ///< submissions by hour of the day; UTC if unix_times
   /// By day of the week, Monday first; without unix_times by day of the history modulo 7.
   std::array<int64_t, 7> by_weekday{};
@@ -72,9 +72,9 @@ struct Summary {
 };
 
 /// Cost: one pass, and sorting of the durations.
-[[nodiscard]] Summary summarise(const core::model::JobHistory& history);
+[[nodiscard]] HistorySummary summarise(const core::model::JobHistory& history);
 
 /// Empty samples have count 0; all other members are 0.
-[[nodiscard]] Distribution distribution_of(std::vector<double> values);
+[[nodiscard]] SampleQuantiles quantiles_of(std::vector<double> values);
 
 }  // namespace goban::study::history

@@ -15,14 +15,14 @@ using testing::Pointwise;
 
 TEST(Distribution, QuantilesAreThoseOfNumPy) {
   // numpy.quantile([1, 2, 4, 8, 16], [0, .1, .25, .5, .75, .9, .99, 1])
-  const Distribution d = distribution_of({16, 1, 8, 2, 4});
+  const SampleQuantiles d = quantiles_of({16, 1, 8, 2, 4});
   EXPECT_EQ(d.count, 5);
   EXPECT_DOUBLE_EQ(d.mean, 6.2);
   EXPECT_NEAR(d.sd, 6.09918, 1e-5);  // statistics.stdev
   EXPECT_THAT(d.quantiles, Pointwise(testing::DoubleEq(),
                                      std::array{1.0, 1.4, 2.0, 4.0, 8.0, 12.8, 15.68, 16.0}));
-  EXPECT_EQ(distribution_of({}).count, 0);
-  const Distribution one = distribution_of({7});
+  EXPECT_EQ(quantiles_of({}).count, 0);
+  const SampleQuantiles one = quantiles_of({7});
   EXPECT_EQ(one.sd, 0);
   EXPECT_EQ(one.quantiles[0], 7);
   EXPECT_EQ(one.quantiles[7], 7);
@@ -40,7 +40,7 @@ TEST(Summary, ByHand) {
       "d,1600046800,60,0,cid,x,,,CANCELLED\n"
       "e,1600050000,0,1,,y,,,CANCELLED\n",
       options);
-  const Summary s = summarise(read.history);
+  const HistorySummary s = summarise(read.history);
   EXPECT_EQ(s.jobs, 5);
   EXPECT_EQ(s.cpu_jobs, 1);
   EXPECT_DOUBLE_EQ(s.gpu_hours, 10);  // 4 + 4 + 2
@@ -80,7 +80,7 @@ TEST(Summary, ByHand) {
 TEST(Summary, TimesFromAnyOriginAndOfCpuJobs) {
   ReadOptions options;
   options.cpu_jobs = CpuJobs::Keep;
-  const Summary s = summarise(
+  const HistorySummary s = summarise(
       read_ok("job_id,submit_time,duration,num_gpus,user\n1,90000,5,0,u\n2,90000,7,0,u\n", options)
           .history);
   EXPECT_FALSE(s.unix_times);
@@ -98,7 +98,7 @@ TEST(SummaryGolden, PhillyAttempts) {  // expected: Python's statistics module o
   if (!path) GTEST_SKIP() << path.error().text();
   const auto read = read_jobs(*path, {});
   ASSERT_TRUE(read);
-  const Summary s = summarise(read->history);
+  const HistorySummary s = summarise(read->history);
   EXPECT_THAT(s.duration_s.quantiles,
               Pointwise(DoubleNear(0.005), (std::array{1.0, 36.0, 72.0, 791.0, 3309.0, 20722.0,
                                                        513832.450, 5199751.0})));
@@ -118,7 +118,7 @@ TEST(SummaryGolden, ThetaGpuUsers) {  // expected: Python over the same file
   if (!path) GTEST_SKIP() << path.error().text();
   const auto read = read_jobs(*path, {});
   ASSERT_TRUE(read);
-  const Summary s = summarise(read->history);
+  const HistorySummary s = summarise(read->history);
   EXPECT_EQ(s.users.count, 52);
   EXPECT_NEAR(s.users.gini, 0.938087072, 1e-6);
   EXPECT_NEAR(s.users.top_6_percent_share, 0.884005134, 1e-6);

@@ -36,7 +36,7 @@ inline std::vector<std::string> names(const ReadResult& result) {
 /// `line: reason` of the rejected records.
 inline std::vector<std::string> reasons(const ReadResult& result) {
   std::vector<std::string> out;
-  for (const Rejection& r : result.first_rejections) {
+  for (const site::records::Rejection& r : result.first_rejections) {
     out.push_back(std::to_string(r.line) + ": " + r.reason);
   }
   return out;

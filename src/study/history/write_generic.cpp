@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/check.hpp"
 #include "base/csv.hpp"
@@ -34,19 +36,35 @@ struct Columns {
   bool resource_type = false, array = false, account = false, partition = false, qos = false;
   bool start = false, finish = false, end = false;
   bool batch_size = false, epochs = false, mem = false, util = false, deadline = false;
-  bool max_slowdown = false, max_wait = false, share = false;
+  bool max_slowdown = false, max_wait = false, share = false, preemptible = false;
 };
 
 bool has_names(const base::NameTable& names) {
   return names.size() > 1 || (names.size() == 1 && !names[0].empty());
 }
 
-bool class_differs(const JobHistory& history, const JobRequest& request) {
-  return request.app_class !=
-         core::knowledge::class_of_model(history.models[request.model.index()]);
+using RunTimes = std::function<Recorded(size_t)>;
+
+std::vector<core::model::AppClass> classes_of_models(const JobHistory& history) {
+  std::vector<core::model::AppClass> classes;
+  for (size_t i = 0; i < history.models.size(); ++i) {
+    classes.push_back(core::knowledge::class_of_model(history.models[i]));
+  }
+  return classes;
 }
 
-Columns columns_of(const JobHistory& history) {
+/// The names as fields of a CSV row, each with the comma in front of it.
+std::vector<std::string> as_fields(const base::NameTable& names) {
+  std::vector<std::string> fields;
+  for (size_t i = 0; i < names.size(); ++i) {
+    base::append_csv_field(fields.emplace_back(","), names[i]);
+  }
+  return fields;
+}
+
+/// `run`: null, or the times of a simulated run.
+Columns columns_of(const JobHistory& history, const RunTimes* run,
+                   std::span<const core::model::AppClass> classes) {
   Columns c;
   c.user = true;  // this column identifies the format
   c.model = has_names(history.models);
@@ -54,13 +72,16 @@ Columns columns_of(const JobHistory& history) {
   c.partition = has_names(history.partitions);
   c.qos = has_names(history.qos);
   c.walltime = history.has_walltime_limits;
-  c.array = !history.arrays.empty();
+  c.array = run == nullptr && !history.arrays.empty();
   for (const Job& job : history.jobs) {
-    c.app_class |= class_differs(history, job.request);
+    c.app_class |= job.request.app_class != classes[job.request.model.index()];
     c.priority |= job.request.priority != 0;
+    c.preemptible |= job.request.stays;
     c.resource_type |= job.request.resource_type.valid();
   }
-  for (const Recorded& recorded : history.recorded) {
+  const size_t recorded_jobs = run != nullptr ? history.jobs.size() : history.recorded.size();
+  for (size_t i = 0; i < recorded_jobs && !(c.start && c.finish && c.end); ++i) {
+    const Recorded recorded = run != nullptr ? (*run)(i) : history.recorded[i];
     c.start |= recorded.start_ns >= 0;
     c.finish |= recorded.finish_ns >= 0;
     c.end |= recorded.end != RecordedEnd::Unknown;
@@ -87,6 +108,7 @@ std::string header_line(const Columns& c) {
   add(c.model, "model");
   add(c.app_class, "class");
   add(c.priority, "priority");
+  add(c.preemptible, "preemptible");
   add(c.walltime, "walltime_s");
   add(c.resource_type, "resource_type");
   add(c.resource_type, "instances");
@@ -111,17 +133,27 @@ std::string header_line(const Columns& c) {
 
 class Writer {
  public:
-  Writer(const JobHistory& history, const core::model::Cluster* cluster)
-      : history_(history), cluster_(cluster), columns_(columns_of(history)) {}
+  Writer(const JobHistory& history, const core::model::Cluster* cluster, const RunTimes* run)
+      : history_(history),
+        cluster_(cluster),
+        run_(run),
+        classes_(classes_of_models(history)),
+        users_(as_fields(history.users)),
+        models_(as_fields(history.models)),
+        columns_(columns_of(history, run, classes_)) {}
 
   [[nodiscard]] const Columns& columns() const { return columns_; }
+  /// Its tasks share one record.
+  [[nodiscard]] bool is_array(const JobRequest& request) const {
+    return run_ == nullptr && request.array.valid();
+  }
 
   /// Writes one record; it stands for `tasks` jobs from `first` on if these are an array.
   void append(std::string& out, size_t first, int64_t tasks) const {
     const Job& job = history_.jobs[first];
     const JobRequest& request = job.request;
     std::string_view id = history_.job_names[first];
-    if (request.array.valid()) id.remove_suffix(2);  // _0
+    if (is_array(request)) id.remove_suffix(2);  // _0
     base::append_csv_field(out, id);
     out += ',';
     base::append_seconds(out, request.submit_ns);
@@ -129,13 +161,13 @@ class Writer {
     append_number(out, job.work_s);
     out += ',';
     append_number(out, int64_t{request.num_gpus});
-    append_name(out, columns_.user, history_.users[request.user.index()]);
-    append_name(out, columns_.model, history_.models[request.model.index()]);
+    if (columns_.user) out += users_[request.user.index()];
+    if (columns_.model) out += models_[request.model.index()];
     append_request(out, request, tasks);
     append_name(out, columns_.account, history_.accounts[request.account.index()]);
     append_name(out, columns_.partition, history_.partitions[request.partition.index()]);
     append_name(out, columns_.qos, history_.qos[request.qos.index()]);
-    const Recorded recorded = history_.recorded.empty() ? Recorded{} : history_.recorded[first];
+    const Recorded recorded = recorded_of(first);
     append_time(out, columns_.start, recorded.start_ns);
     append_time(out, columns_.finish, recorded.finish_ns);
     append_name(out, columns_.end, kEndWords[static_cast<size_t>(recorded.end)]);
@@ -181,10 +213,11 @@ class Writer {
   }
 
   void append_request(std::string& out, const JobRequest& request, int64_t tasks) const {
-    const bool named = class_differs(history_, request);
+    const bool named = request.app_class != classes_[request.model.index()];
     append_name(out, columns_.app_class,
                 named ? std::string(1, request.app_class.letter()) : std::string());
     append_if_any(out, columns_.priority, request.priority);
+    append_name(out, columns_.preemptible, request.stays ? "no" : "yes");
     append_time(out, columns_.walltime,
                 request.walltime_limit_ns > 0 ? request.walltime_limit_ns : -1);
     if (columns_.resource_type) {
@@ -193,29 +226,36 @@ class Writer {
       append_name(out, true, typed ? cluster_->resource_type(request.resource_type).name : "");
       append_if_any(out, true, typed ? request.instances : 0);
     }
-    const bool array = request.array.valid();
+    const bool array = is_array(request);
     append_if_any(out, columns_.array, array ? tasks : 0);
     append_if_any(out, columns_.array,
                   array ? history_.arrays[request.array.index()].max_running : 0);
   }
 
+  [[nodiscard]] Recorded recorded_of(size_t job) const {
+    if (run_ != nullptr) return (*run_)(job);
+    return history_.recorded.empty() ? Recorded{} : history_.recorded[job];
+  }
+
   const JobHistory& history_;
   const core::model::Cluster* cluster_;
+  const RunTimes* run_;
+  std::vector<core::model::AppClass> classes_;  ///< by model
+  std::vector<std::string> users_;              ///< as_fields(), as are models_
+  std::vector<std::string> models_;
   Columns columns_;
 };
 
-}  // namespace
-
-void write_generic(const JobHistory& history, const core::model::Cluster* cluster,
-                   const std::function<void(std::string_view)>& sink) {
+void write(const JobHistory& history, const Writer& writer,
+           const std::function<void(std::string_view)>& sink) {
   constexpr size_t kPiece = size_t{1} << 20;
-  const Writer writer(history, cluster);
   std::string out = header_line(writer.columns());
-  const std::vector<Job>& jobs = history.jobs;
+  const core::model::JobList& jobs = history.jobs;
   for (size_t first = 0; first < jobs.size();) {
     const core::model::ArrayId array = jobs[first].request.array;
+    const bool is_array = writer.is_array(jobs[first].request);
     size_t end = first + 1;  // the tasks of an array are contiguous: they have one submit time
-    while (array.valid() && end < jobs.size() && jobs[end].request.array == array) ++end;
+    while (is_array && end < jobs.size() && jobs[end].request.array == array) ++end;
     writer.append(out, first, static_cast<int64_t>(end - first));
     first = end;
     if (out.size() >= kPiece) {
@@ -224,6 +264,18 @@ void write_generic(const JobHistory& history, const core::model::Cluster* cluste
     }
   }
   sink(out);
+}
+
+}  // namespace
+
+void write_generic(const JobHistory& history, const core::model::Cluster* cluster,
+                   const std::function<void(std::string_view)>& sink) {
+  write(history, Writer(history, cluster, nullptr), sink);
+}
+
+void write_run(const JobHistory& history, const core::model::Cluster* cluster,
+               const RunTimes& recorded, const std::function<void(std::string_view)>& sink) {
+  write(history, Writer(history, cluster, &recorded), sink);
 }
 
 }  // namespace goban::study::history

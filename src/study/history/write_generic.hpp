@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/model/cluster.hpp"
-#include "core/model/job.hpp"
+#include "core/model/job_history.hpp"
 
 namespace goban::study::history {
 
@@ -15,5 +15,11 @@ namespace goban::study::history {
 /// the history was read; needed only if jobs have resource types.
 void write_generic(const core::model::JobHistory& history, const core::model::Cluster* cluster,
                    const std::function<void(std::string_view)>& sink);
+
+/// The same with the times of a simulated run, `recorded(job index)`, in place of the recorded
+/// ones. The tasks of arrays are jobs of their own, as each has its own times.
+void write_run(const core::model::JobHistory& history, const core::model::Cluster* cluster,
+               const std::function<core::model::Recorded(size_t)>& recorded,
+               const std::function<void(std::string_view)>& sink);
 
 }  // namespace goban::study::history

@@ -73,6 +73,19 @@ TEST(WriteGeneric, EveryColumnComesBack) {
   expect_equal(first.history, read_ok(out, options).history);
 }
 
+TEST(WriteGeneric, JobsThatMustNotBePreemptedComeBack) {
+  const std::string text =
+      "job_id,submit_time,duration,num_gpus,user,preemptible\n"
+      "1,0,5,1,u,yes\n"
+      "2,1,5,1,u,no\n";
+  const ReadResult read = read_ok(text);
+  EXPECT_FALSE(read.history.jobs[0].request.stays);
+  EXPECT_TRUE(read.history.jobs[1].request.stays);
+  EXPECT_EQ(written(read.history), text);
+  const std::string plain = "job_id,submit_time,duration,num_gpus,user\n1,0,5,1,u\n";
+  EXPECT_EQ(written(read_ok(plain).history), plain);
+}
+
 TEST(WriteGeneric, TrainingFactsComeBack) {
   const std::string text =
       "job_id,submit_time,duration,num_gpus,user,batch_size,epochs,gpu_mem_bytes,gpu_util_pct,"

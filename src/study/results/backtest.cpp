@@ -6,11 +6,10 @@
 #include <numeric>
 
 #include "base/random.hpp"
+#include "base/time.hpp"
 
 namespace goban::study::results {
 namespace {
-
-constexpr base::TimeNs kDay = 86'400 * base::kSecond;
 
 /// One compared job.
 struct Pair {
@@ -77,7 +76,7 @@ std::vector<Pair> pairs_of(const core::model::JobHistory& history,
 std::vector<DaySums> days_of(const std::vector<Pair>& pairs) {
   std::map<base::TimeNs, DaySums> days;
   for (const Pair& pair : pairs) {
-    days[(pair.submit_ns - pairs.front().submit_ns) / kDay] +=
+    days[(pair.submit_ns - pairs.front().submit_ns) / base::kDay] +=
         {pair.recorded_wait_s, pair.simulated_wait_s, pair.recorded_jct_s, pair.simulated_jct_s};
   }
   std::vector<DaySums> sums;

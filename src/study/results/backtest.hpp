@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/model/job_history.hpp"
 #include "study/results/run_metrics.hpp"
 #include "study/simulator/simulation.hpp"
 

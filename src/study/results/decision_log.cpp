@@ -1,5 +1,7 @@
 #include "study/results/decision_log.hpp"
 
+#include <unordered_set>
+
 #include "base/number.hpp"
 
 namespace goban::study::results {
@@ -29,6 +31,19 @@ void append_placed(std::string& out, const core::scheduler::Decision& decision,
     out += "]]";
   }
   out += ']';
+}
+
+/// Jobs that were placed on the GPUs on which they ran, so that nothing changed for them.
+std::vector<core::model::JobId> undisturbed(const core::scheduler::Decision& decision) {
+  std::unordered_set<core::model::JobId> started;
+  for (const core::model::Action& action : decision.actions) {
+    if (action.kind == core::model::ActionKind::Start) started.insert(action.job);
+  }
+  std::vector<core::model::JobId> kept;
+  for (const core::model::JobId job : decision.placed) {
+    if (!started.contains(job)) kept.push_back(job);
+  }
+  return kept;
 }
 
 }  // namespace
@@ -64,6 +79,13 @@ void DecisionLog::decided(const core::scheduler::Decision& decision,
   }
   body += ',';
   append_jobs(body, decision.terminated);
+  if (core.policies().preemption == core::policy::Preemption::NonSticky &&
+      !core.policies().evict_in_vain) {
+    body += ',';
+    append_jobs(body, undisturbed(decision));
+    idle_body_ += ',';
+    append_jobs(idle_body_, decision.placed);
+  }
   write_line(decision.at_ns, body);
 }
 

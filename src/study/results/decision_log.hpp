@@ -12,7 +12,9 @@ namespace goban::study::results {
 
 /// Writes [time_s, [[job, [gpu ids]], ...], [terminated jobs]] for every decision. With rounds, the
 /// lines of skipped rounds, in which nothing could change, are written as well. Job ids are the
-/// numbers of the history: 0, 1, ... in submit order, then the fillers.
+/// numbers of the history: 0, 1, ... in submit order, then the fillers. Non-sticky policies place
+/// all jobs again: their lines have a fourth element, the listed jobs that kept the GPUs on which
+/// they ran and were not disturbed. The artifact's presets omit it, as the artifact does.
 class DecisionLog final : public simulator::Observer {
  public:
   DecisionLog(base::OutputFile file, base::TimeNs round_ns)

@@ -6,7 +6,7 @@
 
 namespace goban::study::results {
 
-Distribution distribution(std::vector<std::vector<double>> runs, size_t points) {
+CumulativeShares cumulative_shares(std::vector<std::vector<double>> runs, size_t points) {
   double least = std::numeric_limits<double>::infinity();
   double most = 1;
   for (std::vector<double>& values : runs) {
@@ -16,7 +16,7 @@ Distribution distribution(std::vector<std::vector<double>> runs, size_t points) 
     most = std::max(most, values.back());
   }
   least = std::clamp(least, 1.0, most);
-  Distribution result;
+  CumulativeShares result;
   result.shares.resize(runs.size());
   for (size_t i = 0; i < points; ++i) {
     const double part = points > 1 ? static_cast<double>(i) / static_cast<double>(points - 1) : 1;

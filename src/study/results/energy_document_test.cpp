@@ -177,7 +177,7 @@ TEST_F(EnergyDocumentTest, MatrixTellsWhoMet) {
   rows_ = heat_rows(cluster_, 16);
   know(kMeasured, false);
   run("fifo+packed");
-  run("fifo-packed");
+  run("best-pair");
   const json type = json::parse(colocation_json(input_))["gpu_types"][0];
   EXPECT_EQ(type["together_h"][0], column(std::vector<float>(9))) << "one after the other";
   // a is alone for 10 s and then slowed by 1.25 until it ends, on 4 GPUs.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/knowledge/energy/energy_meter.hpp"
+#include "core/model/job_history.hpp"
 #include "core/policy/knowledge.hpp"
 #include "study/results/time_bins.hpp"
 #include "study/simulator/simulation.hpp"

@@ -39,7 +39,7 @@ TEST(EnergySharingProperty, JobsIdleAndTransitionsAreTheCluster) {
       RC_ASSERT(std::abs(parts_j - totals.cluster_j) <= 1e-9 * std::max(1.0, totals.cluster_j));
     }
     for (size_t i = 0; i < run.history.jobs.size(); ++i) RC_ASSERT(account.job_j[i] > 0);
-    for (const simulator::JobOutcome& outcome : result->outcomes) seen.shared += outcome.shared;
+    for (const simulator::SharedOutcome& each : result->shared) seen.shared += each.shared;
   }));
   EXPECT_GT(seen.shared, 0);
   EXPECT_GT(seen.rests, 0);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/number.hpp"
 #include "study/results/explain_words.hpp"
 
@@ -88,8 +89,9 @@ class Teller {
       case WaitCause::NotWaiting:
         return "";
       case WaitCause::ArrayLimit:
-        return fmt::format("its array was at its limit of {} running tasks",
-                           history_.arrays[request_.array.index()].max_running);
+        return fmt::format(
+            "its array was at its limit of {}",
+            base::counted(history_.arrays[request_.array.index()].max_running, "running task"));
       case WaitCause::AccountLimit:
         return account_text();
       case WaitCause::NoFreeGpus:
@@ -187,9 +189,9 @@ class Teller {
         cluster_.levels()[launch.span_level].name, launch.score, request_.app_class.letter(),
         launch.penalty, launch.score * launch.penalty);
     if (launch.entries.empty()) {
-      out_ += fmt::format("  {} chose among {} free GPUs, at most {} on one node.\n",
+      out_ += fmt::format("  {} chose among {}, at most {} on one node.\n",
                           composition_.part(core::policy::PartKind::Placement).name,
-                          launch.free_gpus, launch.one_node_free);
+                          base::counted(launch.free_gpus, "free GPU"), launch.one_node_free);
       return;
     }
     tell_entries(launch);
@@ -200,16 +202,16 @@ class Teller {
     const int32_t wanted = wanted_gpus();
     if (chosen == nullptr) {
       out_ += fmt::format(
-          "  A job of {} is placed by score alone: the best bins among {} free GPUs; the worst it "
-          "got is bin {:.4g}.\n",
-          wanted == 1 ? "one GPU" : "more GPUs than a node has", launch.free_gpus,
-          launch.allocation.reason.bin_value);
+          "  A job of {} is placed by score alone: the best bins among {}; the worst it got is bin "
+          "{:.4g}.\n",
+          wanted == 1 ? "one GPU" : "more GPUs than a node has",
+          base::counted(launch.free_gpus, "free GPU"), launch.allocation.reason.bin_value);
       return;
     }
-    out_ +=
-        fmt::format("  Entries of the L x V matrix in the order {} tries them ({} GPUs free{}):\n",
-                    composition_.part(core::policy::PartKind::Placement).name, launch.free_gpus,
-                    request_.resource_type.valid() ? ", for one instance" : "");
+    out_ += fmt::format("  Entries of the L x V matrix in the order {} tries them ({} free{}):\n",
+                        composition_.part(core::policy::PartKind::Placement).name,
+                        base::counted(launch.free_gpus, "GPU"),
+                        request_.resource_type.valid() ? ", for one instance" : "");
     out_ += "    level      bin    penalty  product  free in one domain\n";
     for (const core::policy::PalEntry& entry : launch.entries) {
       const char* verdict = "would fit, at a higher cost";
@@ -239,21 +241,20 @@ class Teller {
     for (const WaitSpan& span : story_.waits) waited += span.to_ns - span.from_ns;
     out_ += fmt::format(
         "{} at {}: {} after its submission, of which it waited {}.\n",
-        story_.end == simulator::JobEnd::TimedOut ? "It was killed at its walltime limit"
-                                                  : "It finished",
+        story_.end == simulator::JobEnd::TimedOut    ? "It was killed at its walltime limit"
+        : story_.end == simulator::JobEnd::Cancelled ? "It was cancelled"
+                                                     : "It finished",
         at(story_.finish_ns), at(story_.finish_ns - request_.submit_ns), at(waited));
   }
 
-  [[nodiscard]] std::string gpus() const {
-    return fmt::format("{} GPU{}", request_.num_gpus, request_.num_gpus == 1 ? "" : "s");
-  }
+  [[nodiscard]] std::string gpus() const { return base::counted(request_.num_gpus, "GPU"); }
   [[nodiscard]] std::string name(core::model::JobId job) const { return job_name(history_, job); }
 
   const core::model::JobHistory& history_;
   const core::model::Cluster& cluster_;
   const core::policy::Composition& composition_;
   core::model::JobId job_;
-  const core::model::JobRequest& request_;
+  core::model::JobRequest request_;
   const simulator::JobStory& story_;
   std::string out_;
 };

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "core/model/job_history.hpp"
 #include "study/simulator/explainer.hpp"
 
 namespace goban::study::results {

@@ -85,8 +85,4 @@ const core::policy::PalEntry* chosen_entry(const simulator::Launch& launch) {
   return found == launch.entries.end() ? nullptr : &*found;
 }
 
-bool is_pal(const core::policy::Composition& composition) {
-  return core::policy::pal_options(composition.part(core::policy::PartKind::Placement)).has_value();
-}
-
 }  // namespace goban::study::results

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/job_history.hpp"
 #include "study/results/explain_text.hpp"
 
 namespace goban::study::results {
@@ -21,7 +22,5 @@ namespace goban::study::results {
 [[nodiscard]] const char* cause_key(core::scheduler::WaitCause cause);
 /// The entry chosen for a launch: that of its reason, or null.
 [[nodiscard]] const core::policy::PalEntry* chosen_entry(const simulator::Launch& launch);
-/// Whether the placement policy is PAL, which weighs topology levels against scores.
-[[nodiscard]] bool is_pal(const core::policy::Composition& composition);
 
 }  // namespace goban::study::results

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "base/csv.hpp"
 #include "base/number.hpp"
 #include "base/output_file.hpp"
+#include "base/sheet_field.hpp"
 
 namespace goban::study::results {
 namespace {
@@ -43,7 +43,7 @@ base::Status write_failures_csv(const std::string& path, const JobHistory& histo
     for (const std::string_view field :
          {std::string_view(job), model, std::string_view(jobs), std::string_view(models)}) {
       out += ',';
-      base::append_csv_field(out, field);
+      base::append_sheet_field(out, field);
     }
     out += each.out_of_memory ? ",yes\n" : ",no\n";
   }

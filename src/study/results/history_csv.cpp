@@ -10,19 +10,16 @@ base::Status write_history_csv(const std::string& path, const core::model::JobHi
                                const simulator::SimulationResult& result) {
   auto file = base::OutputFile::create(path);
   if (!file) return base::failure(file.error());
-  core::model::JobHistory run = history;
-  run.arrays.clear();
-  run.recorded.clear();
-  for (size_t i = 0; i < run.jobs.size(); ++i) {
-    const simulator::JobOutcome& outcome = result.outcomes[i];
-    run.jobs[i].request.array = {};
-    run.recorded.push_back({.start_ns = outcome.start_ns,
-                            .finish_ns = outcome.finish_ns,
-                            .end = outcome.end == simulator::JobEnd::TimedOut
-                                       ? core::model::RecordedEnd::TimedOut
-                                       : core::model::RecordedEnd::Completed});
-  }
-  history::write_generic(run, &cluster, [&file](std::string_view text) {
+  const auto times = [&result](size_t job) {
+    const simulator::JobOutcome& outcome = result.outcomes[job];
+    using core::model::RecordedEnd;
+    auto end = RecordedEnd::Completed;
+    if (outcome.end == simulator::JobEnd::TimedOut) end = RecordedEnd::TimedOut;
+    if (outcome.end == simulator::JobEnd::Cancelled) end = RecordedEnd::Cancelled;
+    return core::model::Recorded{
+        .start_ns = outcome.start_ns, .finish_ns = outcome.finish_ns, .end = end};
+  };
+  history::write_run(history, &cluster, times, [&file](std::string_view text) {
     file->buffer() += text;
     file->write_out();
   });

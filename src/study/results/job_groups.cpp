@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <map>
-#include <span>
+#include <ranges>
 
 namespace goban::study::results {
 
@@ -17,17 +17,17 @@ JobGrouping group(std::string by, const core::model::JobHistory& history, base::
   JobGrouping grouping;
   grouping.by = std::move(by);
   grouping.first_counted = first_counted(history, warmup_ns);
-  const auto counted = std::span(history.jobs).subspan(grouping.first_counted);
+  const auto counted = std::views::iota(grouping.first_counted, history.jobs.size());
   std::map<uint32_t, uint32_t> number;
-  for (const core::model::Job& job : counted) number[key(job.request)] = 0;
+  for (const size_t job : counted) number[key(history.jobs[job].request)] = 0;
   for (auto& [k, index] : number) {
     index = static_cast<uint32_t>(grouping.names.size());
     grouping.names.push_back(name(k));
   }
   grouping.jobs.resize(number.size());
   grouping.of_job.reserve(counted.size());
-  for (const core::model::Job& job : counted) {
-    grouping.of_job.push_back(number[key(job.request)]);
+  for (const size_t job : counted) {
+    grouping.of_job.push_back(number[key(history.jobs[job].request)]);
     ++grouping.jobs[grouping.of_job.back()];
   }
   return grouping;
@@ -38,9 +38,9 @@ JobGrouping group(std::string by, const core::model::JobHistory& history, base::
 size_t first_counted(const core::model::JobHistory& history, base::TimeNs warmup_ns) {
   if (history.jobs.empty()) return 0;
   const base::TimeNs from = history.jobs.front().request.submit_ns + warmup_ns;
-  const auto first = std::ranges::lower_bound(
-      history.jobs, from, {}, [](const core::model::Job& job) { return job.request.submit_ns; });
-  return static_cast<size_t>(first - history.jobs.begin());
+  return *std::ranges::lower_bound(
+      std::views::iota(size_t{0}, history.jobs.size()), from, {},
+      [&history](size_t job) { return history.jobs[job].request.submit_ns; });
 }
 
 JobGrouping group_by_class(const core::model::JobHistory& history, base::TimeNs warmup_ns) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/job_history.hpp"
 #include "study/simulator/simulation.hpp"
 
 namespace goban::study::results {

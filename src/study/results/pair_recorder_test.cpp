@@ -63,7 +63,7 @@ TEST_F(PairRecorderTest, CountsWhileBothAreThere) {
   add(0, 100, 2, "a");
   add(10, 100, 2, "b");
   // Alone for 10 s, then at 1 / 1.25: a ends at 10 + 90 x 1.25.
-  const auto together_s = simulate("1x2:V100", "fifo-packed");
+  const auto together_s = simulate("1x2:V100", "best-pair");
   EXPECT_THAT(together_s,
               ElementsAre(Pair(PairRecorder::Pair(0, a_, b_), DoubleNear(2 * 112.5, 1e-6))));
 }
@@ -71,14 +71,14 @@ TEST_F(PairRecorderTest, CountsWhileBothAreThere) {
 TEST_F(PairRecorderTest, NobodyMeetsOnGpusOfTheirOwn) {
   add(0, 100, 1, "a");
   add(0, 100, 1, "b");
-  EXPECT_THAT(simulate("1x2:V100", "fifo-packed"), IsEmpty());
+  EXPECT_THAT(simulate("1x2:V100", "best-pair"), IsEmpty());
   EXPECT_THAT(simulate("1x1:V100", "fifo+packed"), IsEmpty()) << "one after the other";
 }
 
 TEST_F(PairRecorderTest, LeavesOutJobsWithoutAnApplication) {
   add(0, 100, 1, "");
   add(0, 100, 1, "a");
-  EXPECT_THAT(simulate("1x1:V100", "fifo-packed"), IsEmpty());
+  EXPECT_THAT(simulate("1x1:V100", "best-pair"), IsEmpty());
 }
 
 }  // namespace

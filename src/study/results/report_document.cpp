@@ -81,7 +81,7 @@ std::string distribution_json(const ReportInput& input, bool wait) {
       seconds.push_back(base::to_seconds(wait ? jct_ns - outcome.held_ns : jct_ns));
     }
   }
-  const Distribution d = distribution(std::move(values), kDistributionPoints);
+  const CumulativeShares d = cumulative_shares(std::move(values), kDistributionPoints);
   return fmt::format("{{\"at_s\": {},\n\"shares\": {}}}", float_column(d.at),
                      site::page::json_list(
                          d.shares, [](const auto& shares) { return float_column(shares); }, ",\n"));

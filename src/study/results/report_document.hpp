@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/job_history.hpp"
 #include "core/policy/knowledge.hpp"
 #include "study/results/energy_recorder.hpp"
 #include "study/results/note.hpp"

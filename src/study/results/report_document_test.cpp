@@ -56,7 +56,7 @@ TEST(Column, DeltasOfRisingValues) {
 }
 
 TEST(Distribution, CountsValuesUpToEachPoint) {
-  const Distribution d = distribution({{0, 0, 10, 1000}, {100}, {}}, 4);
+  const CumulativeShares d = cumulative_shares({{0, 0, 10, 1000}, {100}, {}}, 4);
   EXPECT_THAT(d.at, ElementsAre(testing::FloatEq(1), testing::FloatEq(10), testing::FloatEq(100),
                                 testing::FloatEq(1000)));
   EXPECT_THAT(d.shares[0], ElementsAre(0.5, 0.75, 0.75, 1));

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "core/model/job_history.hpp"
 #include "study/results/account_metrics.hpp"
 #include "study/results/service_metrics.hpp"
 #include "study/simulator/simulation.hpp"
+#include "study/simulator/start_observer.hpp"
 
 namespace goban::study::results {
 
@@ -35,8 +37,9 @@ struct RunMetrics {
   double gpu_hours_lost = 0;        ///< work lost to node failures
   double gpu_hours_restarting = 0;  ///< held without progress: restart costs
   AccountMetrics worst_account;     ///< highest average slowdown; without a name if there is none
-  std::optional<EnergyMetrics> energy;    ///< only with a power model
-  std::optional<ServiceMetrics> service;  ///< only if requested
+  std::optional<EnergyMetrics> energy;             ///< only with a power model
+  std::optional<ServiceMetrics> service;           ///< only if requested
+  std::optional<simulator::StartCoverage> starts;  ///< only if requested
 };
 
 /// Jobs submitted less than `warmup_ns` after the first one are the warm-up.

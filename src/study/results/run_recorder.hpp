@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/model/cluster.hpp"
+#include "core/model/job_history.hpp"
 #include "study/results/time_bins.hpp"
 #include "study/simulator/simulation.hpp"
 

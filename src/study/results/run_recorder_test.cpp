@@ -9,11 +9,11 @@ namespace {
 
 using testing::ElementsAre;
 
-TimeNs s(double seconds) { return base::from_seconds(seconds); }
+TimeNs seconds_ns(double seconds) { return base::from_seconds(seconds); }
 
 core::model::Job job(double submit_s, int32_t gpus, double work_s) {
   core::model::Job result;
-  result.request.submit_ns = s(submit_s);
+  result.request.submit_ns = seconds_ns(submit_s);
   result.request.num_gpus = gpus;
   result.work_s = work_s;
   return result;
@@ -44,9 +44,9 @@ struct Recorded {
   simulator::SimulationResult result;
 };
 
-std::unique_ptr<Recorded> record(const char* policy, std::vector<core::model::Job> jobs) {
+std::unique_ptr<Recorded> record(const char* policy, const std::vector<core::model::Job>& jobs) {
   auto run = std::make_unique<Recorded>();
-  run->history.jobs = std::move(jobs);
+  for (const core::model::Job& job : jobs) run->history.jobs.push_back(job);
   run->cluster = core::model::make_preset("2x2").value();
   run->rows = heat_rows(run->cluster, 16);
   run->recorder = std::make_unique<RunRecorder>(run->history, run->rows, &run->next);
@@ -74,7 +74,7 @@ TEST(RunRecorder, SeesWaitingJobsAndHeldGpus) {
   // The first job takes all four GPUs from 10 to 13; the others wait for it.
   const auto run = record("fifo+packed", {job(10, 4, 3), job(11, 2, 2), job(12.5, 1, 1)});
   const TimeNs end = run->recorder->end_ns();
-  EXPECT_EQ(end, s(15));
+  EXPECT_EQ(end, seconds_ns(15));
   const TimeBins& curves = run->recorder->curves();
   EXPECT_THAT(row_of(curves, RunRecorder::kHeld, end), ElementsAre(4, 4, 4, 3, 2));
   EXPECT_THAT(row_of(curves, RunRecorder::kWaiting, end), ElementsAre(0, 1, 1.5, 0, 0));
@@ -90,7 +90,7 @@ TEST(RunRecorder, HeldGpusOfAllRowsAreTheHeldGpus) {
       << "the case must have preemptions to mean anything";
   const TimeNs end = run->recorder->end_ns();
   const TimeBins& curves = run->recorder->curves();
-  run->recorder->widen(s(600), s(600));
+  run->recorder->widen(seconds_ns(600), seconds_ns(600));
   double gpu_s = 0;
   for (size_t bin = 0; bin < curves.bins_until(end); ++bin) {
     double rows = 0;
@@ -113,7 +113,7 @@ TEST(RunRecorder, WaitingTimeIsTheWaitOfTheJobs) {
     wait_s += base::to_seconds(outcome.finish_ns - jobs[i].request.submit_ns - outcome.held_ns);
   }
   const TimeNs end = run->recorder->end_ns();
-  run->recorder->widen(s(86400), s(86400));
+  run->recorder->widen(seconds_ns(86400), seconds_ns(86400));
   EXPECT_NEAR(run->recorder->curves().mean(RunRecorder::kWaiting, 0, end) * base::to_seconds(end),
               wait_s, 1e-6);
 }

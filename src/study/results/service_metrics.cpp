@@ -88,7 +88,7 @@ ServiceMetrics measure_service(const core::model::JobHistory& history,
     const double jct_s = base::to_seconds(outcome.finish_ns - job.request.submit_ns);
     slowdowns.push_back(bounded_slowdown(job, jct_s));
     users.add(job.request.user, slowdowns.back());
-    out.moves += outcome.moved;
+    out.moves += result.shared_of(i).moved;
     if (history.training.empty()) continue;
     const core::model::TrainingFacts& facts = history.training[i];
     count_misses(facts, job, outcome, out);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/knowledge/energy/energy_meter.hpp"
+#include "core/model/job_history.hpp"
 #include "study/results/sharing_recorder.hpp"
 #include "study/simulator/simulation.hpp"
 

@@ -34,8 +34,9 @@ TEST(ServiceMetrics, ByHand) {
   run.add("u", 100, 100, 100) = {.deadline_ns = 100 * kSecond, .max_slowdown = 1};
   run.add("v", 100, 400, 100) = {.epochs = 1, .max_slowdown = 3.9F, .max_wait_ns = 299 * kSecond};
   run.add("v", 1, 20, 10) = {.max_wait_ns = 10 * kSecond};  // short jobs count as 10 s
-  run.result.outcomes[1].moved = 2;
-  run.result.outcomes[3].moved = 1;
+  run.result.shared.resize(4);
+  run.result.shared[1].moved = 2;
+  run.result.shared[3].moved = 1;
   run.result.breakages.resize(4);
   const ServiceMetrics m = measure_service(run.history, run.result, nullptr);
   EXPECT_EQ(m.deadline_jobs, 2);
@@ -71,7 +72,9 @@ TEST(ServiceMetrics, OneUserIsMeasuredByJobs) {
   EXPECT_DOUBLE_EQ(m.worst_user_slowdown, 2);
   EXPECT_EQ(m.deadline_jobs, 0);
   // The warm-up is not counted.
-  run.history.jobs[1].request.submit_ns = 50 * kSecond;
+  core::model::Job later = run.history.jobs[1];
+  later.request.submit_ns = 50 * kSecond;
+  run.history.jobs.put(1, later);
   EXPECT_DOUBLE_EQ(measure_service(run.history, run.result, nullptr, 50 * kSecond).avg_slowdown,
                    2.5);
 }

@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/csv.hpp"
+#include "base/counted.hpp"
 #include "base/number.hpp"
 #include "base/output_file.hpp"
+#include "base/sheet_field.hpp"
 #include "base/units.hpp"
 
 namespace goban::study::results {
@@ -110,6 +111,20 @@ void append_service(std::string& out, const ServiceMetrics& service) {
   out += ", \"prediction_levels\": {" + levels.substr(2) + '}';
 }
 
+void append_starts(std::string& out, const simulator::StartCoverage& starts) {
+  std::string part;
+  append_field(part, "submitted", starts.submitted);
+  append_field(part, "waited", starts.waited);
+  append_field(part, "judged", starts.judged);
+  append_field(part, "inside", starts.inside);
+  append_field(part, "early", starts.early);
+  append_field(part, "late", starts.late);
+  append_field(part, "inside_raw", starts.inside_raw);
+  append_field(part, "width_s", starts.width_s);
+  append_field(part, "error_ln", starts.error_ln);
+  out += ", \"starts\": {" + part.substr(2) + '}';
+}
+
 /// The JSON members after a policy's name.
 std::string figures(const Comparison& comparison, const RunMetrics& run) {
   const RunMetrics& reference = comparison.runs[comparison.reference];
@@ -142,8 +157,13 @@ std::string figures(const Comparison& comparison, const RunMetrics& run) {
   }
   if (run.energy) append_energy(out, *run.energy);
   if (run.service) append_service(out, *run.service);
+  if (run.starts) append_starts(out, *run.starts);
   append_gain(out, "gain_jct", jct_gain(run, reference, comparison.backtest), tested);
   append_gain(out, "gain_wait", wait_gain(run, reference, comparison.backtest), tested);
+  if (comparison.bounds) {
+    append_field(out, "gap_closed",
+                 gap_closed(run.avg_jct_s, reference.avg_jct_s, *comparison.bounds));
+  }
   return out;
 }
 
@@ -183,32 +203,56 @@ std::string simulate_json(const Comparison& comparison) {
   if (!runs.empty()) {
     out += ",\n\"reference\": " + nlohmann::json(runs[comparison.reference].policy).dump();
   }
+  if (comparison.bounds) {
+    std::string bounds;
+    append_field(bounds, "no_wait_s", comparison.bounds->no_wait_s);
+    append_field(bounds, "lower_s", comparison.bounds->lower_s);
+    out += ",\n\"jct_bounds\": {" + bounds.substr(2) + "}";
+  }
   if (comparison.backtest) out += ",\n\"backtest\": " + backtest_json(*comparison.backtest);
   return out + "}\n";
 }
 
 namespace {
 
+/// How far each run is from what no schedule of exclusive GPUs can beat.
+std::string bounds_lines(const Comparison& comparison) {
+  const RunMetrics& reference = comparison.runs[comparison.reference];
+  std::string out = fmt::format(
+      "Bounds of the average JCT: {} if no job waited; {} at least on these GPUs, without "
+      "sharing.\n",
+      human_seconds(comparison.bounds->no_wait_s), human_seconds(comparison.bounds->lower_s));
+  std::string closed;
+  for (const RunMetrics& run : comparison.runs) {
+    if (&run == &reference) continue;
+    const double share = gap_closed(run.avg_jct_s, reference.avg_jct_s, *comparison.bounds);
+    closed += fmt::format("{}{} {:.0f} %", closed.empty() ? "" : ", ", run.policy, 100 * share);
+  }
+  return out + fmt::format("Of the distance from {} to the bound: {}.\n", reference.policy, closed);
+}
+
 /// The lines below the table: the run with the lowest average JCT, and whether its gain is claimed.
 std::string verdict(const Comparison& comparison) {
   const std::vector<RunMetrics>& runs = comparison.runs;
   const RunMetrics& reference = runs[comparison.reference];
   const auto best = std::ranges::min_element(runs, {}, &RunMetrics::avg_jct_s);
-  std::string out = fmt::format(
-      "\n{} jobs, {:.1f} ideal GPU-hours, makespan {} under {}. Lowest average JCT: {}", best->jobs,
-      best->gpu_hours_ideal, human_seconds(best->makespan_s), best->policy, best->policy);
+  std::string out =
+      fmt::format("\n{}, {:.1f} ideal GPU-hours, makespan {} under {}. Lowest average JCT: {}",
+                  base::counted(best->jobs, "job"), best->gpu_hours_ideal,
+                  human_seconds(best->makespan_s), best->policy, best->policy);
   if (&*best != &reference && best->avg_jct_s > 0) {
     const Gain gain = jct_gain(*best, reference, comparison.backtest);
     out += fmt::format(", {:.1f} % below {}", 100 * gain.gain, reference.policy);
     if (comparison.backtest && !gain.claimed) out += ": not claimed, within the back-test's error";
   }
   out += ".\n";
-  if (runs.size() > 1) out += fmt::format("Gains are against {}", reference.policy);
+  if (runs.size() > 1) out += fmt::format("Gains are relative to {}", reference.policy);
   if (runs.size() > 1 && comparison.backtest) {
     out += "; ± is the error of the back-test, and a gain within it is not claimed.\n";
   } else if (runs.size() > 1) {
     out += "; without --backtest their error is unknown.\n";
   }
+  if (comparison.bounds) out += bounds_lines(comparison);
   return out;
 }
 
@@ -268,9 +312,10 @@ std::string mean_line(const char* name, const MeanError& mean) {
 
 std::string backtest_text(const Backtest& test) {
   constexpr int64_t kDaysWanted = 7;
-  std::string out = fmt::format(
-      "Back-test of {}: {} jobs of {} days ({} without a recorded start, {} in the warm-up)\n",
-      test.policy, test.jobs, test.days, test.without_start, test.in_warmup);
+  std::string out =
+      fmt::format("Back-test of {}: {} of {} ({} without a recorded start, {} in the warm-up)\n",
+                  test.policy, base::counted(test.jobs, "job"), base::counted(test.days, "day"),
+                  test.without_start, test.in_warmup);
   if (test.jobs == 0) return out;
   out += mean_line("mean wait", test.wait) + mean_line("mean JCT", test.jct);
   out += fmt::format("  wait per job: error {} mean, {} median, {} p90; bias {}\n",
@@ -281,9 +326,34 @@ std::string backtest_text(const Backtest& test) {
                   100 * test.within_1min, 100 * test.within_5min, 100 * test.within_10percent,
                   test.rank_correlation ? fmt::format("{:.3f}", *test.rank_correlation) : "-");
   if (test.days < kDaysWanted) {
-    out += fmt::format("  few days: an interval over {} days is unreliable\n", test.days);
+    out += fmt::format("  few days: an interval over {} is unreliable\n",
+                       base::counted(test.days, "day"));
   }
   return out;
+}
+
+std::string starts_lines(const std::vector<RunMetrics>& runs) {
+  std::string out;
+  for (const RunMetrics& run : runs) {
+    if (!run.starts) continue;
+    const simulator::StartCoverage& starts = *run.starts;
+    out += fmt::format("  {}: {} of {} had to wait", run.policy, starts.waited,
+                       base::counted(starts.submitted, "job"));
+    if (starts.judged == 0) {
+      out += "; too few to judge forecasts\n";
+      continue;
+    }
+    const auto percent = [&](int64_t count) {
+      return 100 * static_cast<double>(count) / static_cast<double>(starts.judged);
+    };
+    out += fmt::format(
+        "; of {} that were forecast {:.1f} % started in the 80 % interval ({:.1f} % before, {:.1f} "
+        "% "
+        "after; {:.1f} % without calibration), median width {}\n",
+        starts.judged, percent(starts.inside), percent(starts.early), percent(starts.late),
+        percent(starts.inside_raw), human_seconds(starts.width_s));
+  }
+  return out.empty() ? out : "\nForecasts of start times, made at submission:\n" + out;
 }
 
 std::string worst_account_lines(const std::vector<RunMetrics>& runs) {
@@ -293,9 +363,9 @@ std::string worst_account_lines(const std::vector<RunMetrics>& runs) {
   for (const RunMetrics& run : runs) {
     const AccountMetrics& worst = run.worst_account;
     if (worst.jobs == 0) continue;
-    out += fmt::format("  {:<{}}  {}: slowdown {:.1f}, average wait {}, {} jobs\n", run.policy,
-                       width, worst.name.empty() ? "(no name)" : worst.name, worst.avg_slowdown,
-                       human_seconds(worst.avg_wait_s), worst.jobs);
+    out += fmt::format("  {:<{}}  {}: slowdown {:.1f}, average wait {}, {}\n", run.policy, width,
+                       worst.name.empty() ? "(no name)" : worst.name, worst.avg_slowdown,
+                       human_seconds(worst.avg_wait_s), base::counted(worst.jobs, "job"));
   }
   return out.empty() ? out : "\nAccount with the highest average slowdown:\n" + out;
 }
@@ -376,7 +446,7 @@ base::Status write_jobs_csv(const std::string& path, const core::model::JobHisto
     const core::model::JobRequest& request = history.jobs[i].request;
     const simulator::JobOutcome& outcome = result.outcomes[i];
     const base::TimeNs jct_ns = outcome.finish_ns - request.submit_ns;
-    base::append_csv_field(out, history.job_names[i]);
+    base::append_sheet_field(out, history.job_names[i]);
     for (const base::TimeNs time : {request.submit_ns, outcome.start_ns, outcome.finish_ns, jct_ns,
                                     jct_ns - outcome.held_ns}) {
       out += ',';

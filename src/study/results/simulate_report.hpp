@@ -6,16 +6,19 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "core/model/job_history.hpp"
 #include "study/results/backtest.hpp"
+#include "study/results/jct_bounds.hpp"
 #include "study/results/run_metrics.hpp"
 
 namespace goban::study::results {
 
-/// Runs to compare. Gains are against the reference run: the site's own policy.
+/// Runs to compare. Gains are relative to the reference run: the site's own policy.
 struct Comparison {
   std::vector<RunMetrics> runs;
   size_t reference = 0;
   std::optional<Backtest> backtest;  ///< of the reference run
+  std::optional<JctBounds> bounds;   ///< of the history on the cluster
 };
 
 /// The document {"runs": [...]}, see docs/simulate.md. Numbers are written in the shortest form
@@ -32,6 +35,9 @@ struct Comparison {
 
 /// The result of the back-test, for a terminal.
 [[nodiscard]] std::string backtest_text(const Backtest& test);
+
+/// For a terminal: how forecasts of start times held, by policy; empty if none were requested.
+[[nodiscard]] std::string starts_lines(const std::vector<RunMetrics>& runs);
 
 /// For a terminal: the account with the highest average slowdown under each policy; empty if the
 /// jobs have neither accounts nor users.

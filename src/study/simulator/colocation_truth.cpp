@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/portable_math.hpp"
 #include "base/random.hpp"
-#include "study/history/portable_math.hpp"
 
 namespace goban::study::simulator {
 
@@ -36,7 +36,7 @@ double ColocationTruth::error(const Tenants& tenants, const Tenants::Group& grou
   std::sort(apps.begin(), apps.begin() + static_cast<std::ptrdiff_t>(group.jobs.size()));
   uint64_t hash = seed_ ^ (uint64_t{mine} << 32) ^ tenants.kind(group.kind).gpu_model;
   for (size_t i = 0; i < group.jobs.size(); ++i) hash = base::Random(hash ^ apps[i])();
-  return history::portable_exp(noise_ * nearly_normal(hash));
+  return base::portable_exp(noise_ * nearly_normal(hash));
 }
 
 double ColocationTruth::in_group(const Tenants& tenants, const Tenants::Group& group,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/model/job_history.hpp"
 #include "core/policy/placement/pal_entries.hpp"
 #include "core/scheduler/explain.hpp"
 #include "study/simulator/simulation.hpp"

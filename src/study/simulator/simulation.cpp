@@ -7,7 +7,9 @@
 #include <unordered_map>
 
 #include "base/check.hpp"
+#include "base/counted.hpp"
 #include "study/simulator/colocation_truth.hpp"
+#include "study/simulator/run_forecasts.hpp"
 #include "study/simulator/sim_jobs.hpp"
 
 namespace goban::study::simulator {
@@ -25,8 +27,8 @@ namespace {
 struct Ending {
   TimeNs at_ns;
   JobId job;
-  uint32_t version;
-  bool killed;
+  uint32_t version : 31;
+  uint32_t killed : 1;
 };
 
 /// The answer to a request of the core: an observed slowdown, or a node that is awake.
@@ -61,8 +63,11 @@ class Simulation {
         context_{.oracle = &jobs_,
                  .progress = &jobs_,
                  .knowledge = options.knowledge,
-                 .round_s = options.settings.round_s},
+                 .round_s = options.settings.round_s,
+                 .restart_cost_s = options.settings.restart_cost_s,
+                 .checkpoint_s = options.preemption_loses_work ? options.checkpoint_interval_s : 0},
         core_(speed, watched(composition.make(context_)), context_, options.seed) {
+    if (core_.policies().uses_forecasts || options.forecasts) forecasts_.emplace(history);
     if (options.knowledge != nullptr) {
       const bool differs = options.true_colocation != nullptr;
       truth_.emplace(*options.knowledge,
@@ -74,7 +79,8 @@ class Simulation {
   Result<SimulationResult> run();
 
  private:
-  [[nodiscard]] core::policy::PolicySet watched(core::policy::PolicySet policies) const {
+  [[nodiscard]] core::policy::PolicySet watched(core::policy::PolicySet policies) {
+    if (options_.adapt_policy) options_.adapt_policy(policies, context_);
     if (options_.watch_placement) {
       policies.placement = options_.watch_placement(std::move(policies.placement));
     }
@@ -83,6 +89,7 @@ class Simulation {
   [[nodiscard]] TimeNs next_event_ns();
   [[nodiscard]] Status apply_events(TimeNs now);
   void end_jobs(TimeNs now);
+  void end_job(JobId id, TimeNs now, JobEnd end);
   [[nodiscard]] Status submit_jobs(TimeNs now);
   [[nodiscard]] Status prepare_arrival();
   void decide(TimeNs now);
@@ -90,6 +97,8 @@ class Simulation {
   [[nodiscard]] TimeNs round_up(TimeNs time) const;
   void execute(const Action& action, TimeNs now);
   void launch(JobId id, TimeNs now, bool same_gpus);
+  /// A preempted job stops, and loses work if preemption does that; an undone one saves it.
+  void stop(const Action& action, TimeNs now);
   /// Schedules the end of the job: its work is done, or its walltime limit is reached.
   void schedule_ending(JobId id, TimeNs now, double left_s);
   /// Slowdown of a running job by other jobs: on links between racks and on its GPUs.
@@ -106,6 +115,8 @@ class Simulation {
   void count_awake(core::model::NodeId node, TimeNs now);
   void count_busy(JobId id, TimeNs now);
   [[nodiscard]] base::Error stuck_error() const;
+  /// Errors: BadData if jobs are launched over and over and none of them works.
+  [[nodiscard]] Status check_progress(TimeNs now);
 
   const core::model::JobHistory& history_;
   const core::policy::SpeedModel& speed_;
@@ -115,6 +126,7 @@ class Simulation {
   core::policy::RunContext context_;
   core::scheduler::Core core_;
   std::optional<ColocationTruth> truth_;
+  std::optional<RunForecasts> forecasts_;  ///< if the policy uses them
   std::priority_queue<Reply, std::vector<Reply>, LaterReplyFirst> replies_;
   std::unordered_map<JobId, uint32_t> asked_;                       ///< number of the last request
   std::unordered_map<core::model::NodeId, TimeNs> asleep_from_ns_;  ///< of sleeping nodes
@@ -128,7 +140,15 @@ class Simulation {
   TimeNs decide_at_ns_ = base::kNever;
   TimeNs wake_at_ns_ = base::kNever;
   TimeNs last_finish_ns_ = 0;
+  TimeNs worked_ns_ = 0;        ///< when a job was last seen to work
+  int64_t starts_then_ = 0;     ///< launches up to worked_ns_
+  int64_t starts_checked_ = 0;  ///< launches up to the last check
 };
+
+/// A run ends with an error after this many launches without work...
+constexpr int64_t kLaunchesWithoutWork = 10'000;
+/// ...if they span this many restart costs: a launch may have to pay one before it works.
+constexpr double kRestartsWithoutWork = 100;
 
 Result<SimulationResult> Simulation::run() {
   unfinished_ = history_.jobs.size();
@@ -167,6 +187,7 @@ Result<SimulationResult> Simulation::run() {
       decide_at_ns_ = std::min(decide_at_ns_, round_up(now));
     }
     if (decide_at_ns_ == now) decide(now);
+    if (auto status = check_progress(now); !status) return base::failure(status.error());
   }
   result_.end_ns = last_finish_ns_;
   result_.undone = core_.num_undone();
@@ -176,10 +197,8 @@ Result<SimulationResult> Simulation::run() {
     count_busy(core_.state().job(running.slot).job, last_finish_ns_);
   }
   if (options_.observer != nullptr) options_.observer->ended(result_.end_ns);
-  result_.outcomes.reserve(history_.jobs.size());
-  for (size_t i = 0; i < history_.jobs.size(); ++i) {
-    result_.outcomes.push_back(jobs_.outcome(JobId(i)));
-  }
+  result_.outcomes = jobs_.take_outcomes();
+  result_.shared = jobs_.take_shared();
   return std::move(result_);
 }
 
@@ -218,6 +237,10 @@ Status Simulation::apply_events(TimeNs now) {
          options_.incidents[next_incident_].at_ns <= now;
        ++next_incident_) {
     const Event& incident = options_.incidents[next_incident_];
+    if (incident.kind == EventKind::JobKilled) {
+      if (core_.state().is_active(incident.job)) end_job(incident.job, now, JobEnd::Cancelled);
+      continue;
+    }
     for (const Action& action : core_.apply(incident)) execute(action, now);
     if (incident.kind == EventKind::NodeRestored) count_awake(incident.node, now);
   }
@@ -259,20 +282,27 @@ void Simulation::end_jobs(TimeNs now) {
     const Ending ending = endings_.top();
     endings_.pop();
     if (jobs_.version(ending.job) != ending.version) continue;
-    count_busy(ending.job, now);
-    const JobEnd end = ending.killed ? JobEnd::TimedOut : JobEnd::Finished;
-    jobs_.finish(ending.job, now, end);
-    if (contention_) change_speeds(contention_->stop(ending.job), ending.job, now);
-    core_.apply({.kind = ending.killed ? EventKind::JobKilled : EventKind::JobFinished,
-                 .at_ns = now,
-                 .job = ending.job});
-    if (options_.observer != nullptr) options_.observer->job_ended(now, ending.job, end);
-    if (ending.job.index() >= history_.jobs.size()) continue;
-    --unfinished_;
-    last_finish_ns_ = now;
-    if (options_.finished_count != nullptr) {
-      options_.finished_count->fetch_add(1, std::memory_order_relaxed);
-    }
+    end_job(ending.job, now, ending.killed != 0 ? JobEnd::TimedOut : JobEnd::Finished);
+  }
+}
+
+void Simulation::end_job(JobId id, TimeNs now, JobEnd end) {
+  const bool runs = jobs_.running(id);
+  if (runs) count_busy(id, now);
+  jobs_.finish(id, now, end);
+  if (contention_ && runs) change_speeds(contention_->stop(id), id, now);
+  core_.apply({.kind = end == JobEnd::Finished ? EventKind::JobFinished : EventKind::JobKilled,
+               .at_ns = now,
+               .job = id});
+  if (forecasts_ && end != JobEnd::Cancelled) {
+    forecasts_->ended(id, base::to_seconds(jobs_.outcome(id).held_ns));
+  }
+  if (options_.observer != nullptr) options_.observer->job_ended(now, id, end);
+  if (id.index() >= history_.jobs.size()) return;
+  --unfinished_;
+  last_finish_ns_ = now;
+  if (options_.finished_count != nullptr) {
+    options_.finished_count->fetch_add(1, std::memory_order_relaxed);
   }
 }
 
@@ -287,6 +317,7 @@ Status Simulation::submit_jobs(TimeNs now) {
     if (request.submit_ns > now) return {};
     Event event{.kind = EventKind::JobSubmitted, .at_ns = now, .job = id, .request = &request};
     event.training = jobs_.training(id);
+    if (forecasts_) event.forecast = forecasts_->submitted(id, request);
     if (request.array.valid()) event.array = history_.arrays[request.array.index()];
     core_.apply(event);
   }
@@ -316,7 +347,7 @@ void Simulation::execute(const Action& action, TimeNs now) {
       return;
     case ActionKind::Preempt:
       count_busy(action.job, now);
-      jobs_.stop(action.job, now, action.undo);
+      stop(action, now);
       if (action.move) jobs_.count_moved(action.job);
       if (contention_) change_speeds(contention_->stop(action.job), action.job, now);
       return;
@@ -339,6 +370,15 @@ void Simulation::execute(const Action& action, TimeNs now) {
       wake(action.node, now);
       return;
   }
+}
+
+void Simulation::stop(const Action& action, TimeNs now) {
+  if (!options_.preemption_loses_work || action.undo || action.move) {
+    jobs_.stop(action.job, now, action.undo);
+    return;
+  }
+  const double lost_s = jobs_.abandon(action.job, now, options_.checkpoint_interval_s);
+  result_.lost_gpu_s += lost_s * jobs_.job(action.job).request.num_gpus;
 }
 
 const core::knowledge::PowerModel& Simulation::power_of(core::model::NodeId node) const {
@@ -378,7 +418,8 @@ void Simulation::launch(JobId id, TimeNs now, bool same_gpus) {
   const core::model::Allocation& allocation = core_.allocation(id);
   std::span<const JobId> affected;
   if (contention_) affected = contention_->start(id, allocation.gpus);
-  const double alone = speed_.slowdown(jobs_.job(id).request, allocation.gpus);
+  const core::scheduler::State& state = core_.state();
+  const double alone = speed_.slowdown(state.job(state.slot_of(id)).request, allocation.gpus);
   if (allocation.reason.prediction != 0) jobs_.count_shared(id);
   schedule_ending(id, now, jobs_.launch(id, now, alone, slowdown_by_others(id), same_gpus));
   ++result_.starts;
@@ -416,13 +457,14 @@ void Simulation::schedule_ending(JobId id, TimeNs now, double left_s) {
     end = rounds(left_s);
     if (request.walltime_limit_ns > 0) kill = rounds(base::to_seconds(limit_left));
   } else {
-    end = base::add_saturating(now, base::from_seconds_up(left_s));
+    // What is left of a job in several pieces is inexact; an error must not add a nanosecond.
+    end = base::add_saturating(now, base::from_seconds_up(left_s - jobs_.inexact_s(id)));
     if (request.walltime_limit_ns > 0) kill = base::add_saturating(now, limit_left);
   }
   endings_.push({.at_ns = std::min(end, kill),
                  .job = id,
-                 .version = jobs_.version(id),
-                 .killed = kill < end});
+                 .version = jobs_.version(id) & 0x7fffffffU,
+                 .killed = kill < end ? 1U : 0U});
 }
 
 void Simulation::count_busy(JobId id, TimeNs now) {
@@ -437,10 +479,33 @@ base::Error Simulation::stuck_error() const {
     if (outcome.end == JobEnd::Pending) first = history_.job_names[i];
   }
   return {base::ErrorCode::BadData,
-          fmt::format("{} jobs can never start under {}; the first is job {}", unfinished_,
-                      core_.policies().name, first),
+          fmt::format("{} can never start under {}; the first is job {}",
+                      base::counted(unfinished_, "job"), core_.policies().name, first),
           {},
           "check for nodes that failed permanently and for jobs that fit no node"};
+}
+
+Status Simulation::check_progress(TimeNs now) {
+  if (result_.starts - starts_checked_ < kLaunchesWithoutWork) return {};
+  starts_checked_ = result_.starts;
+  const auto works = [&](const auto& running) {
+    return jobs_.works(core_.state().job(running.slot).job, now);
+  };
+  if (jobs_.take_worked() || std::ranges::any_of(core_.state().running(), works)) {
+    worked_ns_ = now;
+    starts_then_ = result_.starts;
+    return {};
+  }
+  const double restart_s = options_.settings.restart_cost_s;
+  if (base::to_seconds(now - worked_ns_) < kRestartsWithoutWork * restart_s) return {};
+  return base::failure(
+      {base::ErrorCode::BadData,
+       fmt::format("no job worked between {:.0f} s and {:.0f} s, although jobs were launched {} "
+                   "times under {}: each was stopped before its restart cost of {} s was spent",
+                   base::to_seconds(worked_ns_), base::to_seconds(now),
+                   result_.starts - starts_then_, core_.policies().name, restart_s),
+       {},
+       "give a smaller --restart-cost or a longer --round, or check the incidents"});
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "core/model/job.hpp"
+#include "core/model/job_history.hpp"
 #include "core/policy/compose.hpp"
 #include "core/scheduler/core.hpp"
 #include "study/simulator/contention.hpp"
@@ -24,7 +24,8 @@ using core::model::JobId;
 enum class JobEnd : uint8_t {
   Pending,  ///< the run ended before the job did
   Finished,
-  TimedOut,  ///< killed at its walltime limit
+  TimedOut,   ///< killed at its walltime limit
+  Cancelled,  ///< by an incident, before or during its run
 };
 
 /// The outcome of one job.
@@ -33,10 +34,14 @@ struct JobOutcome {
   TimeNs finish_ns = -1;
   TimeNs held_ns = 0;  ///< time it held resources, over all runs
   int32_t preemptions = 0;
-  int32_t undone = 0;  ///< of them: a shared placement was undone
-  int32_t moved = 0;   ///< of them: it continued at once elsewhere
-  int32_t shared = 0;  ///< starts on GPUs that other jobs held
   JobEnd end = JobEnd::Pending;
+};
+
+/// What happened to a job because of its neighbours.
+struct SharedOutcome {
+  int32_t undone = 0;  ///< preemptions because a shared placement was undone
+  int32_t moved = 0;   ///< preemptions after which it continued at once elsewhere
+  int32_t shared = 0;  ///< starts on GPUs that other jobs held
 };
 
 /// Observes a run, for logs and figures. Rounds between two decisions changed nothing.
@@ -67,11 +72,15 @@ struct SimulationOptions {
   core::policy::RunSettings settings;
   /// Interval of checkpoints during a run; progress up to the last one survives a node failure.
   double checkpoint_interval_s = 1800;
+  /// A preempted job falls back to its last checkpoint, too; otherwise it saves its progress first.
+  bool preemption_loses_work = false;
+  /// Run times are predicted even if the policy does not use that: observers do.
+  bool forecasts = false;
   uint64_t seed = 1;
   /// Jobs that span racks slow each other down; none: no contention between racks.
   std::optional<ContentionSettings> contention;
-  /// In time order: NodeLost, NodeClosed, NodeRestored, NodeDrained, and JobBroke, which is ignored
-  /// unless the job runs then.
+  /// In time order: NodeLost, NodeClosed, NodeRestored, NodeDrained; JobFound and FoundOver;
+  /// JobBroke, which is ignored unless the job runs then; JobKilled, by which a user cancels a job.
   std::span<const core::model::Event> incidents;
   /// Slowdowns of co-located jobs, and power of nodes; null: unknown. Required by policies that
   /// share GPUs, let nodes sleep or limit power.
@@ -86,15 +95,18 @@ struct SimulationOptions {
   /// Wraps the placement policy; it must not change the policy's result.
   std::function<std::unique_ptr<core::policy::Placement>(std::unique_ptr<core::policy::Placement>)>
       watch_placement;
+  /// Replaces parts of the policy, and what the core knows of run times, before the run.
+  std::function<void(core::policy::PolicySet&, core::policy::RunContext&)> adapt_policy;
   std::atomic<int64_t>* finished_count = nullptr;  ///< updated during the run, for a progress bar
   const std::atomic<bool>* cancel = nullptr;
 };
 
 /// The totals of a run; times in engine nanoseconds.
 struct SimulationResult {
-  std::vector<JobOutcome> outcomes;  ///< by JobId, counted jobs only
+  std::vector<JobOutcome> outcomes;   ///< by JobId, counted jobs only
+  std::vector<SharedOutcome> shared;  ///< by JobId; empty if all are zero
   double busy_gpu_s = 0;  ///< GPU-seconds held between first submit and last finish, with fillers
-  double lost_gpu_s = 0;  ///< GPU-seconds of work lost to node failures
+  double lost_gpu_s = 0;  ///< GPU-seconds of work lost to node failures and preemptions
   int64_t decisions = 0;
   int64_t starts = 0;
   int64_t undone = 0;                              ///< shared placements that were undone
@@ -102,6 +114,10 @@ struct SimulationResult {
   std::vector<core::model::Breakage> breakages{};  ///< job failures on shared GPUs, with fillers
   double overhead_gpu_s = 0;  ///< GPU-seconds held while restarting: the restart costs
   TimeNs end_ns = 0;
+
+  [[nodiscard]] SharedOutcome shared_of(size_t job) const {
+    return job < shared.size() ? shared[job] : SharedOutcome{};
+  }
 };
 
 /// Runs the history to the end of its last job.

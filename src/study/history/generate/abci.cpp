@@ -36,17 +36,17 @@ struct Type {
   int32_t gpus = 0;
   int32_t limit_max_h = 72;
 };
-constexpr std::array<Type, 5> kTypes = {{{"Full", 4, 72},
-                                         {"G.large", 4, 72},
-                                         {"G.small", 1, 168},
-                                         {"C.large", 0, 72},
-                                         {"C.small", 0, 168}}};
+constexpr std::array<Type, 5> kAbciTypes = {{{"Full", 4, 72},
+                                             {"G.large", 4, 72},
+                                             {"G.small", 1, 168},
+                                             {"C.large", 0, 72},
+                                             {"C.small", 0, 168}}};
 
 const Type& type_named(std::string_view name) {
-  for (const Type& type : kTypes) {
+  for (const Type& type : kAbciTypes) {
     if (type.name == name) return type;
   }
-  return kTypes[0];
+  return kAbciTypes[0];
 }
 
 /// How the jobs of a group are written.
@@ -219,7 +219,6 @@ class AbciYear {
         "job_id,submit_time,duration,num_gpus,user,account,model,walltime_s,"
         "resource_type,instances";
     writer_.text() += all_ ? ",population\n" : "\n";
-    constexpr int64_t kDay_ms = 86'400'000;
     const int64_t end_ms = (options_.days > 0 ? options_.days : abci::kDays) * kDay_ms;
     int64_t id = 0;
     for (const JobDraft& job : jobs) {

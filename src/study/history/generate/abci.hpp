@@ -27,7 +27,7 @@ struct AbciOptions {
 
 /// Writes a generic CSV, in pieces of about 1 MiB, with the resource types and limits of the
 /// cluster preset `abci`. With `All` the column `population` distinguishes the groups: dl, cpu,
-/// short (below 300 s) and idle (longer, but no deep learning). Errors: Usage if an option is out
+/// short (below 300 s) and idle (longer, but not deep learning). Errors: Usage if an option is out
 /// of range. Cost: about 0.8 microseconds and 45 bytes of memory per job of the year.
 [[nodiscard]] base::Status generate_abci(const AbciOptions& options, const TextSink& sink,
                                          const WorkProgress& progress = {});

@@ -212,8 +212,8 @@ TEST_P(AbciYearTest, MeetsUsersAndLimits) {
 // The paper draws 100 jobs of each bin of Full once; the standard deviation of such a draw is
 // 0.023.
 TEST_P(AbciYearTest, RankCorrelationIsThatOfOneDraw) {
-  std::vector<std::vector<const Job*>> bins(abci::kNumRows);
-  for (const Job& job : year().history.jobs) bins[row_of(job)].push_back(&job);
+  std::vector<std::vector<Job>> bins(abci::kNumRows);
+  for (const Job& job : year().history.jobs) bins[row_of(job)].push_back(job);
   base::Random random(GetParam());
   constexpr int kDraws = 100;
   double sum = 0;
@@ -225,8 +225,8 @@ TEST_P(AbciYearTest, RankCorrelationIsThatOfOneDraw) {
       ASSERT_GE(bin.size(), 100u);
       for (size_t i = 0; i < 100; ++i) {
         std::swap(bin[i], bin[i + random.below(bin.size() - i)]);
-        nodes.push_back(bin[i]->request.instances);
-        walltimes.push_back(bin[i]->work_s);
+        nodes.push_back(bin[i].request.instances);
+        walltimes.push_back(bin[i].work_s);
       }
     }
     sum += spearman(nodes, walltimes);
@@ -250,7 +250,8 @@ TEST_P(AbciYearTest, ArrivesByDayAndWeek) {
   EXPECT_GT(weekdays[6], abci::kDlJobs / 14);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, AbciYearTest, ::testing::Values(1, 2019));
+INSTANTIATE_TEST_SUITE_P(Seeds, AbciYearTest, ::testing::Values(1, 2019),
+                         ::testing::PrintToStringParamName());
 
 TEST(Abci, TheSameSeedGivesTheSameBytesEverywhere) {
   AbciOptions options;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "study/history/portable_math.hpp"
+#include "base/portable_math.hpp"
 
 namespace goban::study::history {
 
@@ -83,11 +83,11 @@ class DurationFit {
 
   void add_segment(double from_s, double to_s, double mass, double square) {
     masses_.push_back(mass);
-    const double ratio = portable_log(to_s / from_s);
+    const double ratio = base::portable_log(to_s / from_s);
     double begin_s = from_s;
     for (size_t i = 1; i <= kCellsPerSegment; ++i) {
       const double part = static_cast<double>(i) / kCellsPerSegment;
-      const double end_s = i == kCellsPerSegment ? to_s : from_s * portable_exp(ratio * part);
+      const double end_s = i == kCellsPerSegment ? to_s : from_s * base::portable_exp(ratio * part);
       pieces_.push_back(
           {begin_s,
            end_s,
@@ -107,7 +107,7 @@ class DurationFit {
     }
     for (double& weight : out) {
       const double power = weight - most;
-      weight = power < -600 ? 0 : portable_exp(power);
+      weight = power < -600 ? 0 : base::portable_exp(power);
     }
     return most;
   }
@@ -133,7 +133,7 @@ class DurationFit {
       }
       mean = {mean[0] / sum, mean[1] / sum};
       const double mass = masses_[segment];
-      state.value += mass * (most + portable_log(sum));
+      state.value += mass * (most + base::portable_log(sum));
       state.slope[0] += mass * mean[0];
       state.slope[1] += mass * mean[1];
       state.a += mass * (aa / sum - mean[0] * mean[0]);

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/number.hpp"
+#include "base/portable_math.hpp"
 #include "base/random.hpp"
 #include "base/time.hpp"
 #include "study/history/generate/samplers.hpp"
-#include "study/history/portable_math.hpp"
 
 namespace goban::study::history {
 namespace {
@@ -31,7 +31,7 @@ struct JobType {
   int64_t mem_mib;
   std::string_view like;
 };
-constexpr std::array kTypes = {
+constexpr std::array kGavelTypes = {
     JobType{"ResNet-18", 16, true, 40, 2250, ""},
     JobType{"ResNet-18", 32, true, 58.7, 2360, "ResNet18 32"},
     JobType{"ResNet-18", 64, true, 80.7, 2660, "ResNet18 64"},
@@ -82,12 +82,12 @@ constexpr std::array<int64_t, 3> kDeadlineTenths = {12, 20, 100};
 /// All four models of EaCO's tables take 0.39 to 0.40 h per epoch; assumed for every type.
 constexpr double kEpoch_s = 1440;
 
-double power_of_ten(double x) { return portable_exp(x * portable_log(10)); }
+double power_of_ten(double x) { return base::portable_exp(x * base::portable_log(10)); }
 
 /// Mean of 10^U(low, high) minutes, in seconds.
 double mean_s(const Exponents& e) {
   return kMinute_s * (power_of_ten(e.high) - power_of_ten(e.low)) /
-         ((e.high - e.low) * portable_log(10));
+         ((e.high - e.low) * base::portable_log(10));
 }
 
 Status check(const GavelOptions& o) {
@@ -140,7 +140,7 @@ class GavelWriter {
  private:
   const JobType& draw_type(int32_t num_gpus) {
     while (true) {
-      const JobType& type = kTypes[random_.below(kTypes.size())];
+      const JobType& type = kGavelTypes[random_.below(kGavelTypes.size())];
       if (num_gpus == 1 || type.distributed) return type;
     }
   }

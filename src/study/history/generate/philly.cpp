@@ -118,7 +118,6 @@ class PhillyMonths {
   }
 
   void write(const std::vector<JobDraft>& jobs) {
-    constexpr int64_t kDay_ms = 86'400'000;
     const int64_t end_ms = (options_.days > 0 ? options_.days : philly::kDays) * kDay_ms;
     writer_.text() = "job_id,submit_time,duration,num_gpus,user,account,model,state\n";
     int64_t id = 0;

@@ -109,7 +109,8 @@ TEST_P(PhillyTest, MeetsClustersUsersAndStates) {
   EXPECT_NEAR(static_cast<double>(states["CANCELLED"]) / philly::kAttempts, 0.1302, 0.02);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, PhillyTest, ::testing::Values(1, 2017));
+INSTANTIATE_TEST_SUITE_P(Seeds, PhillyTest, ::testing::Values(1, 2017),
+                         ::testing::PrintToStringParamName());
 
 TEST(Philly, TheSameSeedGivesTheSameBytesEverywhere) {
   PhillyOptions options;

@@ -6,11 +6,11 @@
 
 #include "base/csv.hpp"
 #include "base/number.hpp"
+#include "base/portable_math.hpp"
 #include "base/random.hpp"
 #include "base/time.hpp"
 #include "core/knowledge/app_class.hpp"
 #include "study/history/generate/samplers.hpp"
-#include "study/history/portable_math.hpp"
 
 namespace goban::study::history {
 namespace {
@@ -66,7 +66,7 @@ class PoissonWriter {
     }
     if (!size_choice_.empty()) mean_gpus_ /= size_choice_.total();
     for (int32_t user = 0; user < options.num_users; ++user) {
-      user_choice_.add(portable_exp(-options.user_skew * portable_log(user + 1.0)));
+      user_choice_.add(base::portable_exp(-options.user_skew * base::portable_log(user + 1.0)));
     }
     for (const ModelShare& share : options.models) add_model(share.model, share.weight);
     if (options.models.empty()) {
@@ -123,8 +123,8 @@ class PoissonWriter {
     constexpr double kMilli = 1e-3;
     constexpr base::TimeNs kMilli_ns = 1'000'000;
     const double sigma = options_.duration_sigma;
-    const double drawn_s =
-        options_.duration_mean_s * portable_exp(sigma * draw_normal(random_) - sigma * sigma / 2);
+    const double drawn_s = options_.duration_mean_s *
+                           base::portable_exp(sigma * draw_normal(random_) - sigma * sigma / 2);
     const double duration_s = std::clamp(std::round(drawn_s), 1.0, options_.duration_max_s);
     std::string& out = writer_.text();
     base::append_number(out, job);

@@ -5,15 +5,13 @@
 #include <numeric>
 
 #include "base/check.hpp"
-#include "study/history/portable_math.hpp"
+#include "base/portable_math.hpp"
 
 namespace goban::study::history {
 namespace {
 
 using base::Random;
 
-constexpr int64_t kDay_ms = 86'400'000;
-constexpr int64_t kHour_ms = 3'600'000;
 constexpr int64_t kReportEvery = 1 << 16;
 
 /// One submission of several jobs of one group by one user.
@@ -104,7 +102,7 @@ class Drafter {
     const int64_t period_ms = plan_.arrivals.days * kDay_ms;
     int64_t at_ms = static_cast<int64_t>(hours_.draw(random_)) * kHour_ms +
                     static_cast<int64_t>(random_.below(kHour_ms));
-    const double gap_ms = kGapMin_ms * portable_exp(kGapSpan * random_.uniform());
+    const double gap_ms = kGapMin_ms * base::portable_exp(kGapSpan * random_.uniform());
     uint16_t model = 0;
     if (!models_.empty()) {
       const uint16_t other = draw_model();

@@ -8,11 +8,15 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/time.hpp"
 #include "study/history/generate/duration_law.hpp"
 #include "study/history/generate/output.hpp"
 #include "study/history/generate/samplers.hpp"
 
 namespace goban::study::history {
+
+inline constexpr int64_t kHour_ms = base::kHour / base::kMillisecond;
+inline constexpr int64_t kDay_ms = base::kDay / base::kMillisecond;
 
 /// Relative rates of arrival by hour of the day and day of the week (Monday first).
 struct ArrivalCycle {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "study/history/portable_math.hpp"
+#include "base/portable_math.hpp"
 
 namespace goban::study::history {
 namespace {
@@ -24,19 +24,19 @@ size_t WeightedChoice::draw(Random& random) const {
   return std::min(static_cast<size_t>(found - ends_.begin()), ends_.size() - 1);
 }
 
-double draw_exponential(Random& random) { return -portable_log(1 - random.uniform()); }
+double draw_exponential(Random& random) { return -base::portable_log(1 - random.uniform()); }
 
 double draw_normal(Random& random) {
   while (true) {
     const double x = 2 * random.uniform() - 1;
     const double y = 2 * random.uniform() - 1;
     const double s = x * x + y * y;
-    if (s > 0 && s < 1) return x * std::sqrt(-2 * portable_log(s) / s);
+    if (s > 0 && s < 1) return x * std::sqrt(-2 * base::portable_log(s) / s);
   }
 }
 
 int64_t draw_pareto(Random& random, double exponent, int64_t most) {
-  const double value = portable_exp(draw_exponential(random) / exponent);
+  const double value = base::portable_exp(draw_exponential(random) / exponent);
   return value >= static_cast<double>(most) ? most : static_cast<int64_t>(value);
 }
 
@@ -67,7 +67,7 @@ std::vector<double> zipf_weights(int32_t count, double exponent) {
   std::vector<double> weights;
   weights.reserve(static_cast<size_t>(count));
   for (int32_t k = 0; k < count; ++k) {
-    weights.push_back(portable_exp(-exponent * portable_log(k + 1.0)));
+    weights.push_back(base::portable_exp(-exponent * base::portable_log(k + 1.0)));
   }
   return weights;
 }

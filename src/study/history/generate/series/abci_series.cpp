@@ -340,7 +340,7 @@ class Year {
   SeriesYearCounts counts_;
   std::vector<uint16_t> codes_;
   std::string nodes_;
-  std::vector<site::records::GpuUse> gpus_;
+  std::vector<site::records::HeldGpu> gpus_;
 };
 
 }  // namespace

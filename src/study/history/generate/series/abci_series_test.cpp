@@ -57,14 +57,14 @@ std::vector<site::series::SeriesJob> jobs_of(const std::string& text) {
   const size_t end = *csv.require("end_unix_s");
   const size_t gpus = *csv.require("gpus");
   std::vector<site::series::SeriesJob> jobs;
-  std::vector<site::records::GpuUse> list;
+  std::vector<site::records::HeldGpu> list;
   while (csv.next()) {
     site::series::SeriesJob& job = jobs.emplace_back();
     job.id = csv.field(id);
     job.start_ms = *base::parse_int(csv.field(start)) * 1000;
     job.end_ms = *base::parse_int(csv.field(end)) * 1000;
     EXPECT_TRUE(site::records::parse_gpu_list(csv.field(gpus), list));
-    for (const site::records::GpuUse& gpu : list) {
+    for (const site::records::HeldGpu& gpu : list) {
       job.devices.push_back({std::string(gpu.node), std::string(gpu.gpu), ""});
     }
   }

@@ -36,7 +36,7 @@ class GpuShape {
   Kind kind_ = Kind::Idle;
 };
 
-/// The kind of a job, as far as its use of GPUs is concerned.
+/// The kind of a job with regard to its use of GPUs.
 enum class JobUse : uint8_t { OneGpu, OneNode, ManyNodes, NoLearning };
 
 /// Shapes of all GPUs of a job.

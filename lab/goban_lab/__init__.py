@@ -1,0 +1,31 @@
+"""Write a GPU scheduler in Python and compare it with published ones, at C++ speed.
+
+    import goban_lab as lab
+
+    jobs = lab.trace("jobs.csv").first("7d")
+    cluster = lab.cluster("64x8:V100")
+
+    class SmallFirst(lab.Policy):
+        select = "easy-backfill"
+
+        def order(self, view):
+            return view.gpus * view.estimate_s - 10 * view.wait_s
+
+    result = lab.compare(jobs, cluster, [SmallFirst(), "goban", "las+pal"], seeds=range(20))
+    print(result.table())
+
+docs/lab.md explains views, estimates, seeds and errors.
+"""
+
+from ._core import Cluster, Free, Job, LabError, PlaceView, View
+from .compare import Comparison, compare
+from .errors import PolicyError
+from .policy import Policy
+from .run import Result, simulate
+from .traces import Trace, cluster, generate, seconds, trace
+
+__all__ = [
+    "Cluster", "Comparison", "Free", "Job", "LabError", "PlaceView", "Policy", "PolicyError", "Result",
+    "Trace", "View", "cluster", "compare", "generate", "seconds", "simulate", "trace",
+]  # fmt: skip
+__version__ = "0.1.0"

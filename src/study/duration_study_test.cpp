@@ -1,0 +1,91 @@
+#include "study/duration_study.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/byte_source.hpp"
+#include "base/random.hpp"
+#include "base/test_data.hpp"
+#include "study/duration_report.hpp"
+#include "study/history/job_reader.hpp"
+
+namespace goban::study {
+namespace {
+
+core::model::JobHistory read(const std::string& csv) {
+  base::MemorySource source(csv);
+  return history::read_jobs(source, "jobs.csv", {}).value().history;
+}
+
+/// Jobs one minute apart; job i of user i % 3 runs for `duration(i)` seconds.
+template <typename Duration>
+std::string csv_of(int jobs, Duration duration) {
+  std::string out = "job_id,submit_time,duration,num_gpus,user,model,start_time\n";
+  for (int i = 0; i < jobs; ++i) {
+    out += fmt::format("{},{},{},1,u{},,{}\n", i, 60 * i, duration(i), i % 3, 60 * i);
+  }
+  return out;
+}
+
+TEST(DurationStudy, JudgesFourFifthsOfTheJobs) {
+  const auto study = study_durations(read(csv_of(1000, [](int i) { return 100 * (i % 3 + 1); })));
+  EXPECT_EQ(study.jobs, 1000);
+  EXPECT_EQ(study.judged, 800);
+  EXPECT_TRUE(study.ends_known);
+  EXPECT_GT(study.rules.front().within_2x, 0.99);
+  EXPECT_LT(study.rules.front().median_ln, 0.1);
+  EXPECT_EQ(study.all.jobs, 800);
+  ASSERT_EQ(study.users.size(), 3u);
+}
+
+TEST(DurationStudy, LearnsNothingFromRunsThatHaveNotEnded) {
+  base::Random random(5);
+  std::vector<int> durations;
+  for (int i = 0; i < 500; ++i) durations.push_back(20 + static_cast<int>(random.below(2000)));
+  const auto before = study_durations(
+      read(csv_of(500, [&](int i) { return durations.at(static_cast<size_t>(i)); })));
+  // The runs of the last hour end after all submissions, whatever their length.
+  for (int i = 470; i < 500; ++i) durations.at(static_cast<size_t>(i)) = 1'000'000 + i;
+  const auto after = study_durations(
+      read(csv_of(500, [&](int i) { return durations.at(static_cast<size_t>(i)); })));
+  EXPECT_EQ(before.judged, after.judged);
+  EXPECT_LE(after.all.below, before.all.below);
+  EXPECT_GE(after.all.above, before.all.above + 20);
+  EXPECT_LE(after.all.above, before.all.above + 30);
+}
+
+TEST(DurationStudy, TooFewRunsAreAReasonNotANumber) {
+  const auto history = read(csv_of(10, [](int) { return 50; }));
+  const auto study = study_durations(history);
+  EXPECT_EQ(study.judged, 0);
+  const auto report = duration_report(study, history);
+  ASSERT_EQ(report.absent.size(), 1u);
+  EXPECT_TRUE(report.tables.empty());
+  EXPECT_EQ(study_durations({}).jobs, 0);
+}
+
+/// The figures of an independent implementation of the method.
+TEST(DurationStudy, EqualsAnIndependentImplementation) {
+  struct Case {
+    const char* file;
+    double pinball_mean;
+    double covered;
+  };
+  for (const Case& c : {Case{"traces/alcf/data_thetagpu.csv.gz", 0.369, 0.81},
+                        Case{"traces/philly/sia_philly.csv.gz", 0.318, 0.78},
+                        Case{"traces/philly/philly_df_schedule.csv.gz", 0.607, 0.81}}) {
+    const auto path = base::test_data(c.file);
+    if (!path) GTEST_SKIP() << path.error().text();
+    const auto study = study_durations(history::read_history(*path, {}).value().history);
+    EXPECT_NEAR(study.pinball_mean, c.pinball_mean, 0.0015) << c.file;
+    EXPECT_NEAR(study.all.covered(), c.covered, 0.012) << c.file;
+    for (const Coverage& part : study.parts) {
+      if (part.jobs < 1000) continue;
+      EXPECT_NEAR(part.covered(), 0.8, 0.05) << c.file;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace goban::study

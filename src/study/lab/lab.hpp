@@ -1,0 +1,56 @@
+// One run of the laboratory: a history, a cluster, and a policy whose parts are methods or names.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.hpp"
+#include "core/model/cluster.hpp"
+#include "core/model/job_history.hpp"
+#include "core/policy/compose.hpp"
+#include "study/lab/methods.hpp"
+#include "study/simulator/simulation.hpp"
+
+namespace goban::study::lab {
+
+/// A policy that is not one of the core's.
+struct PolicyText {
+  std::string name;
+  /// The parts that are not methods, joined by '+', as for core::policy::compose().
+  std::string parts = "fifo";
+  MethodSet methods{};
+  KeyTime when = KeyTime::Event;
+  double every_s = 0;  ///< KeyTime::Every; > 0
+  /// The method `place` succeeds whenever enough GPUs are free, so that reservations only count.
+  bool places_anywhere = false;
+  bool oracle = false;  ///< it may see true run times; the results say so
+};
+
+struct RunOptions {
+  uint64_t seed = 1;
+  std::optional<double> restart_cost_s{};
+  std::optional<double> round_s{};
+  std::optional<double> locality_penalty{};
+  simulator::Observer* observer = nullptr;
+  const std::atomic<bool>* cancel = nullptr;
+};
+
+/// Runs a policy by name. Errors: those of compose() and simulate().
+[[nodiscard]] base::Result<simulator::SimulationResult> run(const core::model::JobHistory& history,
+                                                            const core::model::Cluster& cluster,
+                                                            const std::string& policy,
+                                                            const RunOptions& options);
+
+/// Runs a policy with methods. Errors: Usage if the parts do not fit together; those of simulate().
+/// Throws Fault, and what a method throws; no state outlives the call.
+[[nodiscard]] base::Result<simulator::SimulationResult> run(const core::model::JobHistory& history,
+                                                            const core::model::Cluster& cluster,
+                                                            const PolicyText& policy,
+                                                            Methods& methods,
+                                                            const RunOptions& options);
+
+/// The policy decides, where jobs have no walltime limit, by their true run times.
+[[nodiscard]] bool uses_durations(const core::policy::Composition& policy,
+                                  const core::model::JobHistory& history);
+
+}  // namespace goban::study::lab
