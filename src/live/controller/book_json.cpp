@@ -4,9 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/reports/run_reports_json.hpp"
+#include "live/controller/engine_event_json.hpp"
 #include "live/controller/id_fields.hpp"
 #include "live/controller/reservation_json.hpp"
-#include "live/job/job_spec_json.hpp"
+#include "live/job/job_spec.hpp"
 
 namespace goban::live::controller {
 
@@ -14,7 +15,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr TimeNs kTimeMax = std::numeric_limits<TimeNs>::max();
 constexpr uint32_t kCountMax = std::numeric_limits<uint32_t>::max();
 
 template <typename Enum>
@@ -25,7 +25,7 @@ void read_enum(base::FieldReader& in, const char* name, Enum& value, Enum last) 
 }
 
 void read_time(base::FieldReader& in, const char* name, TimeNs& value) {
-  in.field(name, value, TimeNs{-1}, kTimeMax);
+  in.field(name, value, TimeNs{-1}, base::kNever);
 }
 
 json past_json(const PastRun& run) {
@@ -37,6 +37,7 @@ json past_json(const PastRun& run) {
   if (!run.ranks.empty()) out["ranks"] = to_json(run.ranks);
   if (run.pace != RunPace{}) out["pace"] = to_json(run.pace);
   if (run.shared) out["shared"] = true;
+  if (run.suspended_ns > 0) out["suspended"] = run.suspended_ns;
   return out;
 }
 
@@ -49,9 +50,21 @@ void read_past(base::FieldReader& in, PastRun& run) {
   read_ranks(in, run.ranks);
   read_pace(in, run.pace);
   in.field("shared", run.shared);
+  read_time(in, "suspended", run.suspended_ns);
 }
 
-json job_json(const LiveJob& job) {
+void read_why(base::FieldReader& in, core::model::PlacementReason& why) {
+  constexpr uint8_t kMost = std::numeric_limits<uint8_t>::max();
+  constexpr double kFactorMax = 1e12;
+  in.field("level", why.level, uint8_t{0}, kMost);
+  in.field("bin", why.bin_value, 0, kFactorMax);
+  in.field("product", why.product, 0, kFactorMax);
+  in.field("prediction", why.prediction, uint8_t{0}, kMost);
+}
+
+}  // namespace
+
+json to_json(const LiveJob& job) {
   json past = json::array();
   for (const PastRun& run : job.past) past.push_back(past_json(run));
   json out{{"job", job.job.value},
@@ -82,16 +95,17 @@ json job_json(const LiveJob& job) {
            {"detail", job.detail},
            {"accounted", job.accounted}};
   if (job.reservation.valid()) out["reservation"] = job.reservation.value;
+  if (job.unable > 0) out["unable"] = job.unable;
+  if (!job.engine_id.empty()) out["engine_id"] = job.engine_id;
+  if (!job.array_id.empty()) out["array_id"] = job.array_id;
+  if (!job.managed) out["managed"] = false;
+  if (job.withdrawn) out["withdrawn"] = true;
+  if (job.is_gone) out["is_gone"] = true;
+  if (!job.blocked.empty()) out["blocked"] = job.blocked;
+  if (!job.misfit.empty()) out["misfit"] = job.misfit;
+  put_parts("found", job.found, out);
+  if (job.predicted != job::PredictedRun{}) out["predicted"] = to_json(job.predicted);
   return out;
-}
-
-void read_why(base::FieldReader& in, core::model::PlacementReason& why) {
-  constexpr uint8_t kMost = std::numeric_limits<uint8_t>::max();
-  constexpr double kFactorMax = 1e12;
-  in.field("level", why.level, uint8_t{0}, kMost);
-  in.field("bin", why.bin_value, 0, kFactorMax);
-  in.field("product", why.product, 0, kFactorMax);
-  in.field("prediction", why.prediction, uint8_t{0}, kMost);
 }
 
 void read_job(base::FieldReader& in, LiveJob& job) {
@@ -102,7 +116,7 @@ void read_job(base::FieldReader& in, LiveJob& job) {
     job.spec = std::move(*read);
   }
   in.field("reservation", job.reservation.value, uint32_t{0}, kCountMax);
-  read_enum(in, "stage", job.stage, JobStage::Done);
+  read_enum(in, "stage", job.stage, JobStage::Suspended);
   read_enum(in, "result", job.result, JobResult::NeverRuns);
   read_time(in, "submit", job.submit_ns);
   read_time(in, "first_start", job.first_start_ns);
@@ -110,6 +124,7 @@ void read_job(base::FieldReader& in, LiveJob& job) {
   read_time(in, "end", job.end_ns);
   read_time(in, "held", job.held_ns);
   in.field("runs", job.runs, uint32_t{0}, kCountMax);
+  in.field("unable", job.unable, uint32_t{0}, job.runs);
   read_ids(in, "gpus", job.gpus);
   in.field("shares", job.shares);
   in.object("why", [&](base::FieldReader& part) { read_why(part, job.why); });
@@ -123,7 +138,18 @@ void read_job(base::FieldReader& in, LiveJob& job) {
   in.list("past", [&](base::FieldReader& part) { read_past(part, job.past.emplace_back()); });
   in.field("detail", job.detail);
   in.field("accounted", job.accounted);
+  in.field("engine_id", job.engine_id);
+  in.field("array_id", job.array_id);
+  in.field("managed", job.managed);
+  in.field("withdrawn", job.withdrawn);
+  in.field("is_gone", job.is_gone);
+  in.field("blocked", job.blocked);
+  in.field("misfit", job.misfit);
+  read_node_parts(in, "found", job.found);
+  in.object("predicted", [&](base::FieldReader& part) { read_fields(part, job.predicted); });
 }
+
+namespace {
 
 json run_json(const LiveRun& run) {
   json out = {{"job", run.run.job.value},
@@ -134,6 +160,13 @@ json run_json(const LiveRun& run) {
               {"ordered", run.ordered_ns},
               {"started", run.started_ns}};
   if (run.shared) out["shared"] = true;
+  if (run.found) out["found"] = true;
+  if (run.urgency != StopUrgency::Ask) out["urgency"] = static_cast<int>(run.urgency);
+  if (run.suspensions != Suspensions{}) {
+    out["suspensions"] = {{"count", run.suspensions.count},
+                          {"since", run.suspensions.since_ns},
+                          {"ended", run.suspensions.ended_ns}};
+  }
   return out;
 }
 
@@ -142,17 +175,24 @@ void read_run(base::FieldReader& in, LiveRun& run) {
   in.field("run", run.run.run, uint32_t{0}, kCountMax);
   read_enum(in, "stage", run.stage, LiveRun::Stage::Stopping);
   read_enum(in, "stop", run.stop, StopReason::Broken);
+  read_enum(in, "urgency", run.urgency, StopUrgency::Kill);
   read_ids(in, "gpus", run.gpus);
   read_time(in, "ordered", run.ordered_ns);
   read_time(in, "started", run.started_ns);
   in.field("shared", run.shared);
+  in.field("found", run.found);
+  in.object("suspensions", [&](base::FieldReader& part) {
+    part.field("count", run.suspensions.count, uint32_t{0}, kCountMax);
+    read_time(part, "since", run.suspensions.since_ns);
+    read_time(part, "ended", run.suspensions.ended_ns);
+  });
 }
 
 }  // namespace
 
 json to_json(const JobBook& book) {
   json jobs = json::array();
-  for (const auto& [id, job] : book.jobs) jobs.push_back(job_json(job));
+  for (const auto& [id, job] : book.jobs) jobs.push_back(to_json(job));
   json runs = json::array();
   for (const auto& [id, run] : book.runs) runs.push_back(run_json(run));
   json out{{"next_job", book.next_job}, {"jobs", std::move(jobs)}, {"runs", std::move(runs)}};

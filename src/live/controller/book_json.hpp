@@ -11,6 +11,11 @@
 
 namespace goban::live::controller {
 
+/// A job of the table.
+[[nodiscard]] nlohmann::json to_json(const LiveJob& job);
+/// Errors are stored in `in`. Unknown members are ignored.
+void read_job(base::FieldReader& in, LiveJob& job);
+
 [[nodiscard]] nlohmann::json to_json(const JobBook& book);
 /// Errors are stored in `in`. Unknown members are ignored.
 void read_book(base::FieldReader& in, JobBook& book);

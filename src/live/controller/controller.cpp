@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "live/controller/clusters.hpp"
 #include "live/controller/engine_reports.hpp"
 #include "live/controller/input_checks.hpp"
 #include "live/controller/reservations.hpp"
@@ -23,9 +24,16 @@ struct Controller::Parts {
   void take(const Hold& hold) { jobs.hold(hold.job, clock_ns); }
   void take(const Release& release) { jobs.release(release.job, clock_ns); }
   void take(const Requeue& requeue) { jobs.requeue(requeue.job, clock_ns); }
+  void take(const Alter& alter) { jobs.alter(alter, clock_ns); }
+  void take(const Suspend& each) { jobs.suspend(each.job, true, clock_ns); }
+  void take(const Continue& each) { jobs.suspend(each.job, false, clock_ns); }
   void take(const Drain& drain) { nodes.drain(drain, clock_ns); }
   void take(const Resume& resume) { nodes.resume(resume.node, clock_ns); }
+  void take(const Fence& fence) { nodes.fence(fence.node); }
   void take(const EngineReport& input) { reports.take(input.report, clock_ns); }
+  void take(const JobSeen& job) { seen.take(job, clock_ns); }
+  void take(const JobGone& job) { seen.take(job, clock_ns); }
+  void take(const ClusterSeen& each) { clusters.take(each, clock_ns); }
   void take(const Accounted& accounted) {
     const auto found = book.jobs.find(accounted.job);
     if (found != book.jobs.end()) found->second.accounted = true;
@@ -48,7 +56,8 @@ struct Controller::Parts {
             .now_ns = now};
   }
   [[nodiscard]] SnapshotParts snapshot() {
-    return {clock_ns, next_forget_ns, book, core, limits, observation, runs, jobs, nodes};
+    return {clock_ns,  next_forget_ns, book, core,  limits,  observation,
+            forecasts, runs,           jobs, nodes, clusters};
   }
 
   JobBook book{};
@@ -57,10 +66,13 @@ struct Controller::Parts {
   PowerLimits limits{core};
   Observation observation{book, core};
   Runs runs{book, core.site().cluster, orders};
-  Jobs jobs{{book, core, limits, observation, runs, orders}};
+  Forecasts forecasts{};
+  Jobs jobs{{book, core, limits, observation, forecasts, runs, orders}};
   Nodes nodes{core, jobs, orders};
   Reservations reservations{book, core, jobs};
-  EngineReports reports{{book, core, observation, runs, jobs, nodes}};
+  SeenJobs seen{{book, core, runs, jobs, nodes, orders}};
+  Clusters clusters{{book, core, limits, runs, jobs, nodes, seen}};
+  EngineReports reports{{book, core, observation, runs, jobs, nodes, seen}};
   TimeNs clock_ns = 0;
   TimeNs next_forget_ns = 0;
   bool forgets = true;
@@ -85,6 +97,8 @@ void Controller::apply(const TimedInput& input) {
 void Controller::Parts::before_decision(TimeNs at) {
   clock_ns = std::max(clock_ns, at);
   jobs.stop_at_limits(clock_ns);
+  nodes.end_holds(runs, clock_ns);
+  jobs.begin_due(clock_ns);
   reservations.follow(clock_ns);
   forget_old();
   for (const JobId job : observation.watched()) {
@@ -133,24 +147,38 @@ std::vector<LaunchOrder> Controller::launched_runs() const { return parts_->runs
 
 std::vector<Order> Controller::orders_to_repeat() const {
   std::vector<Order> found = parts_->runs.unanswered();
-  for (const NodeId node : parts_->nodes.waking()) found.emplace_back(WakeNode{node});
+  for (const NodeId node : parts_->nodes.waking()) {
+    found.emplace_back(WakeNode{parts_->core.name_of(node)});
+  }
+  for (Order& order : parts_->seen.unanswered()) found.push_back(std::move(order));
   for (const auto& [id, job] : parts_->book.jobs) {
     if (job.stage == JobStage::Done && !job.accounted) found.emplace_back(AccountFor{id});
   }
   return found;
 }
 
+ClusterSeen Controller::completed(ClusterSeen seen) const {
+  return parts_->clusters.completed(std::move(seen));
+}
+
+std::vector<KnownJob> Controller::known_jobs() const { return parts_->seen.known(); }
+
 std::vector<Order> Controller::limits_to_repeat() const { return parts_->limits.all(); }
 
 TimeNs Controller::wake_ns() const {
   return std::min({parts_->core.core().wake_ns(), parts_->observation.next_ns(),
-                   parts_->reservations.next_ns(), parts_->runs.next_limit_ns()});
+                   parts_->reservations.next_ns(), parts_->runs.next_limit_ns(),
+                   parts_->nodes.next_ns(), parts_->jobs.next_begin_ns()});
 }
 
 TimeNs Controller::now_ns() const { return parts_->clock_ns; }
 const JobBook& Controller::book() const { return parts_->book; }
 const core::scheduler::Core& Controller::core() const { return parts_->core.core(); }
 const Site& Controller::site() const { return parts_->core.site(); }
+
+std::shared_ptr<const core::model::Cluster> Controller::cluster() const {
+  return parts_->core.cluster();
+}
 const std::string& Controller::configured_scores() const {
   return parts_->core.configured_scores();
 }
@@ -160,6 +188,7 @@ core::knowledge::ColocationHistory Controller::colocation() const {
                                                              : memory->history());
 }
 const std::map<NodeId, std::string>& Controller::drained() const { return parts_->nodes.drained(); }
+const std::map<NodeId, LaunchHold>& Controller::holds() const { return parts_->nodes.holds(); }
 JobId Controller::next_job() const { return JobId(parts_->book.next_job); }
 ReservationId Controller::next_reservation() const {
   return ReservationId(parts_->book.next_reservation);
@@ -168,6 +197,19 @@ ReservationId Controller::next_reservation() const {
 std::string Controller::snapshot() { return write_snapshot(parts_->snapshot()); }
 Status Controller::restore(std::string_view snapshot) {
   return read_snapshot(snapshot, parts_->snapshot());
+}
+
+Controller::ImaginedJob Controller::imagine(const job::JobSpec& spec) const {
+  LiveJob job{.job = next_job(), .spec = spec};
+  job.reservation = open_reservation(book(), spec.reservation);
+  const auto predicted = parts_->forecasts.predict({spec});
+  return {.request = parts_->core.request_for(job, now_ns()),
+          .predicted = predicted.empty() ? job::PredictedRun{} : predicted.front()};
+}
+
+const Forecasts& Controller::forecasts() const { return parts_->forecasts; }
+void Controller::teach(const std::vector<EarlierJob>& past) {
+  parts_->forecasts.teach(past, parts_->book);
 }
 
 double Controller::reported_left_s(JobId id, TimeNs /*now*/) const {

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "core/scheduler/core.hpp"
+#include "live/controller/forecasts.hpp"
 #include "live/controller/input.hpp"
 #include "live/controller/job_book.hpp"
+#include "live/controller/launch_hold.hpp"
 #include "live/controller/order.hpp"
 #include "live/controller/site.hpp"
 
@@ -48,6 +50,10 @@ class Controller final : public core::model::ReportedProgress {
   /// restart and periodically, as messages can be lost.
   [[nodiscard]] std::vector<LaunchOrder> launched_runs() const;
   [[nodiscard]] std::vector<Order> orders_to_repeat() const;
+  /// The list as it is to be written into the journal (Clusters::completed()).
+  [[nodiscard]] ClusterSeen completed(ClusterSeen seen) const;
+  /// The jobs of the engine's queue that have not ended.
+  [[nodiscard]] std::vector<KnownJob> known_jobs() const;
   /// The current power limits of all GPUs for which this controller ever set one; none if the limit
   /// was lifted.
   [[nodiscard]] std::vector<Order> limits_to_repeat() const;
@@ -60,12 +66,16 @@ class Controller final : public core::model::ReportedProgress {
   [[nodiscard]] const JobBook& book() const;
   [[nodiscard]] const core::scheduler::Core& core() const;
   [[nodiscard]] const Site& site() const;
+  /// The present cluster, which stays as it is after a change.
+  [[nodiscard]] std::shared_ptr<const core::model::Cluster> cluster() const;
   /// SHA-256 of the configured score table.
   [[nodiscard]] const std::string& configured_scores() const;
   /// The co-location history: the site's own and what was learned since.
   [[nodiscard]] core::knowledge::ColocationHistory colocation() const;
   /// Drained nodes with their reasons.
   [[nodiscard]] const std::map<NodeId, std::string>& drained() const;
+  /// Nodes on which launches are held.
+  [[nodiscard]] const std::map<NodeId, LaunchHold>& holds() const;
   /// The ids that the next Submit and the next Reserve will assign.
   [[nodiscard]] JobId next_job() const;
   [[nodiscard]] ReservationId next_reservation() const;
@@ -75,6 +85,18 @@ class Controller final : public core::model::ReportedProgress {
   [[nodiscard]] std::string snapshot();
   /// Errors: BadData if the snapshot is of another cluster or a newer version.
   [[nodiscard]] base::Status restore(std::string_view snapshot);
+
+  /// A job that was not submitted: what if it were?
+  struct ImaginedJob {
+    core::model::JobRequest request{};
+    job::PredictedRun predicted{};
+  };
+  /// `spec` passed check() as a Submit.
+  [[nodiscard]] ImaginedJob imagine(const job::JobSpec& spec) const;
+  /// Predicts run times of jobs that are submitted now.
+  [[nodiscard]] const Forecasts& forecasts() const;
+  /// Forecasts::teach() with the job table of this controller.
+  void teach(const std::vector<EarlierJob>& past);
 
   double reported_left_s(JobId id, TimeNs now) const override;
   double reported_total_s(JobId id) const override;

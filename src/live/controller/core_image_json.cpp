@@ -26,8 +26,8 @@ using core::scheduler::SharingBooks;
 using nlohmann::json;
 
 /// Images with reserved nodes have version 2: a reader of version 1 would give these nodes to other
-/// jobs.
-constexpr uint64_t kVersion = 2;
+/// jobs. Images with resources that others hold have version 3, for the same reason.
+constexpr uint64_t kVersion = 3;
 
 // The members of each struct by name: reading and writing use the same list.
 
@@ -62,9 +62,19 @@ constexpr auto members_of(const TrainingFacts*) {
                     Member{"max_wait_ns", &TrainingFacts::max_wait_ns},
                     Member{"sharing", &TrainingFacts::sharing});
 }
+constexpr auto members_of(const core::model::RunForecast*) {
+  using Forecast = core::model::RunForecast;
+  return std::tuple(Member{"p10_ns", &Forecast::p10_ns}, Member{"p50_ns", &Forecast::p50_ns},
+                    Member{"p90_ns", &Forecast::p90_ns});
+}
+constexpr auto members_of(const core::scheduler::State::HeadPromise*) {
+  using Promise = core::scheduler::State::HeadPromise;
+  return std::tuple(Member{"job", &Promise::job}, Member{"at_ns", &Promise::at_ns});
+}
 constexpr auto members_of(const JobState*) {
   return std::tuple(Member{"request", &JobState::request}, Member{"training", &JobState::training},
-                    Member{"job", &JobState::job}, Member{"arrival", &JobState::arrival},
+                    Member{"forecast", &JobState::forecast}, Member{"job", &JobState::job},
+                    Member{"arrival", &JobState::arrival},
                     Member{"attained_before_ns", &JobState::attained_before_ns},
                     Member{"run_start_ns", &JobState::run_start_ns},
                     Member{"waiting_since_ns", &JobState::waiting_since_ns},
@@ -97,13 +107,32 @@ constexpr auto members_of(const CoreImage::Job*) {
                     Member{"last_gpus", &Job::last_gpus}, Member{"allocation", &Job::allocation});
 }
 constexpr auto members_of(const CoreImage::Array*) {
-  return std::tuple(Member{"array", &CoreImage::Array::array},
-                    Member{"active", &CoreImage::Array::active},
-                    Member{"held", &CoreImage::Array::held});
+  return std::tuple(
+      Member{"array", &CoreImage::Array::array}, Member{"active", &CoreImage::Array::active},
+      Member{"surplus", &CoreImage::Array::surplus}, Member{"held", &CoreImage::Array::held});
 }
 constexpr auto members_of(const CoreImage::Waiter*) {
   return std::tuple(Member{"since_ns", &CoreImage::Waiter::since_ns},
                     Member{"job", &CoreImage::Waiter::job});
+}
+constexpr auto members_of(const core::model::HostResources*) {
+  using Host = core::model::HostResources;
+  return std::tuple(Member{"cores", &Host::cores}, Member{"mem_bytes", &Host::mem_bytes},
+                    Member{"ssd_bytes", &Host::ssd_bytes});
+}
+constexpr auto members_of(const core::model::HostPart*) {
+  using Part = core::model::HostPart;
+  return std::tuple(Member{"node", &Part::node}, Member{"host", &Part::host});
+}
+constexpr auto members_of(const core::model::FoundAllocation*) {
+  using Found = core::model::FoundAllocation;
+  return std::tuple(Member{"gpus", &Found::gpus}, Member{"hosts", &Found::hosts},
+                    Member{"until_ns", &Found::until_ns});
+}
+constexpr auto members_of(const CoreImage::Found*) {
+  using Found = CoreImage::Found;
+  return std::tuple(Member{"job", &Found::job}, Member{"gpu", &Found::gpu},
+                    Member{"held", &Found::held});
 }
 constexpr auto members_of(const CoreImage::Node*) {
   return std::tuple(Member{"is_open", &CoreImage::Node::is_open},
@@ -200,11 +229,13 @@ constexpr auto members_of(const CoreImage*) {
       Member{"policy", &CoreImage::policy}, Member{"jobs", &CoreImage::jobs},
       Member{"free_slots", &CoreImage::free_slots}, Member{"arrays", &CoreImage::arrays},
       Member{"waiters", &CoreImage::waiters}, Member{"arrivals", &CoreImage::arrivals},
+      Member{"forecasts", &CoreImage::forecasts}, Member{"head_promise", &CoreImage::head_promise},
       Member{"usages", &CoreImage::usages}, Member{"fair_share", &CoreImage::fair_share},
       Member{"resort_due_ns", &CoreImage::resort_due_ns}, Member{"nodes", &CoreImage::nodes},
-      Member{"promises", &CoreImage::promises}, Member{"num_gpus", &CoreImage::num_gpus},
-      Member{"node_power", &CoreImage::node_power}, Member{"tenants", &CoreImage::tenants},
-      Member{"sharing", &CoreImage::sharing}, Member{"disturbed", &CoreImage::disturbed},
+      Member{"promises", &CoreImage::promises}, Member{"found", &CoreImage::found},
+      Member{"num_gpus", &CoreImage::num_gpus}, Member{"node_power", &CoreImage::node_power},
+      Member{"tenants", &CoreImage::tenants}, Member{"sharing", &CoreImage::sharing},
+      Member{"disturbed", &CoreImage::disturbed},
       Member{"next_review_ns", &CoreImage::next_review_ns},
       Member{"next_migration_ns", &CoreImage::next_migration_ns},
       Member{"decided_at_ns", &CoreImage::decided_at_ns});
@@ -395,7 +426,7 @@ class Reader {
 
 json to_json(const CoreImage& image) {
   json out = written(image);
-  out["version"] = image.promises.empty() ? 1 : kVersion;
+  out["version"] = !image.found.empty() ? kVersion : image.promises.empty() ? 1 : 2;
   return out;
 }
 

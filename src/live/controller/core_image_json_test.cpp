@@ -16,7 +16,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 /// A core under a policy on two nodes of two GPUs.
-struct Site {
+struct ImageSite {
   core::model::Cluster cluster = core::model::make_preset("2x2").value();
   core::knowledge::PmScores scores = core::knowledge::PmScores::uniform(4);
   core::knowledge::LocalityPenalties penalties{cluster, 1.5};
@@ -40,7 +40,7 @@ void submit(Core& core, uint32_t job, int32_t gpus, base::TimeNs at_ns) {
 }
 
 /// Jobs 0 and 1 run, job 2 waits, node 1 is to be left by 500 s.
-std::unique_ptr<Core> busy(const Site& site, const std::string& policy) {
+std::unique_ptr<Core> busy(const ImageSite& site, const std::string& policy) {
   auto core = site.core(policy);
   submit(*core, 0, 2, 0);
   submit(*core, 1, 1, 0);
@@ -78,7 +78,7 @@ TEST(CoreImageJson, SaysWhatIsWrongAndWhere) {
     return read ? "none" : read.error().text();
   };
   EXPECT_EQ(problem(R"({"version":1,"of_a_newer_release":5})"), "none");
-  EXPECT_THAT(problem(R"({"version":3})"), HasSubstr("version 3"));
+  EXPECT_THAT(problem(R"({"version":4})"), HasSubstr("version 4"));
   EXPECT_THAT(problem("[]"), HasSubstr("no version"));
   EXPECT_THAT(problem(R"({"version":1,"jobs":[{},{"state":{"job":-1}}]})"),
               HasSubstr("core.jobs[1].state.job"));
@@ -88,7 +88,7 @@ TEST(CoreImageJson, SaysWhatIsWrongAndWhere) {
 }
 
 TEST(CoreImage, ImageThatDoesNotFitIsRefused) {
-  const Site site;
+  const ImageSite site;
   const CoreImage good = busy(site, "easy-backfill")->image();
   EXPECT_TRUE(site.core("easy-backfill")->restore(good));
   const auto refused = [&](const std::function<void(CoreImage&)>& spoil) {
@@ -115,7 +115,7 @@ TEST(CoreImage, ImageThatDoesNotFitIsRefused) {
 
 // The site's policy may be changed between two starts.
 TEST(CoreImage, JobsKeepWhatTheyHoldUnderAnotherPolicy) {
-  const Site site;
+  const ImageSite site;
   const auto before = busy(site, "easy-backfill");
   for (const char* policy : {"las+pal", "fifo", "goban", "conservative-backfill+spread"}) {
     const auto after = site.core(policy);

@@ -1,5 +1,6 @@
 // A core that is rebuilt from its image at random times is compared with one that is not, under
 // random events and every kind of policy: their decisions and states must be identical.
+#include <array>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -18,6 +19,7 @@ using core::model::Action;
 using core::model::ActionKind;
 using core::model::Event;
 using core::model::EventKind;
+using core::model::GpuId;
 using core::model::JobId;
 using core::model::JobPhase;
 using core::scheduler::Core;
@@ -34,7 +36,7 @@ const std::vector<std::string>& policies() {
                                                  "fair-share+pal+share-eaco+sleep",
                                                  "eaco",
                                                  "eaco-paper",
-                                                 "gandiva",
+                                                 "random-pair",
                                                  "skip+sticky+share-worth",
                                                  "skip+packed+sleep+consolidate",
                                                  "priority+by-priority+share-eaco-paper+spread",
@@ -63,13 +65,15 @@ class Words final : public core::model::ReportedProgress {
 core::scheduler::SharingRun draw_run(uint64_t seed, base::Random& random) {
   core::scheduler::SharingRun run =
       core::scheduler::draw_sharing_run(seed, {.policies = policies(), .incidents = false});
-  for (core::model::Job& job : run.history.jobs) {
+  for (size_t i = 0; i < run.history.jobs.size(); ++i) {
+    core::model::Job job = run.history.jobs[i];
     if (random.below(3) == 0) job.request.array = core::model::ArrayId(random.below(3));
     if (random.below(2) == 0) {
       job.request.walltime_limit_ns =
           base::from_seconds(60 + static_cast<double>(random.below(4000)));
     }
     job.request.account = core::model::AccountId(random.below(2));
+    run.history.jobs.put(i, job);
   }
   auto rules = std::make_shared<core::model::SiteRules>();
   rules->half_life_ns = base::from_seconds(500);
@@ -111,6 +115,7 @@ class Twins {
   int64_t observed = 0;
   int64_t slept = 0;
   int64_t in_reservations = 0;
+  int64_t found = 0;  ///< resources that others held, at the checks
 
  private:
   std::unique_ptr<Core> fresh() {
@@ -146,6 +151,8 @@ class Twins {
       case 6:
         if (random_.below(3) == 0) happen_to_node();
         if (random_.below(3) == 0) reserve_or_end();
+        if (random_.below(2) == 0) find_or_leave();
+        alter();
         return;
       default:
         return answer();
@@ -154,15 +161,16 @@ class Twins {
 
   void submit() {
     if (submitted_ == run_.history.jobs.size()) return;
-    core::model::JobRequest request = run_.history.jobs[submitted_].request;
-    run_.history.jobs[submitted_].request.submit_ns = now_;
+    core::model::Job job = run_.history.jobs[submitted_];
+    core::model::JobRequest& request = job.request;
     request.submit_ns = now_;
+    run_.history.jobs.put(submitted_, job);
     const auto promises = lives_on_->state().resources().promised().all();
     if (!promises.empty() && random_.below(2) == 0) {
       request.reservation = promises[random_.below(promises.size())].reservation;
     }
     Event event{.kind = EventKind::JobSubmitted, .job = JobId(submitted_), .request = &request};
-    event.array = {.max_running = 2};
+    if (request.array.valid()) event.array = {.max_running = array_limits_[request.array.index()]};
     event.training = &run_.history.training[submitted_++];
     apply(event);
   }
@@ -180,6 +188,22 @@ class Twins {
     if (runs && random_.below(4) == 0) event.kind = EventKind::JobBroke;
     event.out_of_memory = random_.below(3) == 0;
     if (runs || random_.below(4) == 0) apply(event);
+  }
+
+  void alter() {
+    const JobId job(random_.below(std::max<size_t>(submitted_, 1)));
+    const auto& state = lives_on_->state();
+    if (!state.is_active(job)) return;
+    core::model::JobRequest request = state.job(state.slot_of(job)).request;
+    if (request.array.valid() && random_.below(2) == 0) {
+      int32_t& limit = array_limits_[request.array.index()];
+      limit = static_cast<int32_t>(random_.below(4));
+      return apply({.kind = EventKind::ArrayAltered, .job = job, .array = {.max_running = limit}});
+    }
+    if (state.job(state.slot_of(job)).phase == JobPhase::Running) return;
+    request.priority = static_cast<int32_t>(random_.below(5)) - 2;
+    request.walltime_limit_ns += base::kSecond * static_cast<TimeNs>(random_.below(400));
+    apply({.kind = EventKind::JobAltered, .job = job, .request = &request});
   }
 
   void happen_to_node() {
@@ -209,6 +233,44 @@ class Twins {
       return;
     ++reservations_;
     apply(event);
+  }
+
+  /// Others take GPUs and host resources, or leave them.
+  void find_or_leave() {
+    constexpr uint32_t kOthers = 5'000;  // job ids that are never submitted
+    const bool one_gpu = random_.below(4) == 0;
+    Event event{.kind = EventKind::JobFound};
+    core::model::FoundAllocation held;
+    const auto some_gpu = [&] { return GpuId(random_.below(run_.cluster->num_gpus())); };
+    if (one_gpu) {
+      event.gpu = some_gpu();
+      held.gpus = {event.gpu};
+    } else {
+      event.job = JobId(kOthers + static_cast<uint32_t>(random_.below(4)));
+      std::set<GpuId> gpus;
+      for (size_t i = random_.below(4); i > 0; --i) gpus.insert(some_gpu());
+      held.gpus.assign(gpus.begin(), gpus.end());
+      if (random_.below(2) == 0) {
+        const core::model::NodeId node(random_.below(run_.cluster->nodes().size()));
+        held.hosts.push_back(
+            {.node = node, .host = {.cores = 1 + static_cast<int32_t>(random_.below(40))}});
+      }
+      if (random_.below(2) == 0) {
+        held.until_ns = now_ + base::from_seconds(static_cast<double>(random_.below(2000)));
+      }
+    }
+    event.found = &held;
+    if (random_.below(2) == 0) event.kind = EventKind::FoundOver;
+    apply(event);
+    for (const auto& [holder, theirs] : lives_on_->state().found()) {
+      ++found;
+      if (!holder.first.valid()) continue;
+      for (const auto& running : lives_on_->state().running()) {
+        for (const GpuId gpu : running.allocation.gpus) {
+          RC_ASSERT(std::ranges::find(theirs.gpus, gpu) == theirs.gpus.end());
+        }
+      }
+    }
   }
 
   void check_promises() {
@@ -348,6 +410,7 @@ class Twins {
   std::unique_ptr<Core> follows_;  ///< carries out the decisions of the other cores
   TimeNs now_ = 0;
   size_t submitted_ = 0;
+  std::array<int32_t, 3> array_limits_{2, 2, 2};  ///< of later tasks, too; 0 = none
   uint32_t reservations_ = 0;
   std::set<JobId> awaited_;
   std::set<core::model::NodeId> waking_;
@@ -359,6 +422,7 @@ TEST(CoreImageProperty, CoreMadeAnewDecidesLikeTheOneThatLivesOn) {
   int64_t observed = 0;
   int64_t slept = 0;
   int64_t in_reservations = 0;
+  int64_t found = 0;  ///< resources that others held, at the checks
   EXPECT_TRUE(rc::check([&] {
     Twins twins(*rc::gen::arbitrary<uint64_t>());
     twins.live();
@@ -367,12 +431,14 @@ TEST(CoreImageProperty, CoreMadeAnewDecidesLikeTheOneThatLivesOn) {
     observed += twins.observed;
     slept += twins.slept;
     in_reservations += twins.in_reservations;
+    found += twins.found;
   }));
   EXPECT_GT(replaced, 500);  // otherwise the test is void
   EXPECT_GT(shared, 0);
   EXPECT_GT(observed, 0);
   EXPECT_GT(slept, 0);
   EXPECT_GT(in_reservations, 100);
+  EXPECT_GT(found, 100);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "core/knowledge/scores_file.hpp"
 #include "live/controller/core_image_json.hpp"
 #include "live/controller/input_checks.hpp"
+#include "live/controller/part_types.hpp"
 
 namespace goban::live::controller {
 
@@ -44,23 +45,67 @@ bool are_renumbered(const std::vector<Id>& numbers) {
   return false;
 }
 
+/// The first one stays, too: the applications know its knowledge.
+constexpr size_t kFormerMax = 16;
+
+/// Scores follow their GPUs; a GPU that joined has score 1.
+core::knowledge::PmScores moved_scores(const core::knowledge::PmScores& old,
+                                       const core::scheduler::ClusterNumbers& numbers,
+                                       uint32_t num_gpus) {
+  constexpr size_t kBinsMax = 255;
+  std::vector<core::knowledge::ClassScores> classes;
+  for (size_t c = 0; c < old.num_classes(); ++c) {
+    const auto& from = old.of(core::model::AppClass{static_cast<uint8_t>(c)});
+    const bool has_one = std::ranges::find(from.bin_values, 1.0) != from.bin_values.end();
+    const bool is_full = !has_one && from.bin_values.size() >= kBinsMax;
+    std::vector<double> raw(num_gpus, 1.0);
+    std::vector<double> bins(num_gpus, is_full ? from.bin_values.front() : 1.0);
+    for (size_t gpu = 0; gpu < numbers.gpus.size() && gpu < from.raw.size(); ++gpu) {
+      if (!numbers.gpus[gpu].valid()) continue;
+      raw[numbers.gpus[gpu].index()] = from.raw[gpu];
+      bins[numbers.gpus[gpu].index()] = from.bin_values[from.bin[gpu]];
+    }
+    classes.push_back(core::knowledge::class_from_values(std::move(raw), bins));
+  }
+  return core::knowledge::PmScores(std::move(classes));
+}
+
+/// By the names of GPU models. An unknown model is taken to use as much power as the first one.
+std::shared_ptr<const core::policy::SiteKnowledge> moved_knowledge(
+    const core::policy::SiteKnowledge& old, const core::model::Cluster& from,
+    const core::model::Cluster& to) {
+  auto out = std::make_shared<core::policy::SiteKnowledge>(old);
+  out->gpu_types.clear();
+  out->power.clear();
+  for (const core::model::GpuModel& model : to.gpu_models()) {
+    const auto known =
+        std::ranges::find(from.gpu_models(), model.name, &core::model::GpuModel::name);
+    const bool is_new = known == from.gpu_models().end();
+    const size_t at = is_new ? 0 : static_cast<size_t>(known - from.gpu_models().begin());
+    const bool has_type = !is_new && at < old.gpu_types.size();
+    out->gpu_types.push_back(has_type ? old.gpu_types[at] : core::knowledge::GpuTypeId{});
+    if (!old.power.empty()) out->power.push_back(old.power[std::min(at, old.power.size() - 1)]);
+  }
+  return out;
+}
+
 }  // namespace
 
 DecisionCore::DecisionCore(Site site, const core::model::ReportedProgress& progress)
     : progress_(progress),
-      site_(std::move(site)),
-      configured_scores_(base::hex(base::sha256(core::knowledge::to_csv(site_.scores)))),
-      applications_(site_.knowledge.get()) {
+      site_(std::make_shared<Site>(std::move(site))),
+      configured_scores_(base::hex(base::sha256(core::knowledge::to_csv(site_->scores)))),
+      applications_(site_->knowledge.get()) {
   make_core();
 }
 
 void DecisionCore::make_core() {
   const core::policy::SpeedModel speed{
-      .cluster = &site_.cluster, .scores = &site_.scores, .penalties = &site_.penalties};
-  const core::policy::RunContext context{.progress = &progress_, .knowledge = site_.knowledge};
-  core::policy::PolicySet policies = site_.composition.make(context);
+      .cluster = &site_->cluster, .scores = &site_->scores, .penalties = &site_->penalties};
+  const core::policy::RunContext context{.progress = &progress_, .knowledge = site_->knowledge};
+  core::policy::PolicySet policies = site_->composition.make(context);
   caps_power_ = policies.sharing->caps_power();
-  core_ = std::make_unique<core::scheduler::Core>(speed, std::move(policies), context, site_.seed);
+  core_ = std::make_unique<core::scheduler::Core>(speed, std::move(policies), context, site_->seed);
 }
 
 DecisionCore::Actions DecisionCore::apply(const core::model::Event& event) {
@@ -68,8 +113,12 @@ DecisionCore::Actions DecisionCore::apply(const core::model::Event& event) {
   return {forced.begin(), forced.end()};
 }
 
-DecisionCore::Actions DecisionCore::submit(const LiveJob& job, TimeNs at) {
+core::model::JobRequest DecisionCore::request_for(const LiveJob& job, TimeNs at) const {
   const job::JobSpec& spec = job.spec;
+  // The number that an unknown name would get.
+  const auto number = [](const base::NameTable& names, const std::string& name) {
+    return names.find(name, static_cast<uint32_t>(names.size()));
+  };
   core::model::JobRequest request;
   request.submit_ns = at;
   request.walltime_limit_ns = spec.walltime_limit_ns;
@@ -77,21 +126,37 @@ DecisionCore::Actions DecisionCore::submit(const LiveJob& job, TimeNs at) {
   request.priority = spec.priority;
   request.instances = spec.instances;
   request.stays = !spec.preemptible && spec.stop.signal == 0;
-  if (!spec.model.empty()) request.model = core::model::ModelId(models_.intern(spec.model));
-  request.user = core::model::UserId(site_.users.intern(spec.owner.user));
+  if (!spec.model.empty()) request.model = core::model::ModelId(number(models_, spec.model));
+  request.user = core::model::UserId(number(site_->users, job::full_name(spec.owner)));
   if (!spec.account.empty()) {
-    request.account = core::model::AccountId(site_.accounts.intern(spec.account));
+    request.account = core::model::AccountId(number(site_->accounts, spec.account));
   }
   if (!spec.partition.empty()) {
-    request.partition = core::model::PartitionId(site_.partitions.intern(spec.partition));
+    request.partition = core::model::PartitionId(number(site_->partitions, spec.partition));
   }
-  if (!spec.qos.empty()) request.qos = core::model::QosId(site_.qos.intern(spec.qos));
+  if (!spec.qos.empty()) request.qos = core::model::QosId(number(site_->qos, spec.qos));
   if (spec.array_first.valid()) request.array = core::model::ArrayId(spec.array_first.value);
   if (!spec.resource_type.empty()) {
-    request.resource_type = site_.cluster.find_resource_type(spec.resource_type);
+    request.resource_type = site_->cluster.find_resource_type(spec.resource_type);
+  } else if (!job.engine_id.empty()) {
+    request.resource_type = part_type_of(spec, site_->cluster);
   }
   request.app_class = job::class_of(spec);
   request.reservation = job.reservation;
+  return request;
+}
+
+DecisionCore::Actions DecisionCore::submit(const LiveJob& job, TimeNs at) {
+  const job::JobSpec& spec = job.spec;
+  const auto learn = [](base::NameTable& names, const std::string& name) {
+    if (!name.empty()) names.intern(name);
+  };
+  learn(models_, spec.model);
+  site_->users.intern(job::full_name(spec.owner));
+  learn(site_->accounts, spec.account);
+  learn(site_->partitions, spec.partition);
+  learn(site_->qos, spec.qos);
+  core::model::JobRequest request = request_for(job, at);
   request.app = applications_.of(spec);
   // A deadline is relative to the submission, however often the job was requeued since.
   core::model::TrainingFacts training = spec.training;
@@ -103,18 +168,19 @@ DecisionCore::Actions DecisionCore::submit(const LiveJob& job, TimeNs at) {
                 .job = job.job,
                 .request = &request,
                 .array = {.max_running = spec.array_limit},
-                .training = &training});
+                .training = &training,
+                .forecast = job.predicted.run});
 }
 
 std::string DecisionCore::decide(TimeNs at) { return decision_text(core_->decide(at), *core_); }
 
 void DecisionCore::fill_reason(JobId job, core::model::Allocation& allocation) const {
   const bool known = knows(job) && std::ranges::all_of(allocation.gpus, [&](GpuId gpu) {
-                       return gpu.value < site_.cluster.num_gpus();
+                       return gpu.value < site_->cluster.num_gpus();
                      });
   if (!known || allocation.gpus.empty()) return;
   core::model::PlacementReason& reason = allocation.reason;
-  reason.level = static_cast<uint8_t>(site_.cluster.span_level(allocation.gpus));
+  reason.level = static_cast<uint8_t>(site_->cluster.span_level(allocation.gpus));
   reason.product = state().speed().slowdown(request_of(job), allocation.gpus);
 }
 
@@ -174,12 +240,31 @@ Standing DecisionCore::standing_of(const LiveJob& job) const {
 
 void DecisionCore::take(const ScoresMeasured& scores) {
   if (scores.instead_of != configured_scores_) return;
-  auto read = core::knowledge::parse_scores(scores.table, "scores", site_.cluster.num_gpus());
+  auto read = core::knowledge::parse_scores(scores.table, "scores", site_->cluster.num_gpus());
   if (!read) return;
   // The core and its policies hold values derived from the old scores, so they are rebuilt.
   const core::scheduler::CoreImage image = core_->image();
-  site_.scores = std::move(*read);
+  site_->scores = std::move(*read);
   measured_scores_ = scores.table;
+  make_core();
+  const Status restored = core_->restore(image);
+  GOBAN_CHECK(restored.has_value(), "a core refuses its own image");
+}
+
+void DecisionCore::change_cluster(core::model::Cluster cluster,
+                                  const core::scheduler::ClusterNumbers& numbers) {
+  core::scheduler::CoreImage image = core_->image();
+  const core::model::Cluster& old = site_->cluster;
+  auto made = std::make_shared<Site>(*site_);
+  made->penalties = site_->penalties.moved(old, cluster);
+  made->scores = moved_scores(site_->scores, numbers, cluster.num_gpus());
+  if (made->knowledge != nullptr) made->knowledge = moved_knowledge(*made->knowledge, old, cluster);
+  if (!measured_scores_.empty()) measured_scores_ = core::knowledge::to_csv(made->scores);
+  core::scheduler::renumber(image, numbers, cluster);
+  made->cluster = std::move(cluster);
+  // Clients may still read the cluster that they got before.
+  former_.push_back(std::exchange(site_, std::move(made)));
+  if (former_.size() > kFormerMax) former_.erase(former_.begin() + 1);
   make_core();
   const Status restored = core_->restore(image);
   GOBAN_CHECK(restored.has_value(), "a core refuses its own image");
@@ -187,10 +272,10 @@ void DecisionCore::take(const ScoresMeasured& scores) {
 
 void DecisionCore::write(json& snapshot) const {
   snapshot["names"] = {{"models", names_json(models_)},
-                       {"users", names_json(site_.users)},
-                       {"accounts", names_json(site_.accounts)},
-                       {"partitions", names_json(site_.partitions)},
-                       {"qos", names_json(site_.qos)},
+                       {"users", names_json(site_->users)},
+                       {"accounts", names_json(site_->accounts)},
+                       {"partitions", names_json(site_->partitions)},
+                       {"qos", names_json(site_->qos)},
                        {"apps", names_json(applications_.names())},
                        {"gpu_types", names_json(applications_.gpu_types())}};
   if (!measured_scores_.empty()) {
@@ -205,11 +290,11 @@ DecisionCore::Names DecisionCore::read_names(base::FieldReader& snapshot) {
   std::vector<std::string> gpu_types;
   snapshot.object("names", [&](base::FieldReader& part) {
     (void)adopt_names<core::model::ModelId>(part, "models", models_);
-    names.people.users = adopt_names<core::model::UserId>(part, "users", site_.users);
-    names.people.accounts = adopt_names<core::model::AccountId>(part, "accounts", site_.accounts);
+    names.people.users = adopt_names<core::model::UserId>(part, "users", site_->users);
+    names.people.accounts = adopt_names<core::model::AccountId>(part, "accounts", site_->accounts);
     names.people.partitions =
-        adopt_names<core::model::PartitionId>(part, "partitions", site_.partitions);
-    names.people.qos = adopt_names<core::model::QosId>(part, "qos", site_.qos);
+        adopt_names<core::model::PartitionId>(part, "partitions", site_->partitions);
+    names.people.qos = adopt_names<core::model::QosId>(part, "qos", site_->qos);
     part.field("apps", apps);
     part.field("gpu_types", gpu_types);
   });
@@ -226,7 +311,7 @@ Status DecisionCore::restore(base::FieldReader& snapshot, const Names& names) {
   const json* core = snapshot.find("core");
   if (auto status = snapshot.status(); !status) return status;
   if (!scores.table.empty()) {
-    if (auto status = check_scores(scores, site_); !status) return status;
+    if (auto status = check_scores(scores, *site_); !status) return status;
     take(scores);
   }
   if (core == nullptr) return base::bad_data({}, "the snapshot contains no core state");

@@ -29,6 +29,8 @@ class DecisionCore {
   Actions apply(const core::model::Event& event);
   /// Adds the job to the core's queue.
   Actions submit(const LiveJob& job, TimeNs at);
+  /// The job as the core would see it if it were submitted at this time; without its application.
+  [[nodiscard]] core::model::JobRequest request_for(const LiveJob& job, TimeNs at) const;
   /// Makes a decision. Returns its line for the journal.
   std::string decide(TimeNs at);
   /// Carries out a recorded decision. `compare`: decides first and compares the result with the
@@ -57,13 +59,23 @@ class DecisionCore {
 
   [[nodiscard]] const core::scheduler::Core& core() const { return *core_; }
   [[nodiscard]] const core::scheduler::State& state() const { return core_->state(); }
-  [[nodiscard]] const Site& site() const { return site_; }
+  /// A change of the cluster makes a new one; the former ones stay for a while.
+  [[nodiscard]] const Site& site() const { return *site_; }
+  [[nodiscard]] std::shared_ptr<const core::model::Cluster> cluster() const {
+    return {site_, &site_->cluster};
+  }
+  [[nodiscard]] const std::string& name_of(NodeId node) const {
+    return site_->cluster.node(node).name;
+  }
   [[nodiscard]] const Applications& applications() const { return applications_; }
   /// SHA-256 of the configured score table.
   [[nodiscard]] const std::string& configured_scores() const { return configured_scores_; }
 
   /// Uses measured scores from now on, unless they were measured under another configuration.
   void take(const ScoresMeasured& scores);
+
+  /// The cluster becomes another one. No running job and no reservation names what left.
+  void change_cluster(core::model::Cluster cluster, const core::scheduler::ClusterNumbers& numbers);
 
   /// Adds the fields `names`, `scores` and `core` to a snapshot.
   void write(nlohmann::json& snapshot) const;
@@ -82,7 +94,8 @@ class DecisionCore {
   void fill_reason(JobId job, core::model::Allocation& allocation) const;
 
   const core::model::ReportedProgress& progress_;
-  Site site_;
+  std::shared_ptr<Site> site_;
+  std::vector<std::shared_ptr<Site>> former_;
   std::string configured_scores_;
   std::string measured_scores_;  ///< the table used instead; empty = none
   base::NameTable models_;

@@ -53,7 +53,6 @@ json action_json(const core::model::Action& action, const core::scheduler::Core&
 }
 
 void read_action(base::FieldReader& in, RecordedDecision& decision) {
-  constexpr TimeNs kTimeMax = std::numeric_limits<TimeNs>::max();
   constexpr uint8_t kLevelMax = std::numeric_limits<uint8_t>::max();
   std::string name;
   in.field("do", name);
@@ -81,7 +80,7 @@ void read_action(base::FieldReader& in, RecordedDecision& decision) {
       break;
     case ActionKind::Observe:
       read_id(in, "job", action.job);
-      in.field("until", action.until_ns, TimeNs{0}, kTimeMax);
+      in.field("until", action.until_ns, TimeNs{0}, base::kNever);
       break;
     case ActionKind::Cap:
       read_id(in, "gpu", action.gpu);
@@ -103,7 +102,7 @@ base::Result<RecordedDecision> parse_decision(std::string_view text) {
   base::FieldReader in(document, "");
   RecordedDecision decision;
   in.object("decided", [&](base::FieldReader& part) {
-    part.field("at", decision.at_ns, TimeNs{0}, std::numeric_limits<TimeNs>::max());
+    part.field("at", decision.at_ns, TimeNs{0}, base::kNever);
     part.list("actions", [&](base::FieldReader& each) { read_action(each, decision); });
   });
   if (auto status = in.status(); !status) return base::failure(status.error());

@@ -1,5 +1,6 @@
 #include "live/controller/dependencies.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace goban::live::controller {
@@ -9,6 +10,7 @@ using job::DependencyKind;
 DependencyVerdict judge_dependencies(const LiveJob& job, const JobBook& book) {
   DependencyVerdict verdict;
   for (const job::Dependency& each : job.spec.dependencies) {
+    if (each.kind == DependencyKind::Singleton) continue;
     const LiveJob* other = book.find(each.job);
     // Removed while this job waited: had it not ended as required, the wait would have ended.
     if (other == nullptr && job.stage == JobStage::Depends) continue;
@@ -28,6 +30,34 @@ DependencyVerdict judge_dependencies(const LiveJob& job, const JobBook& book) {
                                                 completed ? "completed" : "did not complete")};
   }
   return verdict;
+}
+
+void NamedJobs::add(const LiveJob& job) {
+  jobs_[{job::key_of(job.spec.owner), job.spec.name}].insert(job.job);
+}
+
+void NamedJobs::remove(const LiveJob& job) {
+  const auto found = jobs_.find({job::key_of(job.spec.owner), job.spec.name});
+  if (found == jobs_.end()) return;
+  found->second.erase(job.job);
+  if (found->second.empty()) jobs_.erase(found);
+}
+
+bool NamedJobs::blocks(const LiveJob& job, const JobBook& book) const {
+  const bool alone = std::ranges::any_of(job.spec.dependencies, [](const job::Dependency& each) {
+    return each.kind == DependencyKind::Singleton;
+  });
+  const auto found = jobs_.find({job::key_of(job.spec.owner), job.spec.name});
+  if (!alone || found == jobs_.end()) return false;
+  return std::ranges::any_of(found->second, [&](JobId id) {
+    if (id < job.job) return true;
+    return id != job.job && holds_gpus(book.jobs.at(id).stage);
+  });
+}
+
+JobId NamedJobs::first_like(const LiveJob& job) const {
+  const auto found = jobs_.find({job::key_of(job.spec.owner), job.spec.name});
+  return found == jobs_.end() ? JobId{} : *found->second.begin();
 }
 
 void Dependents::add(const LiveJob& job, const JobBook& book) {

@@ -1,6 +1,7 @@
 #include "live/controller/engine_reports.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace goban::live::controller {
 
@@ -27,7 +28,8 @@ void add_progress(ProgressReport& known, const ProgressReport& latest) {
 core::model::AloneUse use_alone(const LiveJob& job, const LiveRun& run, const RunUsage& usage,
                                 TimeNs at) {
   const double held_s = run.started_ns < 0 ? 0 : base::to_seconds(at - run.started_ns);
-  if (run.shared || held_s < kInformativeRun_s || run.gpus.empty()) return {};
+  if (run.shared || run.suspensions.count > 0 || held_s < kInformativeRun_s || run.gpus.empty())
+    return {};
   core::model::AloneUse out;
   if (usage.gpu_util_pct >= 0) out.gpu_util_pct = static_cast<double>(usage.gpu_util_pct);
   if (usage.energy_j > 0) {
@@ -49,20 +51,33 @@ void EngineReports::take(const Report& report, TimeNs at) {
       return ended(report, at);
     case ReportKind::Lost:
       return lost(report, at);
+    case ReportKind::Unable:
+      return unable(report, at);
+    case ReportKind::Declined:
+      return declined(report, at);
     case ReportKind::Progress:
       return progressed(report, at);
     case ReportKind::NodeDown:
-      return parts_.nodes.lost(report.node, at);
     case ReportKind::NodeUp:
-      return parts_.nodes.found(report.node, at);
+      return node(report, at);
   }
+}
+
+void EngineReports::node(const Report& report, TimeNs at) {
+  const core::model::Cluster& cluster = parts_.core.site().cluster;
+  NodeId node = report.node_id;
+  if (!report.node.empty()) node = cluster.find_node(report.node).value_or(NodeId{});
+  if (!node.valid() || node.index() >= cluster.nodes().size()) return;
+  if (report.kind == ReportKind::NodeDown) return parts_.nodes.lost(node, at);
+  parts_.nodes.found(node, at);
 }
 
 void EngineReports::started(const Report& report, TimeNs at) {
   LiveRun* run = parts_.runs.find(report.run);
   if (run == nullptr) return;
   LiveJob& job = parts_.book.jobs.at(report.run.job);
-  parts_.runs.started(job, *run, at);
+  parts_.runs.started(job, *run, report.limited, at);
+  parts_.seen.given(job, *run, report.parts, at);
   if (job.first_start_ns < 0) {
     job.first_start_ns = at;
     parts_.jobs.settle_dependents(job.job, at);
@@ -72,8 +87,13 @@ void EngineReports::started(const Report& report, TimeNs at) {
 
 void EngineReports::progressed(const Report& report, TimeNs at) {
   const LiveRun* run = parts_.runs.find(report.run);
-  if (run == nullptr || run->stage != LiveRun::Stage::Running) return;
+  if (run == nullptr) return;
   LiveJob& job = parts_.book.jobs.at(report.run.job);
+  if (!report.detail.empty()) {
+    job.detail = report.detail;
+    return;
+  }
+  if (run->stage != LiveRun::Stage::Running) return;
   add_progress(job.progress, report.progress);
   job.progress_ns = at;
   if (!parts_.core.knows(job.job) || report.run.run != job.runs) return;
@@ -91,29 +111,42 @@ void EngineReports::ended(const Report& report, TimeNs at) {
   Jobs& jobs = parts_.jobs;
   LiveJob& job = parts_.book.jobs.at(report.run.job);
   const LiveRun run = parts_.runs.end(job, report.run, report, at);
+  parts_.seen.left(job, run, at);
   job.exit_code = report.exit_code;
   job.signal = report.signal;
   if (!report.detail.empty()) job.detail = report.detail;
-  if (run.stage == LiveRun::Stage::Stopping) return ended_after_stop(job, run.stop, report, at);
+  const bool is_stopping = run.stage == LiveRun::Stage::Stopping;
+  if (job.withdrawn) return ended_after_stop(job, StopReason::Cancelled, report, at);
+  if (report.limited && (!is_stopping || run.stop != StopReason::Cancelled)) {
+    return ended_after_stop(job, StopReason::TimedOut, report, at);
+  }
+  if (is_stopping) return ended_after_stop(job, run.stop, report, at);
+  if (report.cancelled) return ended_after_stop(job, StopReason::Cancelled, report, at);
+  const bool is_in_core = parts_.core.knows(job.job);
   if (report.kind == ReportKind::Ended && report.exit_code == 0) {
-    jobs.tell_core({.kind = EventKind::JobFinished,
-                    .at_ns = at,
-                    .job = job.job,
-                    .alone = use_alone(job, run, report.usage, at)});
+    if (is_in_core) {
+      jobs.tell_core({.kind = EventKind::JobFinished,
+                      .at_ns = at,
+                      .job = job.job,
+                      .alone = use_alone(job, run, report.usage, at)});
+    }
     return jobs.finish(job, JobResult::Completed, at);
   }
   // Out of memory next to neighbours: it may succeed alone.
-  if (report.out_of_memory && parts_.core.has_neighbours(job.job) && Jobs::may_try_again(job)) {
+  const bool had_neighbours = is_in_core && parts_.core.has_neighbours(job.job);
+  if (report.out_of_memory && had_neighbours && Jobs::may_try_again(job)) {
     ++job.breakages;
     jobs.tell_core(
         {.kind = EventKind::JobBroke, .at_ns = at, .job = job.job, .out_of_memory = true});
     return jobs.refresh(job);
   }
-  jobs.tell_core({.kind = EventKind::JobFinished,
-                  .at_ns = at,
-                  .job = job.job,
-                  .failed = true,
-                  .out_of_memory = report.out_of_memory});
+  if (is_in_core) {
+    jobs.tell_core({.kind = EventKind::JobFinished,
+                    .at_ns = at,
+                    .job = job.job,
+                    .failed = true,
+                    .out_of_memory = report.out_of_memory});
+  }
   jobs.finish(job, report.out_of_memory ? JobResult::OutOfMemory : JobResult::Failed, at);
 }
 
@@ -127,7 +160,9 @@ void EngineReports::ended_after_stop(LiveJob& job, StopReason reason, const Repo
   const bool goes_on = reason == StopReason::Preempted || reason == StopReason::Broken;
   if (goes_on && !done && !gives_up) {
     const bool was_requeued = !parts_.core.knows(job.job) && !job.spec.held;
-    if (was_requeued) jobs.enter_core(job, at);
+    const bool is_blocked = !job.blocked.empty() || !job.misfit.empty();
+    if (was_requeued && !is_blocked) jobs.enter_core(job, at);
+    if (was_requeued && is_blocked) jobs.consider(job, at);
     return jobs.refresh(job);
   }
   if (parts_.core.knows(job.job)) {
@@ -141,21 +176,80 @@ void EngineReports::ended_after_stop(LiveJob& job, StopReason reason, const Repo
   jobs.finish(job, timed_out ? JobResult::TimedOut : JobResult::Cancelled, at);
 }
 
+void EngineReports::unable(const Report& report, TimeNs at) {
+  if (find_launched(report.run) == nullptr) return;
+  LiveJob& job = parts_.book.jobs.at(report.run.job);
+  const bool is_placed = parts_.core.knows(job.job) && !parts_.core.has_waiting(job.job);
+  std::set<NodeId> nodes;
+  if (is_placed) {
+    const core::model::Allocation& where = parts_.core.core().allocation(job.job);
+    nodes.insert(where.hosts.begin(), where.hosts.end());
+  }
+  const LiveRun run = parts_.runs.never_began(job, report.run);
+  for (const GpuId gpu : run.gpus) nodes.insert(parts_.core.site().cluster.node_of(gpu));
+  const TimeNs until_ns = base::add_saturating(at, parts_.core.site().launch_hold_ns);
+  for (const NodeId node : nodes) parts_.nodes.hold(node, report.detail, at, until_ns);
+  wait_on(job, run, at);
+}
+
+void EngineReports::wait_on(LiveJob& job, const LiveRun& run, TimeNs at) {
+  parts_.seen.left(job, run, at);
+  const StopReason why = job.withdrawn ? StopReason::Cancelled : run.stop;
+  if (run.stage == LiveRun::Stage::Stopping || job.withdrawn) {
+    return ended_after_stop(job, why, {.kind = ReportKind::Lost, .run = run.run}, at);
+  }
+  parts_.jobs.tell_core(
+      {.kind = EventKind::JobBroke, .at_ns = at, .job = job.job, .never_began = true});
+  if (!parts_.core.knows(job.job)) parts_.jobs.consider(job, at);
+  parts_.jobs.refresh(job);
+}
+
+void EngineReports::declined(const Report& report, TimeNs at) {
+  if (find_launched(report.run) == nullptr) return;
+  LiveJob& job = parts_.book.jobs.at(report.run.job);
+  const core::model::Cluster& cluster = parts_.core.site().cluster;
+  const std::vector<NodePart> parts =
+      report.parts.empty() ? parts_.runs.launch_order(*find_launched(report.run)).parts
+                           : report.parts;
+  const LiveRun run = parts_.runs.never_began(job, report.run);
+  const TimeNs until_ns = base::add_saturating(at, parts_.core.site().decline_hold_ns);
+  for (const NodePart& part : parts) {
+    const auto node = cluster.find_node(part.node);
+    if (!node) continue;
+    const std::vector<GpuId> gpus = gpus_of(cluster, {part});
+    // A GPU that others share stays open to more of them, so that its node is left out.
+    const bool shared = std::ranges::any_of(parts_.book.runs, [&](const auto& other) {
+      return std::ranges::find_first_of(other.second.gpus, gpus) != other.second.gpus.end();
+    });
+    if (part.gpus.empty() || shared) {
+      parts_.nodes.hold(*node, report.detail, at, until_ns);
+      continue;
+    }
+    for (const GpuId gpu : gpus) parts_.nodes.leave_out(gpu, at, until_ns);
+  }
+  wait_on(job, run, at);
+}
+
 void EngineReports::lost(const Report& report, TimeNs at) {
   if (find_launched(report.run) == nullptr) return;
   Jobs& jobs = parts_.jobs;
   LiveJob& job = parts_.book.jobs.at(report.run.job);
   const LiveRun run = parts_.runs.end(job, report.run, Report{}, at);
-  if (run.stage == LiveRun::Stage::Stopping) {
-    return ended_after_stop(job, run.stop, {.kind = ReportKind::Lost, .run = report.run}, at);
+  parts_.seen.left(job, run, at);
+  const StopReason why = job.withdrawn ? StopReason::Cancelled : run.stop;
+  if (run.stage == LiveRun::Stage::Stopping || job.withdrawn) {
+    return ended_after_stop(job, why, {.kind = ReportKind::Lost, .run = report.run}, at);
   }
   ++job.breakages;
   if (!report.detail.empty()) job.detail = report.detail;
   if (Jobs::may_try_again(job)) {
     jobs.tell_core({.kind = EventKind::JobBroke, .at_ns = at, .job = job.job});
+    if (!parts_.core.knows(job.job)) jobs.consider(job, at);
     return jobs.refresh(job);
   }
-  jobs.tell_core({.kind = EventKind::JobFinished, .at_ns = at, .job = job.job, .failed = true});
+  if (parts_.core.knows(job.job)) {
+    jobs.tell_core({.kind = EventKind::JobFinished, .at_ns = at, .job = job.job, .failed = true});
+  }
   jobs.finish(job, JobResult::NodeFailed, at);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "live/controller/nodes.hpp"
+#include "live/controller/seen_jobs.hpp"
 
 namespace goban::live::controller {
 
@@ -16,6 +17,7 @@ class EngineReports {
     Runs& runs;
     Jobs& jobs;
     Nodes& nodes;
+    SeenJobs& seen;
   };
   /// The parts outlive this.
   explicit EngineReports(const Parts& parts) : parts_(parts) {}
@@ -24,10 +26,17 @@ class EngineReports {
   void take(const Report& report, TimeNs at);
 
  private:
+  void node(const Report& report, TimeNs at);
   void started(const Report& report, TimeNs at);
   void progressed(const Report& report, TimeNs at);
   void ended(const Report& report, TimeNs at);
   void ended_after_stop(LiveJob& job, StopReason reason, const Report& report, TimeNs at);
+  /// The machine could not start the run: the job waits on, and launches there are held.
+  void unable(const Report& report, TimeNs at);
+  /// The engine did not start the run: the job waits on, and what it names is left out.
+  void declined(const Report& report, TimeNs at);
+  /// A run that never began is removed; its job waits on.
+  void wait_on(LiveJob& job, const LiveRun& run, TimeNs at);
   /// The run ended with an unknown outcome.
   void lost(const Report& report, TimeNs at);
   /// A run that was ordered from the engine; null if there is none.

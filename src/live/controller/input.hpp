@@ -2,6 +2,7 @@
 // reports, and time. The journal records them; the state is their fold.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "live/controller/reservation.hpp"
 #include "live/engine.hpp"
 #include "live/job/job_spec.hpp"
+#include "live/job/predicted_run.hpp"
 
 namespace goban::live::controller {
 
@@ -18,6 +20,10 @@ struct Caller {
   uint32_t uid = 0;
   std::string user{};
   bool is_operator = false;
+  std::string realm{};  ///< as of job::Owner
+  [[nodiscard]] bool owns(const job::Owner& owner) const {
+    return job::key_of({.uid = uid, .gid = 0, .user = user, .realm = realm}) == job::key_of(owner);
+  }
   friend bool operator==(const Caller&, const Caller&) = default;
 };
 
@@ -25,10 +31,14 @@ struct Caller {
 /// stored (JobSpec::payload).
 struct Submit {
   std::vector<job::JobSpec> jobs{};
+  /// One for each job, or one for all; empty: nothing is predicted. Set by CommitCycle.
+  std::vector<job::PredictedRun> predicted{};
 };
+/// A second Cancel of a stopping job goes on to the next step of its stop.
 struct Cancel {
   JobId job{};
   Caller by{};
+  bool now = false;  ///< kills it at once
 };
 struct Hold {
   JobId job{};
@@ -43,6 +53,25 @@ struct Requeue {
   JobId job{};
   Caller by{};
 };
+/// Changes a job that does not run, or its array. Absent values stay as they are.
+struct Alter {
+  JobId job{};
+  Caller by{};
+  std::optional<TimeNs> walltime_limit_ns{};
+  std::optional<int32_t> priority{};
+  std::optional<int32_t> array_limit{};  ///< JobSpec::array_limit of all its tasks
+};
+/// Stops the processes of a running job; it keeps its GPUs, and its walltime limit pauses. By
+/// operators only.
+struct Suspend {
+  JobId job{};
+  Caller by{};
+};
+/// Lets a suspended job go on. By operators only.
+struct Continue {
+  JobId job{};
+  Caller by{};
+};
 /// No job may start on the node from `from_ns` until it is resumed. Running jobs continue to their
 /// limit, or are stopped if `now` is set.
 struct Drain {
@@ -52,6 +81,10 @@ struct Drain {
   std::string reason{};
 };
 struct Resume {
+  NodeId node{};
+};
+/// An operator vouches that nothing runs on a node that is down: what it holds there is given up.
+struct Fence {
   NodeId node{};
 };
 struct EngineReport {
@@ -83,7 +116,8 @@ struct CancelReservation {
 };
 
 using Input = std::variant<Submit, Cancel, Hold, Release, Requeue, Drain, Resume, EngineReport,
-                           Accounted, ScoresMeasured, Reserve, CancelReservation>;
+                           Accounted, ScoresMeasured, Reserve, CancelReservation, Alter, Suspend,
+                           Continue, JobSeen, JobGone, ClusterSeen, Fence>;
 
 /// An input and when it was taken, on the scheduler's monotonic clock.
 struct TimedInput {

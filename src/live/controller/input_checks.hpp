@@ -20,12 +20,20 @@ struct CheckFacts {
   const core::scheduler::State& core;
   const std::map<NodeId, std::string>& drained;
   const std::set<NodeId>& down;
-  const std::map<uint32_t, size_t>& unfinished;  ///< jobs by the user id of their owner
+  const std::map<job::OwnerKey, size_t>& unfinished;  ///< jobs by their owner
   TimeNs now_ns = 0;
 };
 
-/// Errors: BadData if the request is invalid; Failed if it is not possible at present.
+/// Errors: BadData if the request is invalid; Usage if the user may not have more jobs; Failed if
+/// it is not possible at present (never for Submit).
 [[nodiscard]] base::Status check_input(const Input& input, const CheckFacts& facts);
+
+/// Whether the site can run the job at all: its size and the nodes it names.
+[[nodiscard]] base::Status check_request(const job::JobSpec& spec, const Site& site);
+
+/// Checks the walltime limit of a job against the site's maximum; a resource type that has one of
+/// its own goes first.
+[[nodiscard]] base::Status check_walltime(const job::JobSpec& spec, const Site& site);
 
 [[nodiscard]] base::Status check_scores(const ScoresMeasured& scores, const Site& site);
 

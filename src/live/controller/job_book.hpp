@@ -2,6 +2,7 @@
 // runs, and reservations.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,18 +12,26 @@
 #include "live/controller/reservation.hpp"
 #include "live/engine.hpp"
 #include "live/job/job_spec.hpp"
+#include "live/job/predicted_run.hpp"
 
 namespace goban::live::controller {
 
 enum class JobStage : uint8_t {
   Held,      ///< not eligible until it is released
-  Depends,   ///< waits for other jobs
+  Depends,   ///< waits for other jobs, or for its earliest start
   Waiting,   ///< in the core's queue
   Starting,  ///< it has GPUs; the engine has not reported its start yet
   Running,
   Stopping,  ///< ordered to stop; what follows depends on StopReason
   Done,
+  Suspended,  ///< an operator stopped its processes; it keeps its GPUs
 };
+inline constexpr size_t kNumJobStages = 8;
+
+[[nodiscard]] inline bool holds_gpus(JobStage stage) {
+  return (stage >= JobStage::Starting && stage <= JobStage::Stopping) ||
+         stage == JobStage::Suspended;
+}
 
 enum class JobResult : uint8_t {
   None,  ///< unfinished
@@ -45,21 +54,47 @@ struct PastRun {
   std::vector<RankTimes> ranks{};  ///< per-rank times that it reported
   RunPace pace{};                  ///< of its steps and epochs
   bool shared = false;             ///< other jobs held some of its GPUs at some time
+  TimeNs suspended_ns = 0;         ///< part of end - start in which it was suspended
+};
+
+/// The suspensions of a run.
+struct Suspensions {
+  uint32_t count = 0;
+  TimeNs since_ns = -1;  ///< of the present one; -1 = it is not suspended
+  TimeNs ended_ns = 0;   ///< duration of those that ended
+
+  [[nodiscard]] bool is_suspended() const { return since_ns >= 0; }
+  [[nodiscard]] TimeNs total_ns(TimeNs at) const {
+    return ended_ns + (is_suspended() ? std::max<TimeNs>(at - since_ns, 0) : 0);
+  }
+  void begin(TimeNs at) {
+    if (is_suspended()) return;
+    ++count;
+    since_ns = at;
+  }
+  void end(TimeNs at) {
+    ended_ns = total_ns(at);
+    since_ns = -1;
+  }
+  friend bool operator==(const Suspensions&, const Suspensions&) = default;
 };
 
 /// A job in the table. Times are on the scheduler's clock, in ns since 1970; -1 = not yet.
 struct LiveJob {
   JobId job{};
   job::JobSpec spec{};
-  ReservationId reservation{};  ///< in which it runs; invalid: none
+  job::PredictedRun predicted{};  ///< at its submission
+  ReservationId reservation{};    ///< in which it runs; invalid: none
   JobStage stage = JobStage::Waiting;
   JobResult result = JobResult::None;
   TimeNs submit_ns = 0;
   TimeNs first_start_ns = -1;
-  TimeNs run_start_ns = -1;  ///< of the current or last run
+  TimeNs run_start_ns = -1;   ///< of the current or last run
+  Suspensions suspensions{};  ///< of the current run, as in its LiveRun
   TimeNs end_ns = -1;
-  TimeNs held_ns = 0;                  ///< time it held GPUs in ended runs
+  TimeNs held_ns = 0;                  ///< time it held GPUs in ended runs, without suspensions
   uint32_t runs = 0;                   ///< launches so far
+  uint32_t unable = 0;                 ///< of these, launches that the machine could not make
   std::vector<GpuId> gpus{};           ///< of the current or last run
   bool shares = false;                 ///< other jobs hold some of them
   core::model::PlacementReason why{};  ///< of the current or last run
@@ -73,7 +108,24 @@ struct LiveJob {
   std::vector<PastRun> past{};  ///< in order of their end times
   std::string detail{};         ///< reason of its end, for users
   bool accounted = false;
+  // Jobs of the engine's own queue.
+  std::string engine_id{};  ///< its number there; empty: it was submitted here
+  std::string array_id{};   ///< JobSeen::array
+  bool managed = true;      ///< Goban starts and stops it; otherwise it only holds what it holds
+  bool withdrawn = false;   ///< cancelled here; the engine was told to end it
+  bool is_gone = false;     ///< at the engine: `engine_id` may mean another job by now
+  std::string blocked{};    ///< why it is not eligible there; empty: it is
+  std::string misfit{};     ///< why the present cluster cannot run it; empty: it can
+  /// What it holds as somebody else started it: the core has not placed it, and does not know it.
+  std::vector<NodePart> found{};
 };
+
+/// The engine has to end a finished job, too, as it did not end there by itself.
+[[nodiscard]] inline bool ends_there(const LiveJob& job) {
+  if (job.engine_id.empty() || job.is_gone || !job.managed) return false;
+  return job.result == JobResult::Cancelled || job.result == JobResult::TimedOut ||
+         job.result == JobResult::NodeFailed || job.result == JobResult::NeverRuns;
+}
 
 /// A launch that has not ended: the controller's view of a run of the engine.
 struct LiveRun {
@@ -86,10 +138,13 @@ struct LiveRun {
   RunId run{};
   Stage stage = Stage::Pending;
   StopReason stop = StopReason::Preempted;  ///< Stopping
+  StopUrgency urgency = StopUrgency::Ask;   ///< Stopping
   std::vector<GpuId> gpus{};
   TimeNs ordered_ns = 0;
   TimeNs started_ns = -1;  ///< -1 = the engine has not reported its start
   bool shared = false;     ///< other jobs hold some of its GPUs, or held them
+  bool found = false;      ///< it runs where the engine put it: LiveJob::found
+  Suspensions suspensions{};
 };
 
 /// Jobs, runs (an older run of a job may still be stopping) and reservations by id.
@@ -100,6 +155,10 @@ struct JobBook {
   /// Open ones, and those that ended recently.
   std::map<ReservationId, LiveReservation> reservations{};
   uint32_t next_reservation = 0;
+  /// Jobs by their number at the engine until they are gone there, and the first known task of each
+  /// array. Derived from `jobs`.
+  std::map<std::string, JobId, std::less<>> by_engine_id{};
+  std::map<std::string, JobId, std::less<>> arrays_of_engine{};
 
   [[nodiscard]] const LiveJob* find(JobId job) const {
     const auto found = jobs.find(job);

@@ -20,11 +20,29 @@ void Jobs::submit(const Submit& submit, TimeNs at) {
   for (const job::JobSpec& spec : submit.jobs) {
     LiveJob job{.job = JobId(book.next_job++), .spec = spec, .submit_ns = at};
     if (spec.array_task >= 0) job.spec.array_first = first;
+    if (!submit.predicted.empty()) {
+      const size_t place = job.job.index() - first.index();
+      job.predicted = submit.predicted[std::min(place, submit.predicted.size() - 1)];
+    }
     job.reservation = open_reservation(book, spec.reservation);
-    ++unfinished_[job.spec.owner.uid];
     if (job.reservation.valid()) job.spec.reservation = reservation_name(job.reservation);
-    settle_dependencies(book.jobs.emplace(job.job, std::move(job)).first->second, at);
+    LiveJob& added = book.jobs.emplace(job.job, std::move(job)).first->second;
+    count(added);
+    predicted(added);
+    consider(added, at);
   }
+}
+
+void Jobs::count(const LiveJob& job) {
+  ++unfinished_[job::key_of(job.spec.owner)];
+  named_.add(job);
+}
+
+void Jobs::discount(const LiveJob& job) {
+  const auto counted = unfinished_.find(job::key_of(job.spec.owner));
+  if (counted != unfinished_.end() && --counted->second == 0) unfinished_.erase(counted);
+  begins_.erase({job.spec.begin_ns, job.job});
+  named_.remove(job);
 }
 
 void Jobs::cancel(const Cancel& cancel, TimeNs at) {
@@ -33,7 +51,21 @@ void Jobs::cancel(const Cancel& cancel, TimeNs at) {
   if (job->detail.empty() && !cancel.by.user.empty()) {
     job->detail = "cancelled by " + cancel.by.user;
   }
+  const LiveRun* run = parts_.runs.current(*job);
+  const bool is_second = run != nullptr && run->stage == LiveRun::Stage::Stopping &&
+                         (run->stop == StopReason::Cancelled || run->stop == StopReason::TimedOut);
+  // The second one skips the job's own time, the third the grace.
+  const job::StopRequest& stop = job->spec.stop;
+  const bool asks = stop.signal > 0 || stop.lead_ns > 0;
+  StopUrgency urgency = StopUrgency::Ask;
+  if (is_second) {
+    const bool is_asked = asks && run->urgency == StopUrgency::Ask;
+    urgency = is_asked ? StopUrgency::Terminate : StopUrgency::Kill;
+  }
+  if (cancel.now) urgency = StopUrgency::Kill;
+  const JobId id = job->job;
   withdraw(*job, StopReason::Cancelled, JobResult::Cancelled, at);
+  if (const LiveJob* left = find_unfinished(id)) parts_.runs.hurry(*left, urgency);
 }
 
 void Jobs::hold(JobId id, TimeNs at) {
@@ -62,10 +94,52 @@ void Jobs::requeue(JobId id, TimeNs at) {
     return;
   }
   const bool pending = run->stage == LiveRun::Stage::Pending;
-  stop(job, StopReason::Preempted);
-  tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = id});
+  stop(job, StopReason::Preempted, at);
+  if (parts_.core.knows(id)) {
+    tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = id});
+  }
   if (pending) enter_core(job, at);  // otherwise when the run has ended
   refresh(job);
+}
+
+void Jobs::alter(const Alter& alter, TimeNs at) {
+  LiveJob* job = find_unfinished(alter.job);
+  if (job == nullptr) return;
+  if (alter.array_limit && job->spec.array_limit != *alter.array_limit) {
+    alter_array(job->spec.array_first, *alter.array_limit, at);
+  }
+  if (!alter.walltime_limit_ns && !alter.priority) return;
+  if (alter.walltime_limit_ns) job->spec.walltime_limit_ns = *alter.walltime_limit_ns;
+  if (alter.priority) job->spec.priority = *alter.priority;
+  if (!parts_.core.has_waiting(job->job)) return;
+  core::model::JobRequest request = parts_.core.request_of(job->job);
+  request.walltime_limit_ns = job->spec.walltime_limit_ns;
+  request.priority = job->spec.priority;
+  tell_core({.kind = EventKind::JobAltered, .at_ns = at, .job = job->job, .request = &request});
+}
+
+void Jobs::alter_array(JobId first, int32_t limit, TimeNs at) {
+  JobId known;
+  auto& jobs = parts_.book.jobs;
+  for (auto task = jobs.lower_bound(first); task != jobs.end(); ++task) {
+    if (task->second.spec.array_first != first) continue;
+    task->second.spec.array_limit = limit;
+    if (parts_.core.knows(task->first)) known = task->first;
+  }
+  if (!known.valid()) return;
+  tell_core({.kind = EventKind::ArrayAltered,
+             .at_ns = at,
+             .job = known,
+             .array = {.max_running = limit}});
+}
+
+void Jobs::suspend(JobId id, bool suspended, TimeNs at) {
+  LiveJob* job = find_unfinished(id);
+  if (job == nullptr) return;
+  parts_.runs.suspend(*job, suspended, at);
+  // What it did before says nothing of its speed from now on.
+  if (parts_.core.knows(id)) parts_.observation.restarted(id, at);
+  refresh(*job);
 }
 
 void Jobs::enter_core(LiveJob& job, TimeNs at) {
@@ -102,12 +176,12 @@ void Jobs::carry_out(const DecisionCore::Actions& actions, TimeNs at) {
       }
       case ActionKind::Preempt:
         ++book.jobs.at(action.job).preemptions;
-        stop(book.jobs.at(action.job), StopReason::Preempted);
+        stop(book.jobs.at(action.job), StopReason::Preempted, at);
         break;
       case ActionKind::Abandon: {
         LiveJob& job = book.jobs.at(action.job);
         if (parts_.runs.current(job) != nullptr) ++job.breakages;
-        stop(job, StopReason::Broken);
+        stop(job, StopReason::Broken, at);
         break;
       }
       case ActionKind::Observe:
@@ -117,10 +191,10 @@ void Jobs::carry_out(const DecisionCore::Actions& actions, TimeNs at) {
         parts_.orders.push_back(parts_.limits.set(action.gpu, action.cap));
         break;
       case ActionKind::Rest:
-        parts_.orders.emplace_back(RestNode{action.node});
+        parts_.orders.emplace_back(RestNode{parts_.core.name_of(action.node)});
         break;
       case ActionKind::Wake:
-        parts_.orders.emplace_back(WakeNode{action.node});
+        parts_.orders.emplace_back(WakeNode{parts_.core.name_of(action.node)});
         break;
     }
   }
@@ -130,34 +204,48 @@ void Jobs::launch_pending(TimeNs at) {
   for (const JobId job : parts_.runs.launch_pending(at)) refresh(parts_.book.jobs.at(job));
 }
 
+void Jobs::begin_due(TimeNs at) {
+  while (next_begin_ns() <= at) {
+    const auto found = parts_.book.jobs.find(begins_.extract(begins_.begin()).value().second);
+    const bool waits = found != parts_.book.jobs.end() && found->second.stage == JobStage::Depends;
+    if (waits) consider(found->second, at);
+  }
+}
+
 void Jobs::stop_at_limits(TimeNs at) {
   for (const JobId job : parts_.runs.over_limit(at)) {
-    stop(parts_.book.jobs.at(job), StopReason::TimedOut);
+    stop(parts_.book.jobs.at(job), StopReason::TimedOut, at);
   }
 }
 
 void Jobs::report_speed(JobId id, TimeNs at) {
+  if (parts_.book.jobs.at(id).stage == JobStage::Suspended) return;
   const auto slowdown = parts_.observation.slowdown_of(id, at);
   if (!slowdown) return;
   tell_core({.kind = EventKind::RateObserved, .at_ns = at, .job = id, .slowdown = *slowdown});
 }
 
-void Jobs::stop(LiveJob& job, StopReason reason) {
-  parts_.runs.stop(job, reason);
+void Jobs::stop(LiveJob& job, StopReason reason, TimeNs at) {
+  parts_.runs.stop(job, reason, at);
   refresh(job);
 }
 
 void Jobs::withdraw(LiveJob& job, StopReason reason, JobResult result, TimeNs at) {
   // Without the pending launch, the previous run is the current one; it may be stopping.
   const bool was_pending = parts_.runs.drop_pending(job);
-  stop(job, reason);
+  stop(job, reason, at);
   const bool leaves = parts_.runs.current(job) != nullptr;
   const bool is_in_core = parts_.core.knows(job.job);
   if (is_in_core && (!leaves || was_pending || parts_.core.has_waiting(job.job))) {
     tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = job.job});
   }
   if (leaves) return refresh(job);
-  finish(job, result, at);
+  if (job.engine_id.empty()) return finish(job, result, at);
+  // It is over when the engine says so.
+  job.withdrawn = true;
+  begins_.erase({job.spec.begin_ns, job.job});
+  parts_.orders.emplace_back(WithdrawJob{.job = job.job, .engine_id = job.engine_id});
+  refresh(job);
 }
 
 void Jobs::finish(LiveJob& job, JobResult result, TimeNs at) {
@@ -167,16 +255,30 @@ void Jobs::finish(LiveJob& job, JobResult result, TimeNs at) {
   job.stage = JobStage::Done;
   parts_.runs.forget_limit(job.job);
   parts_.observation.ended(job.job);
-  if (--unfinished_[job.spec.owner.uid] == 0) unfinished_.erase(job.spec.owner.uid);
-  parts_.orders.emplace_back(AccountFor{job.job});
+  parts_.forecasts.ended(job);
+  job.found.clear();
+  if (ends_there(job)) {
+    parts_.orders.emplace_back(WithdrawJob{.job = job.job, .engine_id = job.engine_id});
+  }
+  if (job.managed) {
+    discount(job);
+    parts_.orders.emplace_back(AccountFor{job.job});
+  } else {
+    job.accounted = true;  // its site accounts for it
+  }
   settle_dependents(job.job, at);
 }
 
 // A dependent that never runs settles its own dependents in turn. Uses a stack instead of
 // recursion, as chains can be long.
 void Jobs::settle_dependents(JobId id, TimeNs at) {
-  const bool over = parts_.book.jobs.at(id).stage == JobStage::Done;
+  const LiveJob& settled = parts_.book.jobs.at(id);
+  const bool over = settled.stage == JobStage::Done;
   std::vector<JobId> waiting = dependents_.of(id, over);
+  if (over) {
+    // A singleton waits for all earlier jobs of its name, so at most the first one can go on.
+    if (const JobId next = named_.first_like(settled); next.valid()) waiting.push_back(next);
+  }
   if (waiting.empty()) return;
   to_settle_.push_back(std::move(waiting));
   if (to_settle_.size() > 1) return;  // the active loop handles these
@@ -189,19 +291,26 @@ void Jobs::settle_dependents(JobId id, TimeNs at) {
     to_settle_.back().pop_back();
     const auto job = parts_.book.jobs.find(next);
     const bool waits = job != parts_.book.jobs.end() && job->second.stage == JobStage::Depends;
-    if (waits) settle_dependencies(job->second, at);
+    if (waits) consider(job->second, at);
   }
 }
 
-void Jobs::settle_dependencies(LiveJob& job, TimeNs at) {
+void Jobs::consider(LiveJob& job, TimeNs at) {
+  if (!job.blocked.empty() || !job.misfit.empty()) {
+    job.stage = JobStage::Depends;
+    return;
+  }
   DependencyVerdict verdict = judge_dependencies(job, parts_.book);
   if (verdict.state == DependencyState::Never) {
     job.detail = std::move(verdict.detail);
     return finish(job, JobResult::NeverRuns, at);
   }
-  if (verdict.state == DependencyState::Waiting) {
+  const bool is_early = at < job.spec.begin_ns;
+  const bool waits = verdict.state == DependencyState::Waiting || named_.blocks(job, parts_.book);
+  if (waits || is_early) {
     job.stage = JobStage::Depends;
     dependents_.add(job, parts_.book);
+    if (is_early) begins_.emplace(job.spec.begin_ns, job.job);
   } else if (job.spec.held) {
     job.stage = JobStage::Held;
   } else {
@@ -210,22 +319,42 @@ void Jobs::settle_dependencies(LiveJob& job, TimeNs at) {
 }
 
 void Jobs::refresh(LiveJob& job) const {
-  if (job.stage == JobStage::Done) return;
+  if (job.stage == JobStage::Done || !job.managed) return;
   job.stage = parts_.runs.stage_of(job, parts_.core.knows(job.job));
+  if (job.withdrawn) job.stage = JobStage::Stopping;
+  const LiveRun* run = parts_.runs.current(job);
+  job.suspensions = run == nullptr ? Suspensions{} : run->suspensions;
 }
 
 void Jobs::forget_old(TimeNs at, TimeNs keep_ns) {
   std::erase_if(parts_.book.jobs, [&](const auto& each) {
     const LiveJob& job = each.second;
     if (job.stage != JobStage::Done || !job.accounted) return false;
-    return at >= base::add_saturating(job.end_ns, keep_ns);
+    if (at < base::add_saturating(job.end_ns, keep_ns)) return false;
+    forget_names(job);
+    return true;
   });
 }
 
+void Jobs::forget_names(const LiveJob& job) {
+  const auto forget = [&](auto& names, const std::string& name) {
+    const auto found = names.find(name);
+    if (found != names.end() && found->second == job.job) names.erase(found);
+  };
+  if (!job.engine_id.empty()) forget(parts_.book.by_engine_id, job.engine_id);
+  if (!job.array_id.empty()) forget(parts_.book.arrays_of_engine, job.array_id);
+}
+
 void Jobs::index_book() {
-  for (const auto& [id, job] : parts_.book.jobs) {
-    if (job.stage == JobStage::Depends) dependents_.add(job, parts_.book);
-    if (job.stage != JobStage::Done) ++unfinished_[job.spec.owner.uid];
+  for (auto& [id, job] : parts_.book.jobs) {
+    if (!job.array_id.empty()) parts_.book.arrays_of_engine.emplace(job.array_id, id);
+    if (!job.engine_id.empty() && !job.is_gone) parts_.book.by_engine_id[job.engine_id] = id;
+    if (const LiveRun* run = parts_.runs.current(job)) job.suspensions = run->suspensions;
+    if (job.stage == JobStage::Depends) {
+      dependents_.add(job, parts_.book);
+      if (job.spec.begin_ns > 0) begins_.emplace(job.spec.begin_ns, id);
+    }
+    if (job.stage != JobStage::Done && job.managed) count(job);
   }
 }
 

@@ -15,17 +15,57 @@ void Nodes::drain(const Drain& drain, TimeNs at) {
   // A sleeping node that is drained at once is woken: for the maintenance, and to be available when
   // resumed.
   if (drain.now && core_.state().node_power().is_resting(drain.node)) {
-    orders_.emplace_back(WakeNode{drain.node});
+    orders_.emplace_back(WakeNode{core_.name_of(drain.node)});
   }
   jobs_.tell_core({.kind = drain.now ? EventKind::NodeClosed : EventKind::NodeDrained,
                    .at_ns = at,
                    .node = drain.node,
                    .until_ns = std::max(drain.from_ns, at)});
+  if (const auto held = holds_.find(drain.node); held != holds_.end()) {
+    held->second.drain_ns = std::max(drain.from_ns, at);
+    jobs_.tell_core(
+        {.kind = EventKind::NodeDrained, .at_ns = at, .node = drain.node, .until_ns = at});
+  }
 }
 
 void Nodes::resume(NodeId node, TimeNs at) {
-  if (drained_.erase(node) == 0 || down_.contains(node)) return;
+  const bool was_held = holds_.erase(node) > 0;
+  drained_there_.erase(node);
+  if ((drained_.erase(node) == 0 && !was_held) || down_.contains(node)) return;
   jobs_.tell_core({.kind = EventKind::NodeRestored, .at_ns = at, .node = node});
+}
+
+void Nodes::fence(NodeId node) { orders_.emplace_back(FenceNode{core_.name_of(node)}); }
+
+void Nodes::drain_there(NodeId node, bool is_drained, const std::string& reason, TimeNs at) {
+  if (!is_drained) {
+    if (drained_there_.erase(node) > 0) resume(node, at);
+  } else if (!drained_.contains(node)) {
+    drained_there_.insert(node);
+    drain({.node = node, .from_ns = at, .now = false, .reason = reason}, at);
+  }
+}
+
+void Nodes::renumber(const core::scheduler::ClusterNumbers& numbers) {
+  const auto move_map = [](auto& map, const auto& of) {
+    std::remove_cvref_t<decltype(map)> moved;
+    for (auto& [id, value] : map) {
+      if (of[id.index()].valid()) moved.emplace(of[id.index()], std::move(value));
+    }
+    map = std::move(moved);
+  };
+  const auto move_set = [&](std::set<NodeId>& set) {
+    std::set<NodeId> moved;
+    for (const NodeId node : set) {
+      if (numbers.nodes[node.index()].valid()) moved.insert(numbers.nodes[node.index()]);
+    }
+    set = std::move(moved);
+  };
+  move_map(drained_, numbers.nodes);
+  move_map(holds_, numbers.nodes);
+  move_map(left_out_, numbers.gpus);
+  move_set(drained_there_);
+  move_set(down_);
 }
 
 void Nodes::lost(NodeId node, TimeNs at) {
@@ -36,11 +76,60 @@ void Nodes::lost(NodeId node, TimeNs at) {
 
 void Nodes::found(NodeId node, TimeNs at) {
   const bool was_down = down_.erase(node) > 0;
+  if (was_down) holds_.erase(node);
   if (was_down && !drained_.contains(node)) {
     jobs_.tell_core({.kind = EventKind::NodeRestored, .at_ns = at, .node = node});
   } else if (core_.state().node_power().is_waking(node)) {
     jobs_.tell_core({.kind = EventKind::NodeAwake, .at_ns = at, .node = node});
   }
+}
+
+void Nodes::leave_out(GpuId gpu, TimeNs at, TimeNs until_ns) {
+  left_out_[gpu] = until_ns;
+  const core::model::FoundAllocation held{.gpus = {gpu}};
+  jobs_.tell_core({.kind = EventKind::JobFound, .at_ns = at, .gpu = gpu, .found = &held});
+}
+
+void Nodes::hold(NodeId node, const std::string& reason, TimeNs at, TimeNs until_ns) {
+  const auto [held, is_new] = holds_.try_emplace(node);
+  held->second.until_ns = until_ns;
+  held->second.reason = reason;
+  if (!is_new) return;
+  held->second.drain_ns = core_.state().resources().usable_until_ns(node);
+  if (down_.contains(node)) return;
+  jobs_.tell_core({.kind = EventKind::NodeDrained, .at_ns = at, .node = node, .until_ns = at});
+}
+
+void Nodes::end_holds(const Runs& runs, TimeNs at) {
+  for (auto out = left_out_.begin(); out != left_out_.end();) {
+    if (at < out->second) {
+      ++out;
+      continue;
+    }
+    jobs_.tell_core({.kind = EventKind::FoundOver, .at_ns = at, .gpu = out->first});
+    out = left_out_.erase(out);
+  }
+  for (auto held = holds_.begin(); held != holds_.end();) {
+    const TimeNs until_ns = held->second.until_ns;
+    if (until_ns == base::kNever ? runs.is_leaving(held->first) : at < until_ns) {
+      ++held;
+      continue;
+    }
+    if (!down_.contains(held->first)) {
+      jobs_.tell_core({.kind = EventKind::NodeDrained,
+                       .at_ns = at,
+                       .node = held->first,
+                       .until_ns = held->second.drain_ns});
+    }
+    held = holds_.erase(held);
+  }
+}
+
+TimeNs Nodes::next_ns() const {
+  TimeNs next = base::kNever;
+  for (const auto& [node, hold] : holds_) next = std::min(next, hold.until_ns);
+  for (const auto& [gpu, until_ns] : left_out_) next = std::min(next, until_ns);
+  return next;
 }
 
 std::vector<NodeId> Nodes::waking() const {
@@ -59,6 +148,16 @@ void Nodes::write(nlohmann::json& snapshot) const {
   }
   snapshot["drained"] = std::move(drained);
   snapshot["down"] = numbers_of(down_);
+  if (!drained_there_.empty()) snapshot["drained_there"] = numbers_of(drained_there_);
+  for (const auto& [node, hold] : holds_) {
+    snapshot["holds"].push_back({{"node", node.value},
+                                 {"until", hold.until_ns},
+                                 {"drain", hold.drain_ns},
+                                 {"reason", hold.reason}});
+  }
+  for (const auto& [gpu, until_ns] : left_out_) {
+    snapshot["left_out"].push_back({{"gpu", gpu.value}, {"until", until_ns}});
+  }
 }
 
 void Nodes::read(base::FieldReader& snapshot) {
@@ -71,6 +170,24 @@ void Nodes::read(base::FieldReader& snapshot) {
     if (part.good() && node.valid()) drained_[node] = reason;
   });
   read_ids(snapshot, "down", down_, num_nodes);
+  read_ids(snapshot, "drained_there", drained_there_, num_nodes);
+  snapshot.list("holds", [&](base::FieldReader& part) {
+    NodeId node;
+    LaunchHold hold;
+    part.field("node", node.value, uint32_t{0}, num_nodes - 1);
+    part.field("until", hold.until_ns, TimeNs{0}, base::kNever);
+    part.field("drain", hold.drain_ns, TimeNs{0}, base::kNever);
+    part.field("reason", hold.reason);
+    if (part.good() && node.valid()) holds_[node] = std::move(hold);
+  });
+  const uint32_t num_gpus = core_.site().cluster.num_gpus();
+  snapshot.list("left_out", [&](base::FieldReader& part) {
+    GpuId gpu;
+    TimeNs until_ns = 0;
+    part.field("gpu", gpu.value, uint32_t{0}, num_gpus - 1);
+    part.field("until", until_ns, TimeNs{0}, base::kNever);
+    if (part.good() && gpu.valid()) left_out_[gpu] = until_ns;
+  });
 }
 
 }  // namespace goban::live::controller

@@ -1,4 +1,4 @@
-// Nodes out of service: drained by an operator, or down.
+// Nodes out of service: drained by an operator, down, or unable to start runs for now.
 #pragma once
 
 #include <map>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "live/controller/jobs.hpp"
+#include "live/controller/launch_hold.hpp"
 
 namespace goban::live::controller {
 
@@ -19,10 +20,22 @@ class Nodes {
 
   void drain(const Drain& drain, TimeNs at);
   void resume(NodeId node, TimeNs at);
+  void fence(NodeId node);
   /// The engine reports that the node is down.
   void lost(NodeId node, TimeNs at);
   /// The node is available: it was repaired or woken.
   void found(NodeId node, TimeNs at);
+
+  /// The engine could not start a run on the node, or declined it: nothing starts there until then.
+  /// Running jobs continue. kNever: until all runs that are stopping have left the node.
+  void hold(NodeId node, const std::string& reason, TimeNs at, TimeNs until_ns);
+  /// The engine declined a GPU: it is left out until then.
+  void leave_out(GpuId gpu, TimeNs at, TimeNs until_ns);
+  /// Ends the holds that are over.
+  void end_holds(const Runs& runs, TimeNs at);
+  [[nodiscard]] const std::map<NodeId, LaunchHold>& holds() const { return holds_; }
+  /// When the next hold ends; kNever = there is none.
+  [[nodiscard]] TimeNs next_ns() const;
 
   /// Drained nodes with their reasons.
   [[nodiscard]] const std::map<NodeId, std::string>& drained() const { return drained_; }
@@ -30,7 +43,12 @@ class Nodes {
   /// Nodes that were ordered to wake and are not available yet.
   [[nodiscard]] std::vector<NodeId> waking() const;
 
-  /// The fields `drained` and `down` of snapshots.
+  /// The engine itself lets nothing new start on the node, or does so again.
+  void drain_there(NodeId node, bool is_drained, const std::string& reason, TimeNs at);
+  [[nodiscard]] bool is_drained_there(NodeId node) const { return drained_there_.contains(node); }
+  void renumber(const core::scheduler::ClusterNumbers& numbers);
+
+  /// The fields `drained`, `down`, `holds` and `left_out` of snapshots.
   void write(nlohmann::json& snapshot) const;
   void read(base::FieldReader& snapshot);
 
@@ -39,7 +57,10 @@ class Nodes {
   Jobs& jobs_;
   std::vector<Order>& orders_;
   std::map<NodeId, std::string> drained_;
+  std::set<NodeId> drained_there_;  ///< of `drained_`: by the engine, not by an operator
   std::set<NodeId> down_;
+  std::map<NodeId, LaunchHold> holds_;
+  std::map<GpuId, TimeNs> left_out_;  ///< until when
 };
 
 }  // namespace goban::live::controller

@@ -12,8 +12,8 @@ Order PowerLimits::set(GpuId gpu, int8_t cap) {
 }
 
 CapGpu PowerLimits::order(GpuId gpu, int8_t cap) const {
-  CapGpu out{.gpu = gpu, .watts = 0};
   const Site& site = core_.site();
+  CapGpu out{.gpu = place_of(site.cluster, gpu), .watts = 0};
   if (cap < 0 || site.knowledge == nullptr || site.knowledge->power.empty()) return out;
   const uint32_t gpu_model = site.cluster.node(site.cluster.node_of(gpu)).gpu_model;
   const auto& caps = site.knowledge->power[gpu_model].caps;
@@ -25,6 +25,14 @@ std::vector<Order> PowerLimits::all() const {
   std::vector<Order> found;
   for (const GpuId gpu : capped_) found.emplace_back(order(gpu, core_.cap_of(gpu)));
   return found;
+}
+
+void PowerLimits::renumber(const core::scheduler::ClusterNumbers& numbers) {
+  std::set<GpuId> moved;
+  for (const GpuId gpu : capped_) {
+    if (numbers.gpus[gpu.index()].valid()) moved.insert(numbers.gpus[gpu.index()]);
+  }
+  capped_ = std::move(moved);
 }
 
 void PowerLimits::write(nlohmann::json& snapshot) const {

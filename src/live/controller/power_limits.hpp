@@ -18,6 +18,8 @@ class PowerLimits {
   /// The current limits of all GPUs for which one was ever set; none if it was lifted.
   [[nodiscard]] std::vector<Order> all() const;
 
+  void renumber(const core::scheduler::ClusterNumbers& numbers);
+
   /// The field `capped` of snapshots.
   void write(nlohmann::json& snapshot) const;
   void read(base::FieldReader& snapshot);

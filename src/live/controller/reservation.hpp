@@ -45,8 +45,9 @@ struct ReservationPlan {
   TimeNs end_ns = 0;
   friend bool operator==(const ReservationPlan&, const ReservationPlan&) = default;
 
+  /// `user`: job::full_name() of the owner of a job.
   [[nodiscard]] bool may_use(const std::string& user, const std::string& account) const {
-    return user == owner.user || std::ranges::find(users, user) != users.end() ||
+    return user == job::full_name(owner) || std::ranges::find(users, user) != users.end() ||
            (!account.empty() && std::ranges::find(accounts, account) != accounts.end());
   }
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/date_time.hpp"
 #include "base/units.hpp"
 #include "live/controller/input_checks.hpp"
@@ -43,7 +44,7 @@ Status check_rules(const Reserve& reserve, const ReservationRules& rules, TimeNs
     if (!rules.by_users) {
       return base::failed("only operators may make reservations at this site", "ask an operator");
     }
-    if (plan.owner.uid != reserve.by.uid) {
+    if (!reserve.by.owns(plan.owner)) {
       return base::failed("only operators may reserve for another user", "omit the user");
     }
   }
@@ -84,6 +85,16 @@ class Obstacles {
       };
       for (const GpuId gpu : running.allocation.gpus) note(cluster.node_of(gpu));
       for (const NodeId node : running.allocation.hosts) note(node);
+    }
+    for (const auto& [holder, found] : facts.core.found()) {
+      const Busy busy{found.until_ns, holder.first};
+      if (!busy.job.valid()) continue;
+      const auto note = [&](NodeId node) {
+        Busy& last = busy_[node.index()];
+        if (!last.job.valid() || busy.until_ns > last.until_ns) last = busy;
+      };
+      for (const GpuId gpu : found.gpus) note(cluster.node_of(gpu));
+      for (const auto& part : found.hosts) note(part.node);
     }
   }
 
@@ -221,10 +232,9 @@ Result<std::vector<NodeId>> choose_nodes(const Reserve& reserve, const CheckFact
   if (asked == 0) return base::failure(refuse("num_nodes", "must be at least 1").error());
   const auto most = static_cast<size_t>(rules.nodes_max);
   if (most > 0 && asked > most) {
-    return base::failure(
-        refuse("num_nodes",
-               fmt::format("requests {} nodes; at most {} can be requested", asked, most))
-            .error());
+    return base::failure(refuse("num_nodes", fmt::format("requests {}; at most {} can be requested",
+                                                         base::counted(asked, "node"), most))
+                             .error());
   }
   const Obstacles obstacles(facts, reserve.plan);
   return named > 0 ? named_nodes(facts, reserve, obstacles)
@@ -243,7 +253,7 @@ Status check_reservation_use(const job::JobSpec& spec, const Site& site, const J
     return refuse("reservation",
                   fmt::format("reservation {} {}", reservation_name(*id), found->detail));
   }
-  if (!found->plan.may_use(spec.owner.user, spec.account)) {
+  if (!found->plan.may_use(job::full_name(spec.owner), spec.account)) {
     return refuse(
         "reservation",
         fmt::format("reservation {} belongs to {}", reservation_name(*id), found->plan.owner.user),
@@ -258,9 +268,10 @@ Status check_reservation_use(const job::JobSpec& spec, const Site& site, const J
     if (type.valid()) instances += instances_on(node, site.cluster.resource_type(type));
   }
   if (spec.num_gpus > gpus || (type.valid() && spec.instances > instances)) {
-    return refuse("reservation",
-                  fmt::format("reservation {} is too small: it has {} nodes with {} GPUs",
-                              reservation_name(*id), found->plan.nodes.size(), gpus));
+    return refuse(
+        "reservation",
+        fmt::format("reservation {} is too small: it has {} with {}", reservation_name(*id),
+                    base::counted(found->plan.nodes.size(), "node"), base::counted(gpus, "GPU")));
   }
   return {};
 }
@@ -272,7 +283,7 @@ Status check_cancel(const JobBook& book, const CancelReservation& cancel) {
                   fmt::format("there is no reservation {}", reservation_name(cancel.reservation)));
   }
   const std::string name = reservation_name(cancel.reservation);
-  if (!cancel.by.is_operator && cancel.by.uid != found->plan.owner.uid) {
+  if (!cancel.by.is_operator && !cancel.by.owns(found->plan.owner)) {
     return base::failed(fmt::format("reservation {} belongs to {}", name, found->plan.owner.user),
                         "ask its owner or an operator");
   }

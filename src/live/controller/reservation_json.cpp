@@ -11,13 +11,13 @@ using nlohmann::json;
 
 namespace {
 
-constexpr TimeNs kTimeMax = std::numeric_limits<TimeNs>::max();
 constexpr uint32_t kIdMax = std::numeric_limits<uint32_t>::max();
 
 }  // namespace
 
 void put_plan(const ReservationPlan& plan, json& out) {
   out["owner"] = {{"uid", plan.owner.uid}, {"gid", plan.owner.gid}, {"user", plan.owner.user}};
+  if (!plan.owner.realm.empty()) out["owner"]["realm"] = plan.owner.realm;
   out["users"] = plan.users;
   out["accounts"] = plan.accounts;
   out["nodes"] = numbers_of(plan.nodes);
@@ -35,8 +35,8 @@ void read_plan(base::FieldReader& in, ReservationPlan& plan) {
   in.field("accounts", plan.accounts);
   if (in.find("nodes") == nullptr) in.fail("nodes", "is missing");
   read_ids(in, "nodes", plan.nodes);
-  in.field("start", plan.start_ns, TimeNs{0}, kTimeMax);
-  in.field("end", plan.end_ns, TimeNs{0}, kTimeMax);
+  in.field("start", plan.start_ns, TimeNs{0}, base::kNever);
+  in.field("end", plan.end_ns, TimeNs{0}, base::kNever);
 }
 
 json to_json(const LiveReservation& reservation) {
@@ -54,8 +54,8 @@ void read_reservation(base::FieldReader& in, LiveReservation& reservation) {
   auto state = static_cast<uint32_t>(reservation.state);
   in.field("state", state, uint32_t{0}, static_cast<uint32_t>(ReservationState::Cancelled));
   reservation.state = static_cast<ReservationState>(state);
-  in.field("made", reservation.made_ns, TimeNs{0}, kTimeMax);
-  in.field("closed", reservation.closed_ns, TimeNs{-1}, kTimeMax);
+  in.field("made", reservation.made_ns, TimeNs{0}, base::kNever);
+  in.field("closed", reservation.closed_ns, TimeNs{-1}, base::kNever);
   in.field("detail", reservation.detail);
   read_plan(in, reservation.plan);
 }

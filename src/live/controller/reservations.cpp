@@ -53,10 +53,11 @@ void Reservations::begin(LiveReservation& reservation, TimeNs at) {
   // The others return to the queue at the next decision.
   for (const core::scheduler::Slot slot : core_.state().strangers(at)) {
     LiveJob& job = book_.jobs.at(core_.state().job(slot).job);
-    if (job.stage != JobStage::Running || job.spec.walltime_limit_ns == 0) continue;
+    const bool runs = job.stage == JobStage::Running || job.stage == JobStage::Suspended;
+    if (!runs || job.spec.walltime_limit_ns == 0) continue;
     job.detail =
         fmt::format("reservation {} begins on its nodes", reservation_name(reservation.id));
-    jobs_.stop(job, StopReason::TimedOut);
+    jobs_.stop(job, StopReason::TimedOut, at);
     jobs_.tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = job.job});
   }
 }

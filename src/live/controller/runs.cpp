@@ -45,7 +45,7 @@ JobStage Runs::stage_of(const LiveJob& job, bool waits) const {
         if (stage != JobStage::Stopping) stage = JobStage::Starting;
         break;
       case LiveRun::Stage::Running:
-        stage = JobStage::Running;
+        stage = run->second.suspensions.is_suspended() ? JobStage::Suspended : JobStage::Running;
         break;
       case LiveRun::Stage::Stopping:
         stage = JobStage::Stopping;
@@ -89,14 +89,18 @@ LaunchOrder Runs::launch_order(const LiveRun& run) const {
   const LiveJob& job = book_.jobs.at(run.run.job);
   LaunchOrder order{.run = run.run,
                     .spec = job.spec,
+                    .engine_id = job.engine_id,
                     .gpus = run.gpus,
                     .shares = job.shares,
-                    .restarts = run.run.run - 1};
+                    .restarts = run.run.run - 1 - job.unable};
+  if (job.spec.walltime_limit_ns > 0) {
+    order.limit_ns = std::max<TimeNs>(job.spec.walltime_limit_ns - job.held_ns, 1);
+  }
   for (const GpuId gpu : run.gpus) {
-    const NodeId node = cluster_.node_of(gpu);
-    auto part = std::ranges::find(order.parts, node, &NodePart::node);
-    if (part == order.parts.end()) part = order.parts.insert(part, {.node = node});
-    part->gpus.push_back(static_cast<int32_t>(gpu.value - cluster_.node(node).first_gpu));
+    const GpuPlace place = place_of(*cluster_, gpu);
+    auto part = std::ranges::find(order.parts, place.node, &NodePart::node);
+    if (part == order.parts.end()) part = order.parts.insert(part, {.node = place.node});
+    part->gpus.push_back(place.index);
   }
   return order;
 }
@@ -107,7 +111,7 @@ std::vector<JobId> Runs::launch_pending(TimeNs at) {
     if (run.stage != LiveRun::Stage::Pending || !gpus_are_left(run)) continue;
     run.stage = LiveRun::Stage::Ordered;
     run.ordered_ns = at;
-    orders_.emplace_back(LaunchRun{launch_order(run)});
+    orders_.emplace_back(launch_order(run));
     jobs.push_back(id.job);
   }
   return jobs;
@@ -121,13 +125,26 @@ bool Runs::drop_pending(LiveJob& job) {
   return true;
 }
 
-void Runs::stop(LiveJob& job, StopReason reason) {
+void Runs::suspend(const LiveJob& job, bool suspended, TimeNs at) {
+  LiveRun* run = current(job);
+  if (run == nullptr || run->stage != LiveRun::Stage::Running) return;
+  if (run->suspensions.is_suspended() == suspended) return;
+  if (suspended) {
+    run->suspensions.begin(at);
+  } else {
+    run->suspensions.end(at);
+  }
+  orders_.emplace_back(SuspendRun{.run = run->run, .suspended = suspended});
+}
+
+void Runs::stop(LiveJob& job, StopReason reason, TimeNs at) {
   if (drop_pending(job)) return;
   LiveRun* run = current(job);
   if (run == nullptr) return;
   if (run->stage != LiveRun::Stage::Stopping) {
     run->stage = LiveRun::Stage::Stopping;
     run->stop = reason;
+    run->suspensions.end(at);  // a stop lets it go on
     orders_.emplace_back(StopRun{.run = run->run, .reason = reason});
   } else if (run->stop == StopReason::Preempted ||
              (run->stop == StopReason::Broken && reason != StopReason::Preempted)) {
@@ -135,25 +152,38 @@ void Runs::stop(LiveJob& job, StopReason reason) {
   }
 }
 
-void Runs::started(LiveJob& job, LiveRun& run, TimeNs at) {
+void Runs::hurry(const LiveJob& job, StopUrgency urgency) {
+  LiveRun* run = current(job);
+  if (run == nullptr || run->stage != LiveRun::Stage::Stopping || run->urgency >= urgency) return;
+  run->urgency = urgency;
+  orders_.emplace_back(StopRun{.run = run->run, .reason = run->stop, .urgency = urgency});
+}
+
+void Runs::started(LiveJob& job, LiveRun& run, bool is_limited, TimeNs at) {
   if (run.stage == LiveRun::Stage::Ordered) run.stage = LiveRun::Stage::Running;
   if (run.started_ns < 0) run.started_ns = at;
   if (run.run.run != job.runs || job.run_start_ns >= 0) return;
   job.run_start_ns = at;
-  if (job.spec.walltime_limit_ns > 0) limited_.insert(job.job);
+  if (job.spec.walltime_limit_ns > 0 && !is_limited) limited_.insert(job.job);
 }
 
 LiveRun Runs::end(LiveJob& job, RunId id, const Report& report, TimeNs at) {
   LiveRun run = std::move(book_.runs.extract(id).mapped());
+  // The engine's duration: the scheduler's clock may have been set while the daemon was down.
+  const bool knows = run.started_ns >= 0 && report.ran_ns >= 0;
+  const TimeNs suspended_ns = run.suspensions.total_ns(at);
   job.past.push_back({.run = id.run,
                       .start_ns = run.started_ns,
-                      .end_ns = at,
+                      .end_ns = knows ? run.started_ns + report.ran_ns + suspended_ns : at,
                       .gpus = run.gpus,
                       .usage = report.usage,
                       .ranks = report.ranks,
                       .pace = report.pace,
-                      .shared = run.shared});
-  if (run.started_ns >= 0) job.held_ns += at - run.started_ns;
+                      .shared = run.shared,
+                      .suspended_ns = suspended_ns});
+  if (run.started_ns >= 0) {
+    job.held_ns += job.past.back().end_ns - run.started_ns - suspended_ns;
+  }
   add_usage(job.usage, report.usage);
   if (id.run == job.runs) {
     job.run_start_ns = -1;
@@ -162,9 +192,16 @@ LiveRun Runs::end(LiveJob& job, RunId id, const Report& report, TimeNs at) {
   return run;
 }
 
+LiveRun Runs::never_began(LiveJob& job, RunId id) {
+  LiveRun run = std::move(book_.runs.extract(id).mapped());
+  ++job.unable;
+  if (id.run == job.runs) job.gpus.clear();
+  return run;
+}
+
 TimeNs walltime_end_ns(const LiveJob& job) {
   if (job.spec.walltime_limit_ns == 0 || job.run_start_ns < 0) return base::kNever;
-  return base::add_saturating(job.run_start_ns,
+  return base::add_saturating(job.run_start_ns + job.suspensions.ended_ns,
                               std::max<TimeNs>(job.spec.walltime_limit_ns - job.held_ns, 0));
 }
 
@@ -188,6 +225,14 @@ TimeNs Runs::next_limit_ns() const {
   return next;
 }
 
+bool Runs::is_leaving(NodeId node) const {
+  return std::ranges::any_of(book_.runs, [&](const auto& each) {
+    return each.second.stage == LiveRun::Stage::Stopping &&
+           std::ranges::any_of(each.second.gpus,
+                               [&](GpuId gpu) { return cluster_->node_of(gpu) == node; });
+  });
+}
+
 std::vector<LaunchOrder> Runs::launched() const {
   std::vector<LaunchOrder> found;
   for (const auto& [id, run] : book_.runs) {
@@ -202,9 +247,11 @@ std::vector<Order> Runs::unanswered() const {
   std::vector<Order> found;
   for (const auto& [id, run] : book_.runs) {
     if (run.stage == LiveRun::Stage::Ordered) {
-      found.emplace_back(LaunchRun{launch_order(run)});
+      found.emplace_back(launch_order(run));
     } else if (run.stage == LiveRun::Stage::Stopping) {
-      found.emplace_back(StopRun{.run = id, .reason = run.stop});
+      found.emplace_back(StopRun{.run = id, .reason = run.stop, .urgency = run.urgency});
+    } else if (run.stage == LiveRun::Stage::Running && run.suspensions.count > 0) {
+      found.emplace_back(SuspendRun{.run = id, .suspended = run.suspensions.is_suspended()});
     }
   }
   return found;

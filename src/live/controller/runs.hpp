@@ -17,7 +17,9 @@ class Runs {
  public:
   /// All of these outlive this.
   Runs(JobBook& book, const core::model::Cluster& cluster, std::vector<Order>& orders)
-      : book_(book), cluster_(cluster), orders_(orders) {}
+      : book_(book), cluster_(&cluster), orders_(orders) {}
+  /// The cluster became another one; the book has its numbers.
+  void use(const core::model::Cluster& cluster) { cluster_ = &cluster; }
 
   /// The latest run of a job; null if it has ended.
   [[nodiscard]] LiveRun* current(const LiveJob& job);
@@ -34,17 +36,30 @@ class Runs {
   bool drop_pending(LiveJob& job);
   /// Orders the current run to stop, or drops it if it was never ordered. A final stop overrides a
   /// preemption in progress.
-  void stop(LiveJob& job, StopReason reason);
-  /// The engine reported the start. The walltime limit counts from here.
-  void started(LiveJob& job, LiveRun& run, TimeNs at);
+  void stop(LiveJob& job, StopReason reason, TimeNs at);
+  /// Suspends the current run, if it runs, or lets it go on.
+  void suspend(const LiveJob& job, bool suspended, TimeNs at);
+  /// Skips steps of the stop of the current run, if it is stopping.
+  void hurry(const LiveJob& job, StopUrgency urgency);
+  /// The engine reported the start. The walltime limit counts from here, unless the engine counts
+  /// it itself (`is_limited`).
+  void started(LiveJob& job, LiveRun& run, bool is_limited, TimeNs at);
   /// Moves an ended run to the job's past. Returns it as it was.
   LiveRun end(LiveJob& job, RunId id, const Report& report, TimeNs at);
+
+  /// Removes a run that the machine could not start. Returns it as it was.
+  LiveRun never_began(LiveJob& job, RunId id);
 
   /// Running jobs that have reached their walltime limit.
   [[nodiscard]] std::vector<JobId> over_limit(TimeNs at) const;
   /// When the first running job reaches its walltime limit; kNever = none has one.
   [[nodiscard]] TimeNs next_limit_ns() const;
   void forget_limit(JobId job) { limited_.erase(job); }
+
+  /// A run on GPUs of the node was ordered to stop and has not ended.
+  [[nodiscard]] bool is_leaving(NodeId node) const;
+  /// The order that stands for a run.
+  [[nodiscard]] LaunchOrder launch_order(const LiveRun& run) const;
 
   /// Launched runs that have not ended.
   [[nodiscard]] std::vector<LaunchOrder> launched() const;
@@ -56,19 +71,20 @@ class Runs {
   void read(base::FieldReader& snapshot);
 
  private:
-  [[nodiscard]] LaunchOrder launch_order(const LiveRun& run) const;
   /// No other launched run of the job is left, and no run on its GPUs is stopping.
   [[nodiscard]] bool gpus_are_left(const LiveRun& run) const;
   /// Marks the run and its co-runners as shared.
   void mark_neighbours(LiveRun& run);
 
   JobBook& book_;
-  const core::model::Cluster& cluster_;
+  const core::model::Cluster* cluster_;
   std::vector<Order>& orders_;
-  std::set<JobId> limited_;  ///< jobs with a walltime limit whose current run started
+  /// Jobs whose current run started and has a walltime limit that the engine does not count.
+  std::set<JobId> limited_;
 };
 
-/// When the current run reaches the job's walltime limit; kNever = no limit.
+/// When the current run reaches the job's walltime limit, unless it is suspended; kNever = no
+/// limit.
 [[nodiscard]] TimeNs walltime_end_ns(const LiveJob& job);
 
 }  // namespace goban::live::controller

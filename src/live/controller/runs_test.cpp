@@ -19,7 +19,7 @@ struct RunsTest : testing::Test {
     begin(job, std::move(gpus));
     (void)runs.launch_pending(at);
     LiveRun& run = *runs.current(job);
-    runs.started(job, run, at);
+    runs.started(job, run, false, at);
     job.stage = runs.stage_of(job, true);
     return run;
   }
@@ -43,12 +43,12 @@ TEST_F(RunsTest, ALaunchNamesNodesAndIndexes) {
   begin(job, {GpuId(5U), GpuId(0U), GpuId(4U)});
   EXPECT_EQ(runs.stage_of(job, true), JobStage::Starting);
   EXPECT_EQ(runs.launch_pending(20), std::vector{JobId(0U)});
-  const auto launches = take<LaunchRun>();
+  const auto launches = take<LaunchOrder>();
   ASSERT_EQ(launches.size(), 1U);
-  const LaunchOrder& order = launches.front().order;
+  const LaunchOrder& order = launches.front();
   EXPECT_EQ(order.run, (RunId{JobId(0U), 1}));
   ASSERT_EQ(order.parts.size(), 2U);
-  EXPECT_EQ(order.parts[0].node, NodeId(1U));
+  EXPECT_EQ(order.parts[0].node, cluster.node(NodeId(1U)).name);
   EXPECT_EQ(order.parts[0].gpus, (std::vector<int32_t>{1, 0}));
   EXPECT_EQ(order.parts[1].gpus, (std::vector<int32_t>{0}));
 }
@@ -56,7 +56,7 @@ TEST_F(RunsTest, ALaunchNamesNodesAndIndexes) {
 TEST_F(RunsTest, ALaunchWaitsForThoseWhoLeaveItsGpus) {
   LiveJob& first = add(0);
   start(first, {GpuId(0U), GpuId(1U)});
-  runs.stop(first, StopReason::Preempted);
+  runs.stop(first, StopReason::Preempted, 0);
   LiveJob& second = add(1);
   begin(second, {GpuId(1U)});
   EXPECT_TRUE(runs.launch_pending(20).empty());
@@ -67,7 +67,7 @@ TEST_F(RunsTest, ALaunchWaitsForThoseWhoLeaveItsGpus) {
 TEST_F(RunsTest, ALaunchWaitsForTheRunBeforeItOfTheSameJob) {
   LiveJob& job = add(0);
   start(job, {GpuId(0U)});
-  runs.stop(job, StopReason::Preempted);
+  runs.stop(job, StopReason::Preempted, 0);
   begin(job, {GpuId(7U)});
   EXPECT_TRUE(runs.launch_pending(20).empty());
   EXPECT_EQ(runs.stage_of(job, true), JobStage::Stopping);
@@ -78,7 +78,7 @@ TEST_F(RunsTest, ALaunchWaitsForTheRunBeforeItOfTheSameJob) {
 TEST_F(RunsTest, AStopBeforeTheLaunchDropsTheRun) {
   LiveJob& job = add(0);
   begin(job, {GpuId(0U)});
-  runs.stop(job, StopReason::Cancelled);
+  runs.stop(job, StopReason::Cancelled, 0);
   EXPECT_TRUE(orders.empty());
   EXPECT_EQ(job.runs, 0U);
   EXPECT_EQ(runs.current(job), nullptr);
@@ -87,10 +87,10 @@ TEST_F(RunsTest, AStopBeforeTheLaunchDropsTheRun) {
 TEST_F(RunsTest, AStopForGoodOverridesAPreemption) {
   LiveJob& job = add(0);
   LiveRun& run = start(job, {GpuId(0U)});
-  take<LaunchRun>();
-  runs.stop(job, StopReason::Preempted);
-  runs.stop(job, StopReason::Cancelled);
-  runs.stop(job, StopReason::Preempted);
+  take<LaunchOrder>();
+  runs.stop(job, StopReason::Preempted, 0);
+  runs.stop(job, StopReason::Cancelled, 0);
+  runs.stop(job, StopReason::Preempted, 0);
   EXPECT_EQ(run.stop, StopReason::Cancelled);
   EXPECT_EQ(take<StopRun>().size(), 1U) << "the engine was told once";
   const auto again = runs.unanswered();

@@ -66,8 +66,10 @@ std::string write_snapshot(const SnapshotParts& parts) {
   parts.core.write(out);
   parts.limits.write(out);
   parts.observation.write(out);
+  parts.forecasts.write(out);
   parts.runs.write(out);
   parts.nodes.write(out);
+  parts.clusters.write(out);
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -84,6 +86,7 @@ Status read_snapshot(std::string_view text, const SnapshotParts& parts) {
                     kVersion),
         "start the release that wrote it; nothing was changed");
   }
+  parts.clusters.read(in);
   const core::model::Cluster& cluster = parts.core.site().cluster;
   check_cluster(in, cluster.num_gpus());
   in.field("clock", parts.clock_ns, TimeNs{0}, base::kNever);
@@ -93,6 +96,7 @@ Status read_snapshot(std::string_view text, const SnapshotParts& parts) {
   check_gpus(in, parts.book, cluster.num_gpus());
   check_nodes(in, parts.book, static_cast<uint32_t>(cluster.nodes().size()));
   parts.observation.read(in, names.applications.apps);
+  parts.forecasts.read(in);
   parts.nodes.read(in);
   parts.runs.read(in);
   parts.limits.read(in);

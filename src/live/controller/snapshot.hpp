@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "live/controller/nodes.hpp"
+#include "live/controller/clusters.hpp"
 
 namespace goban::live::controller {
 
@@ -16,9 +16,11 @@ struct SnapshotParts {
   DecisionCore& core;
   PowerLimits& limits;
   Observation& observation;
+  Forecasts& forecasts;
   Runs& runs;
   Jobs& jobs;
   Nodes& nodes;
+  Clusters& clusters;
 };
 
 [[nodiscard]] std::string write_snapshot(const SnapshotParts& parts);

@@ -15,6 +15,9 @@ struct DirectiveOption {
   std::string_view why{};    ///< if it is ignored: the reason
 };
 inline constexpr int kOptional = -1;
+/// Reasons to ignore an option that more than one dialect has.
+inline constexpr std::string_view kNoMail = "no mail is sent";
+inline constexpr std::string_view kOfSubmit = "it applies to the submit command, not to the job";
 
 struct Dialect {
   std::string_view name{};  ///< as in SubmitDirectives::dialect
@@ -22,6 +25,9 @@ struct Dialect {
   std::span<const DirectiveOption> options{};
   bool words = false;  ///< options of several letters have one dash: -cwd
 };
+
+/// The option of this name, without dashes; null if the dialect has none.
+[[nodiscard]] const DirectiveOption* find_option(const Dialect& dialect, std::string_view name);
 
 /// The dialects of other batch systems.
 [[nodiscard]] const Dialect& slurm_dialect();

@@ -57,7 +57,7 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
 /// Reads the options of one line, one after the other.
 class OptionLine {
  public:
-  OptionLine(const Dialect* dialect, int line, Directives& out)
+  OptionLine(const Dialect* dialect, int line, SubmitDirectives& out)
       : dialect_(dialect), line_(line), out_(&out) {}
 
   Status read(std::string_view text) {
@@ -67,8 +67,8 @@ class OptionLine {
     while (at_ < words_.size()) {
       const Status status = dialect_ == nullptr ? read_own() : read_foreign();
       if (!status) return status;
-      for (std::string& note : out_->request.notes) unread(option_, std::move(note));
-      out_->request.notes.clear();
+      for (std::string& note : out_->notes) unread(option_, std::move(note));
+      out_->notes.clear();
     }
     return {};
   }
@@ -90,7 +90,7 @@ class OptionLine {
   }
 
   Status apply(Setter set, std::string_view value) {
-    auto status = set(out_->request, value);
+    auto status = set(*out_, value);
     if (!status) return base::failure(with_option(std::move(status.error()), option_));
     return status;
   }
@@ -145,14 +145,6 @@ class OptionLine {
             sign < word.size()};
   }
 
-  [[nodiscard]] const DirectiveOption* find(std::string_view name) const {
-    for (const DirectiveOption& each : dialect_->options) {
-      const auto names = split_list(each.names, ' ');
-      if (std::find(names.begin(), names.end(), name) != names.end()) return &each;
-    }
-    return nullptr;
-  }
-
   Status read_foreign() {
     const std::string word = words_[at_++];
     if (word.size() < 2 || word[0] != '-') {
@@ -160,7 +152,7 @@ class OptionLine {
       return {};
     }
     const Split parts = split(word);
-    const DirectiveOption* option = find(parts.name);
+    const DirectiveOption* option = find_option(*dialect_, parts.name);
     option_ = parts.has_value && option != nullptr
                   ? word.substr(0, word.size() - parts.value.size() - (word[1] == '-' ? 1 : 0))
                   : word;
@@ -187,7 +179,7 @@ class OptionLine {
 
   const Dialect* dialect_;  ///< null: #GOBAN
   int line_;
-  Directives* out_;
+  SubmitDirectives* out_;
   std::vector<std::string> words_;
   size_t at_ = 0;
   std::string option_;
@@ -225,8 +217,16 @@ void take_conventions(const Dialect* dialect, SubmitDirectives& request) {
 
 }  // namespace
 
-Result<Directives> read_directives(std::string_view script, const std::string& name) {
-  Directives out;
+const DirectiveOption* find_option(const Dialect& dialect, std::string_view name) {
+  for (const DirectiveOption& each : dialect.options) {
+    const auto names = split_list(each.names, ' ');
+    if (std::find(names.begin(), names.end(), name) != names.end()) return &each;
+  }
+  return nullptr;
+}
+
+Result<SubmitDirectives> read_directives(std::string_view script, const std::string& name) {
+  SubmitDirectives out;
   int number = 0;
   bool head = true;
   while (!script.empty()) {
@@ -241,7 +241,7 @@ Result<Directives> read_directives(std::string_view script, const std::string& n
     }
     const Found found = directive_in(line);
     if (found.directive && head) {
-      take_conventions(found.dialect, out.request);
+      take_conventions(found.dialect, out);
       OptionLine options(found.dialect, number, out);
       if (auto status = options.read(found.text); !status) {
         status.error().place.file = name;

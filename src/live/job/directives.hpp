@@ -4,29 +4,16 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "live/job/job_request.hpp"
 
 namespace goban::live::job {
 
-/// A directive, or a part of one, that is ignored.
-struct UnreadDirective {
-  int line = 0;
-  std::string text{};
-  std::string why{};
-};
-
-struct Directives {
-  SubmitDirectives request{};
-  std::vector<UnreadDirective> unread{};  ///< by line
-};
-
 /// Reads the lines up to the first one that is neither empty nor a comment. Later lines override
 /// earlier ones. `name`: name of the script in errors. Errors: BadData with the line, for an
 /// invalid value of a known option, for unknown options of #GOBAN, and for options whose omission
 /// would change the job (heterogeneous jobs, unsupported dependencies).
-[[nodiscard]] base::Result<Directives> read_directives(std::string_view script,
-                                                       const std::string& name);
+[[nodiscard]] base::Result<SubmitDirectives> read_directives(std::string_view script,
+                                                             const std::string& name);
 
 }  // namespace goban::live::job

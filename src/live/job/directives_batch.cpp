@@ -11,9 +11,7 @@ namespace {
 
 using base::Status;
 
-constexpr std::string_view kNoMail = "no mail is sent";
 constexpr std::string_view kShebang = "the first line of the script selects its shell";
-constexpr std::string_view kOfSubmit = "it applies to the submit command, not to the job";
 
 struct Pair {
   std::string_view name;
@@ -74,7 +72,7 @@ Status set_slots(SubmitDirectives& request, std::string_view value) {
   const size_t space = std::min(value.find(' '), value.size());
   std::string_view count = value.substr(std::min(space + 1, value.size()));
   if (const size_t dash = count.find('-'); dash != std::string_view::npos) {
-    request.notes.push_back(fmt::format("of {} slots the minimum is used", count));
+    request.notes.push_back(fmt::format("the minimum of {} slots is used", count));
     count = count.substr(0, dash);
   }
   return set_count<&SubmitDirectives::slots>(request, count);

@@ -17,8 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     GOBAN_CHECK(each.line >= line && !each.why.empty());
     line = each.line;
   }
-  GOBAN_CHECK(read->request.notes.empty());
-  const auto made = goban::live::job::finish(std::move(read->request));
+  GOBAN_CHECK(read->notes.empty());
+  const auto made = goban::live::job::finish(std::move(*read));
   if (!made) {
     GOBAN_CHECK(!made.error().message.empty());
     return 0;
@@ -29,6 +29,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (size_t i = 1; i < made->array_tasks.size(); ++i) {
     GOBAN_CHECK(made->array_tasks[i - 1] < made->array_tasks[i]);
   }
-  for (const auto& each : spec.dependencies) GOBAN_CHECK(each.job.valid());
+  for (const auto& each : spec.dependencies) {
+    const bool alone = each.kind == goban::live::job::DependencyKind::Singleton;
+    GOBAN_CHECK(each.job.valid() != alone);
+  }
   return 0;
 }

@@ -10,39 +10,13 @@ namespace {
 using base::Status;
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
-constexpr std::string_view kNoMail = "no mail is sent";
 constexpr std::string_view kNoNodeChoice = "nodes are chosen by the policy";
 constexpr std::string_view kNoBinding = "processes are not bound to cores";
-constexpr std::string_view kOfSubmit = "it applies to the submit command, not to the job";
-
-Status set_gres(SubmitDirectives& request, std::string_view value) {
-  for (const std::string_view each : split_list(value)) {
-    if (each != "gpu" && !each.starts_with("gpu:")) {
-      request.notes.push_back(fmt::format("unknown resource '{}'", each));
-    } else if (const auto set = set_gpus<&SubmitDirectives::gpus_per_node>(request, each); !set) {
-      return set;
-    }
-  }
-  return {};
-}
-
-/// --gpus=TYPE:N,TYPE:N adds up.
-template <int32_t SubmitDirectives::* Field>
-Status set_gpu_list(SubmitDirectives& request, std::string_view value) {
-  int32_t sum = 0;
-  for (const std::string_view each : split_list(value)) {
-    const auto count = parse_gpus(request, each);
-    if (!count) return base::failure(count.error());
-    sum += *count;
-    if (sum > 1'000'000) return base::bad_data({}, "too many GPUs", "request fewer");
-  }
-  return set_gpus<Field>(request, fmt::format("{}", sum));
-}
 
 Status set_partition(SubmitDirectives& request, std::string_view value) {
   const auto parts = split_list(value);
   if (parts.size() > 1) {
-    request.notes.push_back(fmt::format("of the partitions {} the first is used", value));
+    request.notes.push_back(fmt::format("only the first of the partitions {} is used", value));
   }
   return set_text<&JobSpec::partition>(request, parts.empty() ? value : parts.front());
 }
@@ -74,12 +48,15 @@ constexpr auto kOptions = std::to_array<DirectiveOption>({
     {"q qos", 1, set_text<&JobSpec::qos>, {}},
     {"reservation", 1, set_text<&JobSpec::reservation>, {}},
     {"gres", 1, set_gres, {}},
-    {"G gpus", 1, set_gpu_list<&SubmitDirectives::gpus>, {}},
-    {"gpus-per-node", 1, set_gpu_list<&SubmitDirectives::gpus_per_node>, {}},
-    {"gpus-per-task", 1, set_gpu_list<&SubmitDirectives::gpus_per_task>, {}},
+    {"G gpus", 1, set_gpus<&SubmitDirectives::gpus>, {}},
+    {"gpus-per-node", 1, set_gpus<&SubmitDirectives::gpus_per_node>, {}},
+    {"gpus-per-task", 1, set_gpus<&SubmitDirectives::gpus_per_task>, {}},
+    {"w nodelist", 1, set_node_names<&JobSpec::node_list>, {}},
+    {"x exclude", 1, set_node_names<&JobSpec::exclude_nodes>, {}},
     {"exclusive", kOptional, set_sharing<core::model::SharingRequest::No>, {}},
     {"s oversubscribe share", 0, set_sharing<core::model::SharingRequest::Yes>, {}},
     {"d dependency", 1, set_dependencies, {}},
+    {"b begin", 1, set_begin, {}},
     {"a array", 1, set_array, {}},
     {"o output", 1, set_output<&JobSpec::stdout_path, slurm_output>, {}},
     {"e error", 1, set_output<&JobSpec::stderr_path, slurm_output>, {}},
@@ -93,15 +70,12 @@ constexpr auto kOptions = std::to_array<DirectiveOption>({
     {"nice", kOptional, set_nice, {}},
     {"hetjob packjob", 0, refuse_hetjob, {}},
     {"comment", 1, nullptr, "comments are not stored"},
-    {"w nodelist", 1, nullptr, kNoNodeChoice},
-    {"x exclude", 1, nullptr, kNoNodeChoice},
     {"C constraint", 1, nullptr, kNoNodeChoice},
     {"F nodefile", 1, nullptr, kNoNodeChoice},
     {"switches", 1, nullptr, kNoNodeChoice},
     {"contiguous", 0, nullptr, kNoNodeChoice},
     {"mail-type", 1, nullptr, kNoMail},
     {"mail-user", 1, nullptr, kNoMail},
-    {"b begin", 1, nullptr, "the job may start at once; use --hold to hold it"},
     {"deadline", 1, nullptr, "deadlines are durations; use #GOBAN --deadline 12h"},
     {"time-min", 1, nullptr, "the time limit is not shortened"},
     {"i input", 1, nullptr, "standard input is empty"},

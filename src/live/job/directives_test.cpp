@@ -3,6 +3,7 @@
 #include <csignal>
 #include <gmock/gmock.h>
 
+#include "base/test_names.hpp"
 #include "live/job/submit_options.hpp"
 
 namespace goban::live::job {
@@ -15,18 +16,18 @@ using testing::IsEmpty;
 
 constexpr int64_t kGiB = int64_t{1} << 30;
 
-Directives read(const std::string& lines) {
+SubmitDirectives read(const std::string& lines) {
   auto read = read_directives("#!/bin/bash\n" + lines, "job.sh");
   EXPECT_TRUE(read.has_value()) << (read ? "" : read.error().text());
-  return read ? *read : Directives{};
+  return read ? *read : SubmitDirectives{};
 }
 
-Submission made(const std::string& lines) {
-  Directives directives = read(lines);
+SubmitDirectives made(const std::string& lines) {
+  const SubmitDirectives directives = read(lines);
   EXPECT_THAT(directives.unread, IsEmpty()) << lines;
-  const auto submission = finish(directives.request);
+  const auto submission = finish(directives);
   EXPECT_TRUE(submission.has_value()) << (submission ? "" : submission.error().text());
-  return submission ? *submission : Submission{};
+  return submission ? *submission : SubmitDirectives{};
 }
 
 std::string refused(const std::string& lines) {
@@ -36,8 +37,15 @@ std::string refused(const std::string& lines) {
 
 struct Case {
   const char* lines;
-  bool (*holds)(const Submission& made);
+  bool (*holds)(const SubmitDirectives& made);
 };
+
+std::ostream& operator<<(std::ostream& out, const Case& each) {
+  return out << base::test_name(each.lines);
+}
+std::string name_of(const testing::TestParamInfo<Case>& each) {
+  return base::test_name(each.param.lines);
+}
 
 class Directive : public testing::TestWithParam<Case> {};
 
@@ -45,9 +53,9 @@ TEST_P(Directive, IsTaken) {
   EXPECT_TRUE(GetParam().holds(made(GetParam().lines))) << GetParam().lines;
 }
 
-#define CASE(lines, condition)                                   \
-  Case {                                                         \
-    lines, [](const Submission& m) -> bool { return condition; } \
+#define CASE(lines, condition)                                         \
+  Case {                                                               \
+    lines, [](const SubmitDirectives& m) -> bool { return condition; } \
   }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -99,7 +107,8 @@ INSTANTIATE_TEST_SUITE_P(
              !m.environment.all && m.environment.names[0] == "PATH"),
         CASE("", m.dialect.empty() && m.spec.num_gpus == 1 && m.spec.stdout_path == "%x-%j.out"),
         CASE("# a comment\n\n   \n#SBATCH -J late", m.spec.name == "late"),
-        CASE("##SBATCH -J no", m.spec.name.empty()), CASE("#SBATCHX -J no", m.spec.name.empty())));
+        CASE("##SBATCH -J no", m.spec.name.empty()), CASE("#SBATCHX -J no", m.spec.name.empty())),
+    name_of);
 
 INSTANTIATE_TEST_SUITE_P(
     GridEngine, Directive,
@@ -124,7 +133,8 @@ INSTANTIATE_TEST_SUITE_P(
         CASE("#$ -o host:/log/100%", m.spec.stdout_path == "/log/100%%"),
         CASE("#$ -v SEED=7,LANG -V", m.environment.all&& m.environment.names[0] == "LANG"),
         CASE("#$ -r n -h -wd /w", !m.spec.requeue && m.spec.held && m.spec.work_folder == "/w"),
-        CASE("#$ -notify", m.spec.stop.signal == SIGUSR2)));
+        CASE("#$ -notify", m.spec.stop.signal == SIGUSR2)),
+    name_of);
 
 INSTANTIATE_TEST_SUITE_P(
     Pbs, Directive,
@@ -142,7 +152,8 @@ INSTANTIATE_TEST_SUITE_P(
         CASE("#PBS -P group -j oe", m.spec.account == "group" && m.spec.stderr_path.empty()),
         CASE("#PBS -W depend=afterok:3", m.spec.dependencies[0].kind == DependencyKind::AfterOk),
         CASE("#PBS -J 0-3 -o out.^array_index^",
-             m.array_tasks.size() == 4 && m.spec.stdout_path == "out.%a")));
+             m.array_tasks.size() == 4 && m.spec.stdout_path == "out.%a")),
+    name_of);
 
 INSTANTIATE_TEST_SUITE_P(
     Own, Directive,
@@ -157,17 +168,31 @@ INSTANTIATE_TEST_SUITE_P(
         CASE("#GOBAN --model resnet50 --class B --epochs 90 --batch-size 256 --gpu-mem 12G",
              m.spec.model == "resnet50" && m.spec.app_class == 1 && m.spec.training.epochs == 90 &&
                  m.spec.training.gpu_mem_bytes == 12 * kGiB),
+        CASE("#SBATCH -d afterok:3,singleton",
+             m.spec.dependencies.size() == 2 &&
+                 m.spec.dependencies[1].kind == DependencyKind::Singleton),
+        CASE("#SBATCH --gres=gpu:a100:2", m.spec.gpu_model == "a100" && m.spec.num_gpus == 2),
+        CASE("#SBATCH --gpus=h200:4", m.spec.gpu_model == "h200" && m.spec.num_gpus == 4),
+        CASE("#SBATCH --gpus=h200:4\n#GOBAN --gres gpu:2",
+             m.spec.gpu_model.empty() && m.spec.num_gpus == 2),
+        CASE("#SBATCH -w n1,g[3-4] -x n2",
+             m.spec.node_list == std::vector<std::string>({"n1", "g3", "g4"}) &&
+                 m.spec.exclude_nodes == std::vector<std::string>({"n2"})),
+        CASE("#GOBAN --begin 2026-12-01T08:15:20Z", m.spec.begin_ns == 1'796'112'920 * kSecond),
+        CASE("#SBATCH -b now\n#SBATCH --begin=2026-12-01T08:15:20Z",
+             m.spec.begin_ns == 1'796'112'920 * kSecond),
         CASE("#GOBAN --type rt_G.small=4 --share",
              m.spec.resource_type == "rt_G.small" && m.spec.instances == 4),
         CASE("#SBATCH --gpus=8\n#GOBAN --gpus 2", m.spec.num_gpus == 2),
         CASE("#GOBAN --signal USR1@2m --grace 1m",
-             m.spec.stop.lead_ns == 120 * kSecond && m.spec.stop.grace_ns == 60 * kSecond)));
+             m.spec.stop.lead_ns == 120 * kSecond && m.spec.stop.grace_ns == 60 * kSecond)),
+    name_of);
 
 #undef CASE
 
 TEST(Directives, WhatHasNoEffectIsNamedWithItsLine) {
-  const Directives found = read(
-      "#SBATCH -w node1 --frobnicate 3 -J x\n"
+  const SubmitDirectives found = read(
+      "#SBATCH -C fast --frobnicate 3 -J x\n"
       "#SBATCH --gres=gpu:a100:2,shard:1\n"
       "#$ -M me@example.org -soft\n"
       "python train.py\n"
@@ -178,12 +203,11 @@ TEST(Directives, WhatHasNoEffectIsNamedWithItsLine) {
   }
   EXPECT_THAT(
       said,
-      ElementsAre("2 -w node1: nodes are chosen by the policy", "2 --frobnicate 3: unknown option",
-                  "3 --gres: the GPU model 'a100' is not considered: any GPU is used",
+      ElementsAre("2 -C fast: nodes are chosen by the policy", "2 --frobnicate 3: unknown option",
                   "3 --gres: unknown resource 'shard:1'", "4 -M me@example.org: no mail is sent",
                   "4 -soft: unknown option", "6 #SBATCH -N 2: it follows the first command"));
-  EXPECT_EQ(found.request.spec.name, "x");
-  EXPECT_EQ(finish(found.request)->spec.num_gpus, 2);
+  EXPECT_EQ(found.spec.name, "x");
+  EXPECT_EQ(finish(found)->spec.num_gpus, 2);
 }
 
 TEST(Directives, RefusalsNameLineOptionAndRemedy) {
@@ -200,10 +224,17 @@ TEST(Directives, RefusalsNameLineOptionAndRemedy) {
   EXPECT_THAT(refused("#SBATCH hetjob\n#SBATCH --hetjob"), HasSubstr("heterogeneous"));
   EXPECT_THAT(refused("#SBATCH -a 9-1"), HasSubstr("'9-1' is not a valid array"));
   EXPECT_THAT(refused("#SBATCH -a 0-999999"), HasSubstr("at most 10000 tasks"));
-  EXPECT_THAT(refused("#SBATCH -d singleton"), HasSubstr("'singleton' is not a valid dependency"));
+  EXPECT_THAT(refused("#SBATCH -d singleton:3"),
+              HasSubstr("'singleton:3' is not a valid dependency"));
   EXPECT_THAT(refused("#$ -hold_jid prepare"), HasSubstr("'prepare' is not a valid job number"));
   EXPECT_THAT(refused("#PBS -l select=1:ngpus=1+2:ngpus=4"), HasSubstr("different kinds of nodes"));
+  EXPECT_FALSE(refused("#SBATCH -w g[3-").empty());
   EXPECT_THAT(refused("#SBATCH --gpus=many:x"), HasSubstr("is not a valid number"));
+  EXPECT_THAT(refused("#SBATCH --gres=gpu:a100:2,gpu:v100:2"), HasSubstr("several models"));
+  for (const char* line :
+       {"#SBATCH --gres=gpu:", "#GOBAN --gpus virtual:", "#GOBAN --gpus gpu::"}) {
+    EXPECT_THAT(refused(line), HasSubstr("without a number")) << line;
+  }
   EXPECT_THAT(refused("#SBATCH --mem=lots"), HasSubstr("'lots' is not a valid size"));
   EXPECT_THAT(refused("#SBATCH --signal=KILL"), HasSubstr("'KILL' is not a valid signal"));
 }
@@ -226,11 +257,11 @@ TEST(SubmitDirectives, ImpossibleSizesAreRefused) {
 }
 
 TEST(SubmitDirectives, TheCommandLineWins) {
-  SubmitDirectives request = read("#SBATCH --gres=gpu:4 -J script -c 4").request;
+  SubmitDirectives request = read("#SBATCH --gres=gpu:4 -J script -c 4");
   for (const auto& [name, value] : {std::pair{"--gpus", "2"}, std::pair{"-J", "line"}}) {
     ASSERT_TRUE(find_submit_option(name)->set(request, value).has_value());
   }
-  const Submission submission = finish(request).value();
+  const SubmitDirectives submission = finish(request).value();
   EXPECT_EQ(submission.spec.num_gpus, 2);
   EXPECT_EQ(submission.spec.name, "line");
   EXPECT_EQ(submission.spec.cores, 4);

@@ -76,8 +76,8 @@ void name_outputs(const SubmitDirectives& request, JobSpec& spec) {
 
 }  // namespace
 
-Result<Submission> finish(SubmitDirectives request) {
-  JobSpec spec = request.spec;
+Result<SubmitDirectives> finish(SubmitDirectives request) {
+  JobSpec& spec = request.spec;
   int64_t nodes = request.nodes;
   if (nodes < 0 && !spec.resource_type.empty()) nodes = spec.instances;
   if (nodes < 0 && request.tasks > 0 && request.tasks_per_node > 0) {
@@ -99,10 +99,7 @@ Result<Submission> finish(SubmitDirectives request) {
     return base::failure(memory.error());
   }
   name_outputs(request, spec);
-  return Submission{.spec = std::move(spec),
-                    .array_tasks = std::move(request.array_tasks),
-                    .environment = std::move(request.environment),
-                    .dialect = std::move(request.dialect)};
+  return request;
 }
 
 }  // namespace goban::live::job

@@ -1,5 +1,5 @@
 // A submission while it is being read: directives of the script first, then the command line. Later
-// values replace earlier ones. finish() turns it into a Submission.
+// values replace earlier ones. finish() completes its JobSpec.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,6 @@
 
 namespace goban::live::job {
 
-/// Maximum number of tasks of one array.
-inline constexpr int32_t kArrayTasksMax = 10'000;
-
 /// Variables that the job gets from the environment of its submission.
 struct EnvironmentRequest {
   bool all = true;
@@ -23,9 +20,16 @@ struct EnvironmentRequest {
   friend bool operator==(const EnvironmentRequest&, const EnvironmentRequest&) = default;
 };
 
-/// Options and directives of a submission as given, before conversion; -1 = not given.
+/// A directive, or a part of one, that is ignored.
+struct UnreadDirective {
+  int line = 0;
+  std::string text{};
+  std::string why{};
+};
+
+/// Options and directives of a submission; -1 = not given.
 struct SubmitDirectives {
-  JobSpec spec{};  ///< values that need no conversion
+  JobSpec spec{};  ///< of each task if it is an array; until finish() without values to convert
   int32_t nodes = -1;
   int32_t tasks = -1;  ///< processes
   int32_t tasks_per_node = -1;
@@ -43,18 +47,11 @@ struct SubmitDirectives {
   std::vector<int32_t> array_tasks{};  ///< ascending; empty = no array
   EnvironmentRequest environment{};
   std::vector<std::string> notes{};  ///< values that were read and are ignored, a sentence each
+  std::vector<UnreadDirective> unread{};  ///< of the script, by line
 };
 
-/// The result of finish(), as sent to the scheduler.
-struct Submission {
-  JobSpec spec{};  ///< of each task if it is an array
-  std::vector<int32_t> array_tasks{};
-  EnvironmentRequest environment{};
-  std::string dialect{};
-};
-
-/// Computes the GPUs, instances, cores and memory of the job from the given numbers. Errors: Usage
-/// if they are too large.
-[[nodiscard]] base::Result<Submission> finish(SubmitDirectives request);
+/// Computes the GPUs, instances, cores and memory of `spec` from the given numbers, and names its
+/// output files. Errors: Usage if the numbers are too large.
+[[nodiscard]] base::Result<SubmitDirectives> finish(SubmitDirectives request);
 
 }  // namespace goban::live::job

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
 #include "base/time.hpp"
 #include "core/model/job.hpp"
 
@@ -17,28 +19,42 @@ namespace goban::live::job {
 using base::TimeNs;
 using core::model::JobId;
 
-/// The Unix user a job runs as.
+/// Whom a job belongs to: the Unix user it runs as, or a user of another realm, which has no uid.
 struct Owner {
-  uint32_t uid = 0;
+  uint32_t uid = 0;  ///< of this machine; no user of another realm has one
   uint32_t gid = 0;
   std::string user{};
+  std::string realm{};  ///< who names the user; empty: this machine's Unix users
   friend bool operator==(const Owner&, const Owner&) = default;
 };
+
+/// What tells owners apart: the uid of a Unix user, realm and name of any other.
+struct OwnerKey {
+  std::string realm{};
+  uint32_t uid = 0;
+  std::string user{};  ///< empty for Unix users
+  friend auto operator<=>(const OwnerKey&, const OwnerKey&) = default;
+};
+[[nodiscard]] OwnerKey key_of(const Owner& owner);
+/// The name by which rules and accounts know the owner: `user`, or `realm/user`. No Unix user has
+/// a slash in its name.
+[[nodiscard]] std::string full_name(const Owner& owner);
 
 enum class DependencyKind : uint8_t {
   After,       ///< the other job has started
   AfterAny,    ///< the other job is finished, with any result
   AfterOk,     ///< the other job completed; otherwise this job never runs
   AfterNotOk,  ///< the other job is finished and did not complete; otherwise this job never runs
+  Singleton,   ///< no earlier job of this name and user is unfinished, and no later one has GPUs
 };
 
-/// "after", "afterany", "afterok", "afternotok".
+/// "after", "afterany", "afterok", "afternotok", "singleton".
 [[nodiscard]] std::string_view dependency_name(DependencyKind kind);
 [[nodiscard]] std::optional<DependencyKind> parse_dependency_kind(std::string_view name);
 
 struct Dependency {
   DependencyKind kind = DependencyKind::AfterAny;
-  JobId job{};
+  JobId job{};  ///< not with Singleton
   friend bool operator==(const Dependency&, const Dependency&) = default;
 };
 
@@ -68,14 +84,20 @@ struct JobSpec {
   std::string application{};    ///< the recognised program, if no model is given
   std::string resource_type{};  ///< resource type of the site; empty = GPUs only
   std::string reservation{};
-  int8_t app_class = -1;  ///< sensitivity to slow GPUs: 0 = A, ...; -1 = unknown
+  std::string gpu_model{};  ///< its GPUs are of this model, see node_choice.hpp; empty = any
+  std::vector<std::string> node_list{};      ///< it runs on all of these; empty = any
+  std::vector<std::string> exclude_nodes{};  ///< it runs on none of these
+  int8_t app_class = -1;                     ///< sensitivity to slow GPUs: 0 = A, ...; -1 = unknown
   ClassSource class_from = ClassSource::Submission;
   int32_t num_gpus = 1;  ///< total of all instances; 0 = CPU only
   int32_t instances = 1;
+  /// Without a resource type: its GPUs have the same indices on the node of every instance.
+  bool equal_indices = false;
   int32_t cores = 0;      ///< CPU cores of each instance; 0 = its share of the node
   int64_t mem_bytes = 0;  ///< host memory of each instance; 0 = no limit
   int32_t priority = 0;
   TimeNs walltime_limit_ns = 0;  ///< 0 = none
+  TimeNs begin_ns = 0;           ///< not eligible before, since 1970; 0 = at once
   core::model::TrainingFacts training{};
   std::vector<Dependency> dependencies{};
   JobId array_first{};      ///< the first task of its array; invalid if it is not an array task
@@ -89,6 +111,7 @@ struct JobSpec {
   /// Name of the folder with script, arguments and environment; all tasks of an array share it.
   std::string payload{};
   std::string work_folder{};
+  uint32_t umask = 022;  ///< of its processes: that of its submission
   std::string
       stdout_path{};  ///< patterns, see output_path.hpp: %j job number, %x name, %u user, %a task
   std::string stderr_path{};  ///< empty = the same file as stdout
@@ -104,5 +127,13 @@ struct JobSpec {
 /// Displayed job numbers start from 1; array tasks are written `7_2`.
 [[nodiscard]] inline uint64_t job_number(JobId job) { return uint64_t{job.value} + 1; }
 [[nodiscard]] std::string job_name_of(JobId job, const JobSpec& spec);
+
+/// As JSON: in the journal, in the API and in files. Fields with their default value are omitted.
+/// Times are in seconds, sizes in bytes.
+[[nodiscard]] nlohmann::json to_json(const JobSpec& spec);
+/// Errors: BadData naming the field, if it has the wrong type or an invalid value. Names of unknown
+/// fields are added to `unknown`, if given.
+[[nodiscard]] base::Result<JobSpec> job_spec_from_json(const nlohmann::json& document,
+                                                       std::vector<std::string>* unknown = nullptr);
 
 }  // namespace goban::live::job

@@ -1,10 +1,23 @@
+#include "live/job/job_spec.hpp"
+
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "live/job/job_spec_json.hpp"
+#include "base/test_names.hpp"
 
 namespace goban::live::job {
 namespace {
+
+TEST(JobSpec, TheUmaskIsOctal) {
+  JobSpec spec;
+  EXPECT_FALSE(to_json(spec).contains("umask"));
+  spec.umask = 0027;
+  EXPECT_EQ(to_json(spec)["umask"], "0027");
+  EXPECT_EQ(job_spec_from_json(to_json(spec)).value(), spec);
+  for (const char* wrong : {"9", "1777", "-1", "0o22", "22 "}) {
+    EXPECT_FALSE(job_spec_from_json({{"umask", wrong}})) << wrong;
+  }
+}
 
 using nlohmann::json;
 using testing::ElementsAre;
@@ -44,6 +57,10 @@ JobSpec full_spec() {
   spec.requeue = false;
   spec.preemptible = true;
   spec.interactive = true;
+  spec.begin_ns = 1'795'428'000 * base::kSecond;
+  spec.gpu_model = "a100";
+  spec.node_list = {"n1", "n2"};
+  spec.exclude_nodes = {"n3"};
   spec.payload = "5f2c";
   spec.work_folder = "/home/alice";
   spec.stdout_path = "out-%j";
@@ -74,6 +91,9 @@ struct Wrong {
   const char* text;
   const char* field;
 };
+std::ostream& operator<<(std::ostream& out, const Wrong& each) {
+  return out << base::test_name(each.text);
+}
 class JobSpecErrors : public testing::TestWithParam<Wrong> {};
 
 TEST_P(JobSpecErrors, NamesTheField) {
@@ -99,7 +119,9 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{R"({"training": []})", "training"},
         Wrong{R"({"dependencies": [{"kind": "afterok"}]})", "dependencies.job"},
         Wrong{R"({"dependencies": [{"kind": "before", "job": 1}]})", "dependencies.kind"},
-        Wrong{R"({"stop": {"signal": 65}})", "stop.signal"}, Wrong{"[]", ""}));
+        Wrong{R"({"dependencies": [{"kind": "singleton", "job": 1}]})", "dependencies.job"},
+        Wrong{R"({"stop": {"signal": 65}})", "stop.signal"}, Wrong{"[]", ""}),
+    [](const auto& each) { return base::test_name(each.param.text); });
 
 TEST(JobNames, ArrayTasksNameTheirArray) {
   EXPECT_EQ(job_name_of(JobId(4U), JobSpec{}), "5");

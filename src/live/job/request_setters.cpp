@@ -1,12 +1,37 @@
 #include "live/job/request_setters.hpp"
 
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
+#include "base/clock.hpp"
 #include "base/number.hpp"
+#include "core/model/import/host_list.hpp"
+#include "live/job/begin_time.hpp"
 
 namespace goban::live::job {
 
+using base::Result;
 using base::Status;
+
+namespace {
+
+struct Variable {
+  std::string_view name;
+  std::string_view pattern;
+};
+/// Longer names precede their own prefixes.
+constexpr auto kVariables = std::to_array<Variable>({{"$PBS_JOBNAME", "%x"},
+                                                     {"$PBS_JOBID", "%j"},
+                                                     {"$PBS_ARRAY_INDEX", "%a"},
+                                                     {"$PBS_ARRAYID", "%a"},
+                                                     {"^array_index^", "%a"},
+                                                     {"$JOB_NAME", "%x"},
+                                                     {"$JOB_ID", "%j"},
+                                                     {"$TASK_ID", "%a"},
+                                                     {"$USER", "%u"}});
+
+}  // namespace
 
 Status set_priority(SubmitDirectives& request, std::string_view value) {
   constexpr int64_t kMost = 1'000'000'000;
@@ -27,7 +52,7 @@ Status set_nodes(SubmitDirectives& request, std::string_view value) {
     const auto most = parse_count(value.substr(dash + 1), *least);
     if (!most) return base::failure(most.error());
     request.notes.push_back(
-        fmt::format("of {} nodes the minimum is used: jobs do not grow", value));
+        fmt::format("the minimum of {} nodes is used: jobs do not grow", value));
   }
   request.nodes = *least;
   return {};
@@ -38,6 +63,13 @@ Status set_array(SubmitDirectives& request, std::string_view value) {
   if (!array) return base::failure(array.error());
   request.array_tasks = std::move(array->tasks);
   request.spec.array_limit = array->limit;
+  return {};
+}
+
+Status set_begin(SubmitDirectives& request, std::string_view value) {
+  const auto begin = parse_begin(value, base::wall_ns());
+  if (!begin) return base::failure(begin.error());
+  request.spec.begin_ns = *begin;
   return {};
 }
 
@@ -66,6 +98,150 @@ Status set_resource_type(SubmitDirectives& request, std::string_view name, std::
   request.spec.instances = *instances;
   request.nodes = -1;
   return {};
+}
+
+Status apply_signal(SubmitDirectives& request, std::string_view text) {
+  TimeNs lead = 60 * base::kSecond;
+  std::string_view name = text;
+  if (const size_t at = name.find('@'); at != std::string_view::npos) {
+    const std::string_view time = name.substr(at + 1);
+    const auto seconds = base::parse_int(time);
+    const auto span = seconds && *seconds >= 0 && *seconds <= 65'535
+                          ? Result<TimeNs>(*seconds * base::kSecond)
+                          : parse_span(time);
+    if (!span) return base::failure(span.error());
+    lead = *span;
+    name = name.substr(0, at);
+  }
+  if (const size_t colon = name.find(':'); colon != std::string_view::npos) {
+    name = name.substr(colon + 1);
+  }
+  const auto signal = parse_signal(name);
+  if (!signal) return base::failure(signal.error());
+  request.spec.stop.signal = *signal;
+  request.spec.stop.lead_ns = lead;
+  return {};
+}
+
+Result<GpuRequest> parse_gpus(std::string_view text) {
+  constexpr const char* kForms = "write 4, gpu:4 or gpu:MODEL:4";
+  constexpr int64_t kGpusMax = 1'000'000;
+  GpuRequest request;
+  const auto items = split_list(text);
+  for (const std::string_view item : items) {
+    auto parts = split_list(item, ':');
+    if (item.ends_with(':')) return refused_value(text, "a request without a number", kForms);
+    if (!parts.empty() && parts.front() == "gpu") parts.erase(parts.begin());
+    std::string_view model;
+    if (!parts.empty() && !base::parse_int(parts.front())) {
+      model = parts.front();
+      parts.erase(parts.begin());
+    }
+    if (parts.size() > 1) return refused_value(text, "not a valid number of GPUs", kForms);
+    const auto count = parts.empty() ? Result<int32_t>(1) : parse_count(parts.front());
+    if (!count) return base::failure(count.error());
+    if (request.count > 0 && request.model != model) {
+      return refused_value(text, "a request for GPUs of several models",
+                           "submit a job for each model");
+    }
+    if (int64_t{request.count} + *count > kGpusMax) {
+      return refused_value(text, "too large", "request fewer");
+    }
+    request.count += *count;
+    request.model = model;
+  }
+  if (items.empty()) return refused_value(text, "not a valid number of GPUs", kForms);
+  return request;
+}
+
+Status set_gres(SubmitDirectives& request, std::string_view value) {
+  std::string gpus;
+  for (const std::string_view each : split_list(value)) {
+    if (each == "gpu" || each.starts_with("gpu:")) {
+      gpus += fmt::format("{}{}", gpus.empty() ? "" : ",", each);
+    } else {
+      request.notes.push_back(fmt::format("unknown resource '{}'", each));
+    }
+  }
+  if (gpus.empty()) return {};
+  return set_gpus<&SubmitDirectives::gpus_per_node>(request, gpus);
+}
+
+Result<std::vector<std::string>> parse_nodes(std::string_view text) {
+  constexpr size_t kNodesMax = 10'000;
+  auto checked = checked_text(text);
+  if (!checked) return base::failure(checked.error());
+  auto names = core::model::expand_host_list(*checked);
+  if (!names) return names;
+  if (names->empty() || names->size() > kNodesMax) {
+    return refused_value(text, "not a valid list of nodes", "write n1,n2 or g[003-007]");
+  }
+  return names;
+}
+
+Status apply_export(SubmitDirectives& request, std::string_view text) {
+  EnvironmentRequest environment{.all = false, .names = {}, .values = {}};
+  for (const std::string_view each : split_list(text)) {
+    if (each == "ALL") {
+      environment.all = true;
+    } else if (each != "NONE" && each != "NIL") {
+      const size_t sign = each.find('=');
+      const auto name = checked_text(each.substr(0, sign));
+      if (!name)
+        return refused_value(text, "not a valid list of variables",
+                             "write ALL, NONE or NAME,NAME=value");
+      if (sign == std::string_view::npos) {
+        environment.names.push_back(*name);
+      } else {
+        environment.values.emplace_back(*name, std::string(each.substr(sign + 1)));
+      }
+    }
+  }
+  request.environment = std::move(environment);
+  return {};
+}
+
+std::string slurm_output(SubmitDirectives& request, std::string_view path) {
+  std::string out;
+  for (size_t i = 0; i < path.size(); ++i) {
+    if (path[i] != '%' || i + 1 == path.size()) {
+      out += path[i];
+      continue;
+    }
+    const char kind = path[++i];
+    if (kind == 'J') {
+      out += "%j";
+    } else if (std::string_view("%jxuaA").find(kind) != std::string_view::npos) {
+      out += fmt::format("%{}", kind);
+    } else {
+      request.notes.push_back(fmt::format("'%{}' in the file name '{}' is removed", kind, path));
+    }
+  }
+  return out;
+}
+
+std::string batch_output(SubmitDirectives& request, std::string_view path) {
+  const size_t colon = path.find(':');
+  if (colon != std::string_view::npos && colon < path.find('/')) path.remove_prefix(colon + 1);
+  std::string out;
+  while (!path.empty()) {
+    const auto found =
+        std::find_if(kVariables.begin(), kVariables.end(),
+                     [&](const Variable& each) { return path.starts_with(each.name); });
+    if (found != kVariables.end()) {
+      out += found->pattern;
+      path.remove_prefix(found->name.size());
+      continue;
+    }
+    if (path.front() == '%') out += '%';
+    if (path.front() == '$') {
+      request.notes.push_back(
+          fmt::format("the variable in the file name '{}' is not replaced", path));
+    }
+    out += path.front();
+    path.remove_prefix(1);
+  }
+  return out;
 }
 
 }  // namespace goban::live::job

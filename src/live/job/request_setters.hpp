@@ -1,15 +1,39 @@
 // Setters of single options of a SubmitDirectives, shared by the command line and all directive
-// dialects.
+// dialects. Errors: BadData without a place.
 #pragma once
 
 #include <string_view>
 
+#include "live/job/job_request.hpp"
 #include "live/job/request_values.hpp"
 
 namespace goban::live::job {
 
 /// Applies the value of an option; empty for flags. Errors: BadData without a place.
 using Setter = base::Status (*)(SubmitDirectives& request, std::string_view value);
+
+/// "[B:]SIG[@TIME]"; a TIME without a unit is in seconds; default 60 s.
+[[nodiscard]] base::Status apply_signal(SubmitDirectives& request, std::string_view text);
+
+/// "ALL", "NONE", "NIL", "NAME,NAME=value,ALL".
+[[nodiscard]] base::Status apply_export(SubmitDirectives& request, std::string_view text);
+
+/// A number of GPUs, and their model; empty = any.
+struct GpuRequest {
+  int32_t count = 0;
+  std::string model{};
+};
+/// "4", "a100:4", "gpu:4", "gpu:a100:4"; the counts of a list add up. Errors: also if it names
+/// several models.
+[[nodiscard]] base::Result<GpuRequest> parse_gpus(std::string_view text);
+
+/// "gpu:a100:4": GPUs per node. Other resources are ignored and add a note.
+[[nodiscard]] base::Status set_gres(SubmitDirectives& request, std::string_view value);
+
+/// Output file names: patterns of the other system become %j %x %u %a %A; patterns without a
+/// counterpart add a note.
+[[nodiscard]] std::string slurm_output(SubmitDirectives& request, std::string_view path);
+[[nodiscard]] std::string batch_output(SubmitDirectives& request, std::string_view path);
 
 template <std::string JobSpec::* Field>
 base::Status set_text(SubmitDirectives& request, std::string_view value) {
@@ -30,10 +54,22 @@ base::Status set_count(SubmitDirectives& request, std::string_view value) {
 /// The last one of --gpus, --gpus-per-node and --gpus-per-task takes effect.
 template <int32_t SubmitDirectives::* Field>
 base::Status set_gpus(SubmitDirectives& request, std::string_view value) {
-  const auto count = parse_gpus(request, value);
-  if (!count) return base::failure(count.error());
+  auto gpus = parse_gpus(value);
+  if (!gpus) return base::failure(gpus.error());
   request.gpus = request.gpus_per_node = request.gpus_per_task = -1;
-  request.*Field = *count;
+  request.*Field = gpus->count;
+  request.spec.gpu_model = std::move(gpus->model);
+  return {};
+}
+
+/// Node names as Slurm writes them: "n1,g[003-007]".
+[[nodiscard]] base::Result<std::vector<std::string>> parse_nodes(std::string_view text);
+
+template <std::vector<std::string> JobSpec::* Field>
+base::Status set_node_names(SubmitDirectives& request, std::string_view value) {
+  auto names = parse_nodes(value);
+  if (!names) return base::failure(names.error());
+  request.spec.*Field = std::move(*names);
   return {};
 }
 
@@ -87,6 +123,7 @@ base::Status set_memory_per(SubmitDirectives& request, std::string_view value) {
 [[nodiscard]] base::Status set_priority(SubmitDirectives& request, std::string_view value);
 [[nodiscard]] base::Status set_nodes(SubmitDirectives& request, std::string_view value);
 [[nodiscard]] base::Status set_array(SubmitDirectives& request, std::string_view value);
+[[nodiscard]] base::Status set_begin(SubmitDirectives& request, std::string_view value);
 [[nodiscard]] base::Status set_dependencies(SubmitDirectives& request, std::string_view value);
 /// "y", "yes" or "n", "no": whether the job may be requeued.
 [[nodiscard]] base::Status set_rerunnable(SubmitDirectives& request, std::string_view value);

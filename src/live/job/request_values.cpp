@@ -15,11 +15,12 @@ namespace goban::live::job {
 using base::Result;
 using base::Status;
 
-namespace {
-
-tl::unexpected<base::Error> refuse(std::string_view text, const char* what, std::string remedy) {
+tl::unexpected<base::Error> refused_value(std::string_view text, const char* what,
+                                          std::string remedy) {
   return base::bad_data({}, fmt::format("'{}' is {}", text, what), std::move(remedy));
 }
+
+namespace {
 
 /// One to three non-negative numbers separated by colons; nothing if the text has another form.
 std::optional<std::vector<int64_t>> clock_parts(std::string_view text) {
@@ -39,7 +40,7 @@ std::optional<std::vector<int64_t>> clock_parts(std::string_view text) {
 
 Result<TimeNs> span_of(std::string_view text, int64_t seconds) {
   if (static_cast<double>(seconds) > base::kMaxSeconds) {
-    return refuse(text, "too long", "at most 53,000 days can be requested");
+    return refused_value(text, "too long", "at most 53,000 days can be requested");
   }
   return seconds * base::kSecond;
 }
@@ -50,7 +51,7 @@ Result<TimeNs> parse_days(std::string_view text, const char* forms) {
   const auto days = clock_parts(text.substr(0, dash));
   const auto clock = clock_parts(text.substr(dash + 1));
   if (!days || days->size() != 1 || days->front() > 100'000 || !clock) {
-    return refuse(text, "not a valid time", forms);
+    return refused_value(text, "not a valid time", forms);
   }
   int64_t seconds = days->front() * 86'400;
   int64_t unit = 3'600;
@@ -85,7 +86,8 @@ constexpr auto kSignals = std::to_array<SignalName>({{"HUP", SIGHUP},
 Result<JobId> parse_job(std::string_view text) {
   const auto number = base::parse_int(text);
   if (!number || *number < 1 || *number >= std::numeric_limits<uint32_t>::max()) {
-    return refuse(text, "not a valid job number", "write job numbers, as printed by goban submit");
+    return refused_value(text, "not a valid job number",
+                         "write job numbers, as printed by goban submit");
   }
   return JobId(static_cast<uint32_t>(*number - 1));
 }
@@ -98,13 +100,13 @@ Result<TimeNs> parse_slurm_time(std::string_view text) {
   if (text == "UNLIMITED" || text == "INFINITE" || text == "unlimited") return 0;
   if (text.find('-') != std::string_view::npos) return parse_days(text, kForms);
   const auto parts = clock_parts(text);
-  if (!parts) return refuse(text, "not a valid time", kForms);
+  if (!parts) return refused_value(text, "not a valid time", kForms);
   return span_of(text, parts->size() == 1 ? parts->front() * 60 : seconds_of(*parts));
 }
 
 Result<TimeNs> parse_batch_time(std::string_view text) {
   const auto parts = clock_parts(text);
-  if (!parts) return refuse(text, "not a valid time", "write seconds, MM:SS or H:MM:SS");
+  if (!parts) return refused_value(text, "not a valid time", "write seconds, MM:SS or H:MM:SS");
   return span_of(text, seconds_of(*parts));
 }
 
@@ -112,17 +114,17 @@ Result<TimeNs> parse_span(std::string_view text) {
   constexpr const char* kForms = "write it as 90m, 12h, 1d 12h, 1:30:00 or 1-12:00:00";
   const bool bare =
       !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
-  if (bare) return refuse(text, "a time without a unit", kForms);
+  if (bare) return refused_value(text, "a time without a unit", kForms);
   const auto colons = std::count(text.begin(), text.end(), ':');
   const bool with_days = text.find('-') != std::string_view::npos;
   if (with_days) return parse_days(text, kForms);
   if (colons > 0) {
     const auto parts = clock_parts(text);
-    if (!parts || colons != 2) return refuse(text, "not a valid time", kForms);
+    if (!parts || colons != 2) return refused_value(text, "not a valid time", kForms);
     return span_of(text, seconds_of(*parts));
   }
   const auto span = base::parse_duration(text);
-  if (!span) return refuse(text, "not a valid time", kForms);
+  if (!span) return refused_value(text, "not a valid time", kForms);
   return *span;
 }
 
@@ -145,9 +147,9 @@ Result<int64_t> parse_memory(std::string_view text, int64_t unit) {
     }
   }
   const auto number = base::parse_double(digits);
-  if (!number || *number < 0) return refuse(text, "not a valid size", kForms);
+  if (!number || *number < 0) return refused_value(text, "not a valid size", kForms);
   const double bytes = *number * static_cast<double>(scale);
-  if (bytes > 0x1p50) return refuse(text, "too large", "at most 1P can be requested");
+  if (bytes > 0x1p50) return refused_value(text, "too large", "at most 1P can be requested");
   return static_cast<int64_t>(bytes);
 }
 
@@ -155,8 +157,8 @@ Result<int32_t> parse_count(std::string_view text, int32_t least) {
   constexpr int32_t kMost = 1'000'000;
   const auto number = base::parse_int(text);
   if (!number || *number < least || *number > kMost) {
-    return refuse(text, "not a valid number",
-                  fmt::format("write an integer from {} to {}", least, kMost));
+    return refused_value(text, "not a valid number",
+                         fmt::format("write an integer from {} to {}", least, kMost));
   }
   return static_cast<int32_t>(*number);
 }
@@ -168,7 +170,7 @@ Result<ArrayRequest> parse_array(std::string_view text) {
   const size_t percent = text.find('%');
   if (percent != std::string_view::npos) {
     const auto limit = parse_count(text.substr(percent + 1));
-    if (!limit) return refuse(text, "not a valid array", kForms);
+    if (!limit) return refused_value(text, "not a valid array", kForms);
     request.limit = *limit;
   }
   const auto task = [](std::string_view part) -> int32_t {
@@ -184,38 +186,45 @@ Result<ArrayRequest> parse_array(std::string_view text) {
     const size_t dash = range.find('-');
     const int32_t first = task(range.substr(0, dash));
     const int32_t last = dash == std::string_view::npos ? first : task(range.substr(dash + 1));
-    if (first < 0 || last < first || step < 1) return refuse(text, "not a valid array", kForms);
+    if (first < 0 || last < first || step < 1)
+      return refused_value(text, "not a valid array", kForms);
     if ((last - first) / step >= kArrayTasksMax - static_cast<int32_t>(request.tasks.size())) {
-      return refuse(text, "too large",
-                    fmt::format("an array has at most {} tasks", kArrayTasksMax));
+      return refused_value(text, "too large",
+                           fmt::format("an array has at most {} tasks", kArrayTasksMax));
     }
     for (int32_t each = first; each <= last; each += step) request.tasks.push_back(each);
   }
   std::sort(request.tasks.begin(), request.tasks.end());
   request.tasks.erase(std::unique(request.tasks.begin(), request.tasks.end()), request.tasks.end());
-  if (request.tasks.empty()) return refuse(text, "not a valid array", kForms);
+  if (request.tasks.empty()) return refused_value(text, "not a valid array", kForms);
   return request;
 }
 
 Result<std::vector<Dependency>> parse_dependencies(std::string_view text) {
   constexpr const char* kForms =
-      "write afterok:12:13,afterany:14; kinds are after, afterany, afterok, afternotok";
+      "write afterok:12:13,afterany:14 or singleton; kinds are after, afterany, afterok, "
+      "afternotok";
   std::vector<Dependency> dependencies;
   for (const std::string_view each : split_list(text)) {
     const auto parts = split_list(each, ':');
-    if (parts.empty()) return refuse(text, "not a valid dependency", kForms);
+    if (parts.empty()) return refused_value(text, "not a valid dependency", kForms);
     const auto kind = parse_dependency_kind(parts[0]);
     const bool named = kind.has_value();
-    if (!named && parts.size() > 1) return refuse(text, "not a valid dependency", kForms);
+    if (kind == DependencyKind::Singleton) {
+      if (parts.size() > 1) return refused_value(text, "not a valid dependency", kForms);
+      dependencies.push_back({*kind, {}});
+      continue;
+    }
+    if (!named && parts.size() > 1) return refused_value(text, "not a valid dependency", kForms);
     if (named && parts.size() == 1)
-      return refuse(text, "a dependency without a job number", kForms);
+      return refused_value(text, "a dependency without a job number", kForms);
     for (size_t i = named ? 1 : 0; i < parts.size(); ++i) {
       const auto job = parse_job(parts[i]);
-      if (!job) return refuse(text, "not a valid dependency", kForms);
+      if (!job) return refused_value(text, "not a valid dependency", kForms);
       dependencies.push_back({kind.value_or(DependencyKind::AfterAny), *job});
     }
   }
-  if (dependencies.empty()) return refuse(text, "not a valid dependency", kForms);
+  if (dependencies.empty()) return refused_value(text, "not a valid dependency", kForms);
   return dependencies;
 }
 
@@ -229,64 +238,7 @@ Result<int32_t> parse_signal(std::string_view text) {
   if (number && *number >= 1 && *number < SIGRTMAX && *number != SIGKILL && *number != SIGSTOP) {
     return static_cast<int32_t>(*number);
   }
-  return refuse(text, "not a valid signal", "write USR1, SIGUSR1 or a signal number");
-}
-
-Status apply_signal(SubmitDirectives& request, std::string_view text) {
-  TimeNs lead = 60 * base::kSecond;
-  std::string_view name = text;
-  if (const size_t at = name.find('@'); at != std::string_view::npos) {
-    const std::string_view time = name.substr(at + 1);
-    const auto seconds = base::parse_int(time);
-    const auto span = seconds && *seconds >= 0 && *seconds <= 65'535
-                          ? Result<TimeNs>(*seconds * base::kSecond)
-                          : parse_span(time);
-    if (!span) return base::failure(span.error());
-    lead = *span;
-    name = name.substr(0, at);
-  }
-  if (const size_t colon = name.find(':'); colon != std::string_view::npos) {
-    name = name.substr(colon + 1);
-  }
-  const auto signal = parse_signal(name);
-  if (!signal) return base::failure(signal.error());
-  request.spec.stop.signal = *signal;
-  request.spec.stop.lead_ns = lead;
-  return {};
-}
-
-Result<int32_t> parse_gpus(SubmitDirectives& request, std::string_view text) {
-  auto parts = split_list(text, ':');
-  if (!parts.empty() && parts.front() == "gpu") parts.erase(parts.begin());
-  if (parts.size() == 1 && base::parse_int(parts[0])) return parse_count(parts[0]);
-  if (parts.empty()) return 1;
-  if (parts.size() > 2 || base::parse_int(parts[0])) {
-    return refuse(text, "not a valid number of GPUs", "write 4, gpu:4 or gpu:MODEL:4");
-  }
-  request.notes.push_back(
-      fmt::format("the GPU model '{}' is not considered: any GPU is used", parts[0]));
-  return parts.size() == 1 ? Result<int32_t>(1) : parse_count(parts[1]);
-}
-
-Status apply_export(SubmitDirectives& request, std::string_view text) {
-  EnvironmentRequest environment{.all = false, .names = {}, .values = {}};
-  for (const std::string_view each : split_list(text)) {
-    if (each == "ALL") {
-      environment.all = true;
-    } else if (each != "NONE" && each != "NIL") {
-      const size_t sign = each.find('=');
-      const auto name = checked_text(each.substr(0, sign));
-      if (!name)
-        return refuse(text, "not a valid list of variables", "write ALL, NONE or NAME,NAME=value");
-      if (sign == std::string_view::npos) {
-        environment.names.push_back(*name);
-      } else {
-        environment.values.emplace_back(*name, std::string(each.substr(sign + 1)));
-      }
-    }
-  }
-  request.environment = std::move(environment);
-  return {};
+  return refused_value(text, "not a valid signal", "write USR1, SIGUSR1 or a signal number");
 }
 
 std::vector<std::string_view> split_list(std::string_view text, char separator) {

@@ -1,5 +1,5 @@
 // Parsers of submission option values in the syntax of batch systems: times, sizes, arrays,
-// dependencies, signals, GPU requests, names of output files. Errors: BadData without a place.
+// dependencies, signals. Errors: BadData without a place.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "live/job/job_request.hpp"
+#include "live/job/job_spec.hpp"
 
 namespace goban::live::job {
 
@@ -26,6 +26,9 @@ namespace goban::live::job {
 
 [[nodiscard]] base::Result<int32_t> parse_count(std::string_view text, int32_t least = 0);
 
+/// Maximum number of tasks of one array.
+inline constexpr int32_t kArrayTasksMax = 10'000;
+
 struct ArrayRequest {
   std::vector<int32_t> tasks{};  ///< ascending, each once
   int32_t limit = 0;             ///< maximum number of tasks running at once; 0 = no limit
@@ -33,31 +36,21 @@ struct ArrayRequest {
 /// "0-9%2", "1-10:2", "1,4,7-9".
 [[nodiscard]] base::Result<ArrayRequest> parse_array(std::string_view text);
 
-/// "afterok:12:13,afterany:14"; a number alone means afterany.
+/// "afterok:12:13,afterany:14,singleton"; a number alone means afterany.
 [[nodiscard]] base::Result<std::vector<Dependency>> parse_dependencies(std::string_view text);
 
 /// "USR1", "SIGUSR1" or "10".
 [[nodiscard]] base::Result<int32_t> parse_signal(std::string_view text);
-/// "[B:]SIG[@TIME]"; a TIME without a unit is in seconds; default 60 s.
-[[nodiscard]] base::Status apply_signal(SubmitDirectives& request, std::string_view text);
-
-/// GPUs: "4", "a100:4", "gpu:4", "gpu:a100:4"; a GPU model in it is ignored and adds a note to
-/// `wish`.
-[[nodiscard]] base::Result<int32_t> parse_gpus(SubmitDirectives& request, std::string_view text);
-
-/// "ALL", "NONE", "NIL", "NAME,NAME=value,ALL".
-[[nodiscard]] base::Status apply_export(SubmitDirectives& request, std::string_view text);
 
 /// "a,b,c" without empty parts.
 [[nodiscard]] std::vector<std::string_view> split_list(std::string_view text, char separator = ',');
 
+/// The error of a value that is not what is asked for: BadData, "'text' is what".
+[[nodiscard]] tl::unexpected<base::Error> refused_value(std::string_view text, const char* what,
+                                                        std::string remedy);
+
 /// The text itself. Errors: BadData if it is empty, contains control characters or is longer than
 /// 4,096 bytes.
 [[nodiscard]] base::Result<std::string> checked_text(std::string_view text);
-
-/// Output file names: patterns of the other system become %j %x %u %a %A; patterns without a
-/// counterpart add a note to `wish`.
-[[nodiscard]] std::string slurm_output(SubmitDirectives& request, std::string_view path);
-[[nodiscard]] std::string batch_output(SubmitDirectives& request, std::string_view path);
 
 }  // namespace goban::live::job

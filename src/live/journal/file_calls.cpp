@@ -85,16 +85,8 @@ base::Result<std::string> read_whole(const std::string& path) {
   const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return file_failure("read", path);
   std::string text;
-  constexpr size_t kChunk = size_t{1} << 20;
-  for (;;) {
-    const size_t before = text.size();
-    text.resize(before + kChunk);
-    const ssize_t got = ::read(file.get(), text.data() + before, kChunk);
-    text.resize(before + static_cast<size_t>(got > 0 ? got : 0));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return file_failure("read", path);
-    if (got == 0) return text;
-  }
+  if (!base::read_all(file.get(), text)) return file_failure("read", path);
+  return text;
 }
 
 tl::unexpected<base::Error> file_failure(std::string_view what, const std::string& path) {

@@ -2,13 +2,14 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/random.hpp"
+#include "base/test_folder.hpp"
 #include "live/journal/journal_file.hpp"
-#include "live/journal/test_folder.hpp"
 
 namespace goban::live::journal {
 namespace {
@@ -95,7 +96,7 @@ void work(RecordLog& log, Faults& faults, std::vector<std::string>& kept, const 
 TEST(JournalFaults, NothingConfirmedIsLostWhicheverCallsFail) {
   for (const int64_t length : {0, 1, 2, 7}) {
     for (int64_t first = 0; first < 50; ++first) {
-      const TestFolder test;
+      const base::TestFolder test;
       const std::string folder = test / "journal";
       Faults faults;
       std::vector<std::string> kept;
@@ -118,7 +119,7 @@ TEST(JournalFaults, NothingConfirmedIsLostWhicheverCallsFail) {
 
 TEST(JournalFaults, StartThatFailsLeavesWhatWasThere) {
   for (int64_t first = 0; first < 14; ++first) {
-    const TestFolder test;
+    const base::TestFolder test;
     const std::string folder = test / "journal";
     Faults faults;
     {
@@ -164,7 +165,7 @@ TEST(JournalFaults, StartThatFailsLeavesWhatWasThere) {
 }
 
 TEST(JournalFaults, KilledWritersLoseNothingAndInventNothing) {
-  const TestFolder test;
+  const base::TestFolder test;
   const std::string folder = test / "journal";
   base::Random random(7);
   uint32_t safe = 0;

@@ -2,14 +2,15 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/test_folder.hpp"
 #include "live/journal/journal_folder.hpp"
 #include "live/journal/state_lock.hpp"
-#include "live/journal/test_folder.hpp"
 
 namespace goban::live::journal {
 namespace {
@@ -19,7 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-std::string folder_of(const TestFolder& test) { return test / "journal"; }
+std::string folder_of(const base::TestFolder& test) { return test / "journal"; }
 
 OpenJournal opened(const std::string& folder, FileCalls* calls = nullptr) {
   auto journal = open_journal(folder, {.build = "test", .calls = calls});
@@ -38,7 +39,7 @@ std::string newest_journal(const std::string& folder) {
 }
 
 TEST(JournalFile, KeepsWhatWasCommitted) {
-  const TestFolder test;
+  const base::TestFolder test;
   {
     auto journal = opened(folder_of(test));
     EXPECT_THAT(journal.recovered.records, IsEmpty());
@@ -54,7 +55,7 @@ TEST(JournalFile, KeepsWhatWasCommitted) {
 }
 
 TEST(JournalFile, SnapshotReplacesWhatCameBefore) {
-  const TestFolder test;
+  const base::TestFolder test;
   for (int round = 0; round < 4; ++round) {
     auto journal = opened(folder_of(test));
     if (round > 0) {
@@ -71,7 +72,7 @@ TEST(JournalFile, SnapshotReplacesWhatCameBefore) {
 }
 
 TEST(JournalFile, ReadingChangesNothing) {
-  const TestFolder test;
+  const base::TestFolder test;
   auto journal = opened(folder_of(test));
   keep(*journal.log, {"a"});
   const auto before = generations_in(folder_of(test)).value();
@@ -86,7 +87,7 @@ TEST(JournalFile, ReadingChangesNothing) {
 }
 
 TEST(JournalFile, SaysWhatItsRecordsWereMadeWith) {
-  const TestFolder test;
+  const base::TestFolder test;
   const auto begin = [&](const char* policy) {
     auto journal = open_journal(folder_of(test), {.made_with = {{"policy", policy}}});
     EXPECT_TRUE(journal) << journal.error().text();
@@ -132,7 +133,7 @@ TEST(JournalFile, SaysWhatItsRecordsWereMadeWith) {
 }
 
 TEST(JournalFile, TornTailIsCutOffAndKept) {
-  const TestFolder test;
+  const base::TestFolder test;
   std::string path;
   {
     auto journal = opened(folder_of(test));
@@ -151,7 +152,7 @@ TEST(JournalFile, TornTailIsCutOffAndKept) {
 }
 
 TEST(JournalFile, DamageInTheMiddleStopsTheStart) {
-  const TestFolder test;
+  const base::TestFolder test;
   std::string path;
   {
     auto journal = opened(folder_of(test));
@@ -171,7 +172,7 @@ TEST(JournalFile, DamageInTheMiddleStopsTheStart) {
 }
 
 /// One snapshot with records before and after it.
-std::string with_snapshot(const TestFolder& test) {
+std::string with_snapshot(const base::TestFolder& test) {
   auto journal = opened(folder_of(test));
   keep(*journal.log, {"one"});
   EXPECT_TRUE(journal.log->compact("state of one"));
@@ -182,7 +183,7 @@ std::string with_snapshot(const TestFolder& test) {
 }
 
 TEST(JournalFile, DamagedSnapshotIsMadeUpForByTheGenerationBefore) {
-  const TestFolder test;
+  const base::TestFolder test;
   const std::string path = with_snapshot(test);
   std::string text = read_whole(path).value();
   text[text.find("two")] ^= 1;
@@ -197,7 +198,7 @@ TEST(JournalFile, DamagedSnapshotIsMadeUpForByTheGenerationBefore) {
 }
 
 TEST(JournalFile, RepeatedSnapshotIsMadeUpFor) {
-  const TestFolder test;
+  const base::TestFolder test;
   (void)with_snapshot(test);
   {
     keep(*opened(folder_of(test)).log, {"four"});
@@ -209,7 +210,7 @@ TEST(JournalFile, RepeatedSnapshotIsMadeUpFor) {
 }
 
 TEST(JournalFile, TwoDamagedSnapshotsAreAnError) {
-  const TestFolder test;
+  const base::TestFolder test;
   const std::string path = with_snapshot(test);
   const auto all = generations_in(folder_of(test));
   for (const auto& each : *all) {
@@ -222,7 +223,7 @@ TEST(JournalFile, TwoDamagedSnapshotsAreAnError) {
 }
 
 TEST(JournalFile, WhoeverTakesOverShutsOutTheOther) {
-  const TestFolder test;
+  const base::TestFolder test;
   auto old = opened(folder_of(test));
   keep(*old.log, {"a"});
   EXPECT_FALSE(old.log->was_taken_over());
@@ -241,7 +242,7 @@ TEST(JournalFile, WhoeverTakesOverShutsOutTheOther) {
 }
 
 TEST(JournalFile, BackupOfARunningDaemonIsWhole) {
-  const TestFolder test;
+  const base::TestFolder test;
   (void)with_snapshot(test);
   const std::string backup = test / "backup";
   std::filesystem::create_directories(backup);
@@ -264,7 +265,7 @@ TEST(JournalFile, BackupOfARunningDaemonIsWhole) {
 }
 
 TEST(JournalFile, RemovedFolderIsNoticed) {
-  const TestFolder test;
+  const base::TestFolder test;
   auto journal = opened(folder_of(test));
   std::filesystem::remove_all(folder_of(test));
   journal.log->append("lost");
@@ -272,7 +273,7 @@ TEST(JournalFile, RemovedFolderIsNoticed) {
 }
 
 TEST(JournalFile, FullDiskLosesNothing) {
-  const TestFolder test;
+  const base::TestFolder test;
   auto journal = opened(folder_of(test));
   keep(*journal.log, {"a"});
   const auto bytes = std::filesystem::file_size(newest_journal(folder_of(test)));
@@ -299,7 +300,7 @@ TEST(JournalFile, FullDiskLosesNothing) {
 
 // Samples written by any release are read by all later ones.
 TEST(JournalFile, ReadsVersion1) {
-  const TestFolder test;
+  const base::TestFolder test;
   const std::string sample = std::string(GOBAN_SOURCE_DIR) + "/tests/journal/v1";
   std::filesystem::copy(sample, folder_of(test), std::filesystem::copy_options::recursive);
   const auto journal = opened(folder_of(test));

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/test_folder.hpp"
 #include "live/journal/standby.hpp"
-#include "live/journal/test_folder.hpp"
 
 namespace goban::live::journal {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 
 TEST(StateLock, SecondOneLearnsWhoHoldsIt) {
-  const TestFolder folder;
+  const base::TestFolder folder;
   const std::string state = folder / "state/of/goban";
   auto first = StateLock::take(state);
   ASSERT_TRUE(first) << first.error().text();
@@ -34,7 +34,7 @@ TEST(StateLock, SecondOneLearnsWhoHoldsIt) {
 }
 
 TEST(StateLock, DiesWithItsProcess) {
-  const TestFolder folder;
+  const base::TestFolder folder;
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
   const pid_t child = ::fork();
@@ -95,7 +95,7 @@ class Holder {
 constexpr base::TimeNs kPatience = 10 * base::kSecond;
 
 TEST(HolderWatch, AFrozenHolderIsSilentAfterAWhile) {
-  const TestFolder folder;
+  const base::TestFolder folder;
   const Holder holder(folder.path());
   holder.freeze();
   HolderWatch watch(folder.path(), kPatience);
@@ -113,7 +113,7 @@ TEST(HolderWatch, AFrozenHolderIsSilentAfterAWhile) {
 }
 
 TEST(HolderWatch, WhoIsGoneIsGoneAtOnce) {
-  const TestFolder folder;
+  const base::TestFolder folder;
   HolderWatch watch(folder / "nowhere", kPatience);
   EXPECT_EQ(watch.look(0), HolderState::Gone);
   HolderWatch other(folder.path(), kPatience);
@@ -125,7 +125,7 @@ TEST(HolderWatch, WhoIsGoneIsGoneAtOnce) {
 }
 
 TEST(StateLock, OneOfSeveralTakesItFromASilentHolder) {
-  const TestFolder folder;
+  const base::TestFolder folder;
   const Holder holder(folder.path());
   holder.freeze();
   HolderWatch watch(folder.path(), kPatience);
@@ -144,7 +144,7 @@ TEST(StateLock, OneOfSeveralTakesItFromASilentHolder) {
 }
 
 TEST(Epoch, GrowsAndIsNeverGuessed) {
-  const TestFolder folder;
+  const base::TestFolder folder;
   EXPECT_EQ(read_epoch(folder.path()).value(), 0U);
   EXPECT_EQ(raise_epoch(system_files(), folder.path(), 1).value(), 1U);
   EXPECT_EQ(raise_epoch(system_files(), folder.path(), 1).value(), 2U);

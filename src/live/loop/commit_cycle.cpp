@@ -126,6 +126,8 @@ Status CommitCycle::fold_recorded(const journal::Recovered& recovered, Fold& fol
   return {};
 }
 
+void CommitCycle::recall() { engine_.recall(controller_->known_jobs()); }
+
 void CommitCycle::repeat_limits() { give_out(controller_->limits_to_repeat()); }
 
 void CommitCycle::resume() {
@@ -144,9 +146,7 @@ CommitCycle::Answers CommitCycle::turn(std::vector<controller::Input> inputs, Ti
   }
   now = std::max(now, controller_->now_ns());
   for (controller::Input& input : inputs) answers.push_back(take(std::move(input), now));
-  for (Report& report : engine_.take_reports()) {
-    (void)take(controller::EngineReport{std::move(report)}, now);
-  }
+  for (EngineEvent& event : engine_.take_events()) take_event(std::move(event), now);
   if (changed_ || now >= controller_->wake_ns()) decide(now);
   if (commit()) return answers;
   for (auto& answer : answers) {
@@ -162,6 +162,9 @@ Result<Answer> CommitCycle::take(controller::Input input, TimeNs now) {
   if (auto* scores = std::get_if<controller::ScoresMeasured>(&input)) {
     scores->instead_of = controller_->configured_scores();
   }
+  if (auto* submit = std::get_if<controller::Submit>(&input)) {
+    submit->predicted = controller_->forecasts().predict(submit->jobs);
+  }
   if (auto* reserve = std::get_if<controller::Reserve>(&input)) {
     auto nodes = controller_->nodes_for(*reserve, now);
     if (!nodes) return base::failure(nodes.error());
@@ -171,19 +174,58 @@ Result<Answer> CommitCycle::take(controller::Input input, TimeNs now) {
   Answer answer{.first_job = controller_->next_job(),
                 .reservation = controller_->next_reservation(),
                 .at_ns = now};
-  controller::TimedInput timed{.at_ns = now, .input = std::move(input)};
+  apply({.at_ns = now, .input = std::move(input)});
+  return answer;
+}
+
+void CommitCycle::take_event(EngineEvent event, TimeNs now) {
+  controller::TimedInput timed{.at_ns = now, .input = {}};
+  if (auto* report = std::get_if<Report>(&event)) {
+    timed.input = controller::EngineReport{std::move(*report)};
+  }
+  if (auto* seen = std::get_if<JobSeen>(&event)) {
+    const bool is_new = seen->managed && !controller_->book().by_engine_id.contains(seen->id);
+    if (is_new) {
+      const auto predicted = controller_->forecasts().predict({seen->spec});
+      if (!predicted.empty()) seen->predicted = predicted.front();
+    }
+    timed.input = std::move(*seen);
+  }
+  if (auto* gone = std::get_if<JobGone>(&event)) timed.input = std::move(*gone);
+  if (auto* cluster = std::get_if<ClusterSeen>(&event)) {
+    timed.input = controller_->completed(std::move(*cluster));
+  }
+  apply(std::move(timed));
+}
+
+void CommitCycle::apply(controller::TimedInput timed) {
   std::string text = to_text(timed);
   if (auto* report = std::get_if<controller::EngineReport>(&timed.input);
-      report && !controller::parse_input(text)) {
+      report != nullptr && !controller::parse_input(text)) {
     leave_out_words(report->report);
     text = to_text(timed);
+  }
+  const bool is_foreign = std::holds_alternative<JobSeen>(timed.input) ||
+                          std::holds_alternative<JobGone>(timed.input) ||
+                          std::holds_alternative<ClusterSeen>(timed.input);
+  if (is_foreign) {
+    auto read = controller::parse_input(text);
+    if (auto* seen = std::get_if<JobSeen>(&timed.input); seen != nullptr && !read) {
+      // Its request is out of range; what it holds still counts.
+      seen->spec = {.owner = seen->spec.owner};
+      seen->blocked = "its request cannot be read";
+      text = to_text(timed);
+      read = controller::parse_input(text);
+    }
+    if (!read) return;
+    // Names of other people's jobs may be any bytes: what is applied is what a replay will read.
+    timed = std::move(*read);
   }
   log_.append(text);
   controller_->apply(timed);
   ++inputs_;
   dirty_ = true;
   changed_ = true;
-  return answer;
 }
 
 void CommitCycle::decide(TimeNs now) {
@@ -208,14 +250,24 @@ bool CommitCycle::commit() {
 
 void CommitCycle::give_out(std::vector<controller::Order> orders) {
   for (controller::Order& order : orders) {
-    if (auto* launch = std::get_if<controller::LaunchRun>(&order)) engine_.launch(launch->order);
-    if (auto* stop = std::get_if<controller::StopRun>(&order))
+    if (auto* launch = std::get_if<LaunchOrder>(&order)) engine_.launch(*launch);
+    if (auto* stop = std::get_if<controller::StopRun>(&order)) {
       engine_.stop(stop->run, stop->reason);
+      if (stop->urgency != StopUrgency::Ask) engine_.hurry(stop->run, stop->urgency);
+    }
+    if (auto* pause = std::get_if<controller::SuspendRun>(&order)) {
+      engine_.suspend(pause->run, pause->suspended);
+    }
     if (auto* cap = std::get_if<controller::CapGpu>(&order)) engine_.cap(cap->gpu, cap->watts);
     if (auto* rest = std::get_if<controller::RestNode>(&order)) engine_.rest(rest->node);
     if (auto* wake = std::get_if<controller::WakeNode>(&order)) engine_.wake(wake->node);
+    if (auto* fence = std::get_if<controller::FenceNode>(&order)) engine_.fence(fence->node);
     if (auto* account = std::get_if<controller::AccountFor>(&order))
       accounts_.push_back(account->job);
+    if (auto* over = std::get_if<controller::WithdrawJob>(&order)) {
+      engine_.withdraw(over->job, over->engine_id);
+    }
+    if (auto* adopted = std::get_if<controller::AdoptRun>(&order)) engine_.resume(adopted->order);
   }
 }
 
@@ -227,6 +279,12 @@ void CommitCycle::accounted(JobId id, TimeNs now) {
   const bool is_payload_needed = is_used_by_other_tasks(controller_->book(), *job);
   engine_.forget(id, is_payload_needed ? std::string{} : job->spec.payload);
   (void)take(controller::Accounted{id}, std::max(now, controller_->now_ns()));
+}
+
+bool CommitCycle::needs_past() const { return controller_->forecasts().needs_past(); }
+
+void CommitCycle::teach(const std::vector<controller::EarlierJob>& past) {
+  controller_->teach(past);
 }
 
 Status CommitCycle::compact() {

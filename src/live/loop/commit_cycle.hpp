@@ -37,9 +37,15 @@ class CommitCycle {
   /// result on (another release or configuration) they are carried out as recorded, as that is what
   /// happened. Errors: BadData if a record does not fit.
   [[nodiscard]] base::Result<Fold> fold(const journal::Recovered& recovered);
+  /// Too few runs have ended here to predict run times. Once, after fold().
+  [[nodiscard]] bool needs_past() const;
+  /// Learns from the site's history. What follows rests on it, so a snapshot must be written.
+  void teach(const std::vector<controller::EarlierJob>& past);
   /// Queries the state of all launched runs from the engine, and repeats unanswered orders. Called
   /// after fold() and every minute.
   void resume();
+  /// Tells the engine what the job table holds of the jobs of its queue. Once, after fold().
+  void recall();
   /// Sets all power limits again at the start, as the state that the last daemon left is unknown.
   void repeat_limits();
 
@@ -71,6 +77,10 @@ class CommitCycle {
   /// Makes the decisions before `fold.first_other` again and carries out the remaining ones.
   [[nodiscard]] base::Status fold_recorded(const journal::Recovered& recovered, Fold& fold);
   base::Result<Answer> take(controller::Input input, TimeNs now);
+  void take_event(EngineEvent event, TimeNs now);
+  /// Writes the input into the journal and applies it. What the journal could not give back is left
+  /// out, or the input is.
+  void apply(controller::TimedInput timed);
   void decide(TimeNs now);
   void give_out(std::vector<controller::Order> orders);
   [[nodiscard]] bool commit();

@@ -1,4 +1,4 @@
-// Jobs that depend on jobs already removed from the job table.
+// Jobs that wait for other jobs, which may already be removed from the job table, or for a time.
 #include <gtest/gtest.h>
 
 #include "live/loop/test_site.hpp"
@@ -43,9 +43,12 @@ struct Dependencies : testing::Test {
     pass(2 * kSecond);
   }
   JobId submit(TimeNs takes_ns, int32_t exit_code, std::vector<job::Dependency> dependencies = {}) {
-    engine->fates[turns->controller().next_job()] = {.takes_ns = takes_ns, .exit_code = exit_code};
     job::JobSpec spec;
     spec.dependencies = std::move(dependencies);
+    return submit(takes_ns, exit_code, std::move(spec));
+  }
+  JobId submit(TimeNs takes_ns, int32_t exit_code, job::JobSpec spec) {
+    engine->fates[turns->controller().next_job()] = {.takes_ns = takes_ns, .exit_code = exit_code};
     const auto answers = turns->turn({controller::Submit{.jobs = {spec}}}, now);
     EXPECT_TRUE(answers.front());
     return answers.front()->first_job;
@@ -140,6 +143,84 @@ TEST_F(Dependencies, NobodyDependsOnWhatIsForgotten) {
   start(10 * kSecond);
   EXPECT_EQ(find(JobId(0U))->result, controller::JobResult::NeverRuns);
   EXPECT_NE(find(JobId(0U))->detail.find("the outcome of job 8"), std::string::npos);
+}
+
+TEST_F(Dependencies, AJobStartsNotBeforeItsBeginTime) {
+  start(10 * kSecond);
+  const TimeNs begin = now + 60 * kSecond;
+  const JobId first = submit(1'000 * kSecond, 0);
+  const JobId later = submit(kSecond, 0, job::JobSpec{.begin_ns = begin});
+  const JobId held = submit(kSecond, 0, job::JobSpec{.begin_ns = begin, .held = true});
+  const JobId past = submit(1'000 * kSecond, 0, job::JobSpec{.begin_ns = begin - 100 * kSecond});
+  const JobId both =
+      submit(kSecond, 0,
+             job::JobSpec{.begin_ns = begin,
+                          .dependencies = {{.kind = job::DependencyKind::AfterAny, .job = first}}});
+  EXPECT_EQ(find(later)->stage, controller::JobStage::Depends);
+  EXPECT_EQ(turns->controller().wake_ns(), begin);
+  pass(10 * kSecond);
+  EXPECT_EQ(find(past)->stage, controller::JobStage::Running);
+  // A restart by the journal, and one by a snapshot.
+  start(10 * kSecond);
+  ASSERT_TRUE(turns->compact());
+  start(10 * kSecond);
+  EXPECT_EQ(turns->controller().wake_ns(), begin);
+  pass(begin - kSecond - now);
+  EXPECT_EQ(find(later)->stage, controller::JobStage::Depends);
+  EXPECT_EQ(find(later)->runs, 0U);
+  engine->fates[later] = {.takes_ns = kSecond};
+  pass(6 * kSecond);
+  EXPECT_GE(find(later)->first_start_ns, begin);
+  EXPECT_EQ(find(later)->result, controller::JobResult::Completed);
+  EXPECT_EQ(find(held)->stage, controller::JobStage::Held);
+  EXPECT_EQ(find(both)->stage, controller::JobStage::Depends) << "the other job still runs";
+  start(10 * kSecond);  // every decision comes out the same again
+}
+
+TEST_F(Dependencies, ASingletonWaitsForEarlierJobsOfItsNameAndUser) {
+  start(3'600 * kSecond);
+  const auto named = [](const char* name, uint32_t uid, bool alone) {
+    job::JobSpec spec{.name = name, .owner = {.uid = uid}};
+    if (alone) spec.dependencies = {{.kind = job::DependencyKind::Singleton}};
+    return spec;
+  };
+  const JobId first = submit(20 * kSecond, 0, named("nightly", 1, true));
+  const JobId second = submit(20 * kSecond, 0, named("nightly", 1, true));
+  const JobId third = submit(20 * kSecond, 0, named("nightly", 1, true));
+  const JobId of_another_user = submit(20 * kSecond, 0, named("nightly", 2, true));
+  const JobId of_another_name = submit(20 * kSecond, 0, named("daily", 1, true));
+  pass(10 * kSecond);
+  for (const JobId job : {first, of_another_user, of_another_name}) {
+    EXPECT_EQ(find(job)->stage, controller::JobStage::Running) << job.value;
+  }
+  EXPECT_EQ(find(second)->stage, controller::JobStage::Depends);
+  start(3'600 * kSecond);
+  ASSERT_TRUE(turns->compact());
+  start(3'600 * kSecond);
+  engine->fates[second] = engine->fates[third] = {.takes_ns = 20 * kSecond};
+  (void)turns->turn({controller::Cancel{.job = first, .by = {.is_operator = true}}}, now);
+  pass(15 * kSecond);
+  EXPECT_EQ(find(first)->stage, controller::JobStage::Done);
+  EXPECT_EQ(find(second)->stage, controller::JobStage::Running);
+  EXPECT_EQ(find(third)->stage, controller::JobStage::Depends);
+  pass(60 * kSecond);
+  EXPECT_EQ(find(third)->result, controller::JobResult::Completed);
+  EXPECT_GE(find(third)->first_start_ns, find(second)->end_ns);
+}
+
+TEST_F(Dependencies, ASingletonWaitsForALaterJobOfItsNameThatRuns) {
+  start(3'600 * kSecond);
+  const JobId alone =
+      submit(kSecond, 0,
+             job::JobSpec{.name = "nightly",
+                          .begin_ns = now + 20 * kSecond,
+                          .dependencies = {{.kind = job::DependencyKind::Singleton}}});
+  const JobId later = submit(50 * kSecond, 0, job::JobSpec{.name = "nightly"});
+  pass(30 * kSecond);
+  EXPECT_EQ(find(later)->stage, controller::JobStage::Running);
+  EXPECT_EQ(find(alone)->stage, controller::JobStage::Depends);
+  pass(60 * kSecond);
+  EXPECT_EQ(find(alone)->result, controller::JobResult::Completed);
 }
 
 }  // namespace

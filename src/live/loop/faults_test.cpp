@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
 
+#include "base/test_names.hpp"
 #include "live/loop/test_site.hpp"
 #include "live/loop/test_world.hpp"
 
@@ -57,6 +58,7 @@ class World {
   void heal_and_finish() {
     log_.full = false;
     engine_.loss = 0;
+    engine_.full = 0;
     for (uint32_t node = 0; node < 4; ++node) {
       engine_.mend_node(NodeId(node));
       turn({controller::Resume{NodeId(node)}});
@@ -67,6 +69,8 @@ class World {
       for (const auto& [id, job] : book().jobs) {
         if (job.stage == controller::JobStage::Held)
           inputs.emplace_back(controller::Release{.job = id, .by = kRoot});
+        if (job.stage == controller::JobStage::Suspended)
+          inputs.emplace_back(controller::Continue{.job = id, .by = kRoot});
       }
       if (i % 10 == 0) refresh();
       engine_.advance(now_);
@@ -108,9 +112,22 @@ class World {
 
   [[nodiscard]] const controller::JobBook& book() const { return turns_->controller().book(); }
 
+  controller::Alter alteration(JobId job) {
+    controller::Alter out{.job = job, .by = kRoot};
+    if (random_.below(2) == 0) {
+      out.walltime_limit_ns = base::kSecond * static_cast<TimeNs>(1 + random_.below(400));
+    }
+    if (random_.below(2) == 0) out.priority = static_cast<int32_t>(random_.below(5)) - 2;
+    if (random_.below(2) == 0) out.array_limit = static_cast<int32_t>(random_.below(4));
+    return out;
+  }
   controller::Input some_request() {
     const JobId job(static_cast<uint32_t>(random_.below(std::max<uint64_t>(book().next_job, 1))));
-    switch (random_.below(16)) {
+    switch (random_.below(22)) {
+      case 18:
+        return controller::Suspend{.job = job, .by = kRoot};
+      case 19:
+        return controller::Continue{.job = some_suspended(job), .by = kRoot};
       case 12:
       case 13:
       case 14:
@@ -120,8 +137,11 @@ class World {
             .reservation = ReservationId(static_cast<uint32_t>(
                 random_.below(4 * std::max<uint64_t>(book().next_reservation, 1)))),
             .by = kRoot};
+      case 16:
+      case 17:
+        return alteration(job);
       case 0:
-        return controller::Cancel{.job = job, .by = kRoot};
+        return controller::Cancel{.job = job, .by = kRoot, .now = random_.below(3) == 0};
       case 1:
         return controller::Hold{.job = job, .by = kRoot};
       case 2:
@@ -138,6 +158,15 @@ class World {
       default:
         return submission();
     }
+  }
+
+  /// The first suspended job, or else this one.
+  [[nodiscard]] JobId some_suspended(JobId other) const {
+    const auto& jobs = book().jobs;
+    const auto found = std::ranges::find_if(jobs, [](const auto& each) {
+      return each.second.stage == controller::JobStage::Suspended;
+    });
+    return found == jobs.end() ? other : found->first;
   }
 
   controller::Reserve reservation() {
@@ -199,6 +228,7 @@ class World {
       case 4:
         log_.full = false;
         engine_.loss = static_cast<double>(random_.below(4)) * 0.1;
+        engine_.full = static_cast<double>(random_.below(3)) * 0.2;
         break;
       case 5:
         now_ -= std::min<TimeNs>(now_, 100 * base::kSecond);  // the clock was set back
@@ -400,14 +430,17 @@ constexpr int kSteps = 120'000;
 TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
   const char* given = std::getenv("GOBAN_FAULT_STEPS");
   const int steps = given == nullptr ? kSteps : std::atoi(given);
+  const char* first = std::getenv("GOBAN_FAULT_SEED");
+  const uint64_t before = first == nullptr ? 0 : std::strtoull(first, nullptr, 10);
   constexpr int kStepsPerWorld = 2'000;
   size_t rests = 0;
   size_t reserved = 0;
   size_t met = 0;
   size_t learned = 0;
-  for (int seed = 1; seed * kStepsPerWorld <= steps; ++seed) {
+  for (uint64_t seed = before + 1; (seed - before) * kStepsPerWorld <= static_cast<size_t>(steps);
+       ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    World world({GetParam()}, static_cast<uint64_t>(seed));
+    World world({GetParam()}, seed);
     for (int i = 0; i < kStepsPerWorld && !testing::Test::HasFailure(); ++i) world.step();
     world.heal_and_finish();
     world.check_end();
@@ -452,7 +485,8 @@ INSTANTIATE_TEST_SUITE_P(Policies, Faults,
                          testing::Values("fifo+packed", "easy-backfill+pal", "las+pal",
                                          "priority+skip+spread", "goban", "energy/goban",
                                          "energy/fifo+packed+sleep", "sharing/eaco",
-                                         "sharing/goban"));
+                                         "sharing/goban"),
+                         [](const auto& each) { return base::test_name(each.param); });
 
 }  // namespace
 }  // namespace goban::live::loop

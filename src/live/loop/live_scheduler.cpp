@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/counted.hpp"
+#include "live/loop/scheduler_clock.hpp"
 
 namespace goban::live::loop {
 
@@ -25,13 +27,7 @@ namespace {
 
 constexpr size_t kLatenciesKept = 1'000;
 constexpr auto kAccountRetry = std::chrono::seconds(1);
-
-/// The wall clock at the start plus steady time, so that setting the clock has no effect.
-std::function<TimeNs()> steady_wall_clock() {
-  return [wall = base::wall_ns(), from = base::steady_ns()] {
-    return wall + (base::steady_ns() - from);
-  };
-}
+constexpr auto kBeat = std::chrono::seconds(1);
 
 /// Writes the records of finished jobs to the history store, in a thread of its own.
 class Bookkeeper {
@@ -55,11 +51,11 @@ class Bookkeeper {
   Bookkeeper& operator=(const Bookkeeper&) = delete;
 
   /// Adds a job unless it was added before.
-  void add(const controller::LiveJob& job) {
+  void add(const controller::LiveJob& job, std::shared_ptr<const core::model::Cluster> cluster) {
     {
       const std::scoped_lock lock(mutex_);
       if (!known_.insert(job.job).second) return;
-      todo_.push_back(job);
+      todo_.push_back({.job = job, .cluster = std::move(cluster)});
     }
     wake_.notify_all();
   }
@@ -75,14 +71,14 @@ class Bookkeeper {
     while (true) {
       wake_.wait(lock, [this] { return stops_ || !todo_.empty(); });
       if (stops_) return;  // the remaining jobs are accounted after the next start
-      std::vector<controller::LiveJob> jobs = std::exchange(todo_, {});
+      std::vector<FinishedJob> jobs = std::exchange(todo_, {});
       lock.unlock();
       if (!is_ours_()) return;
       const Status status = accounting_->record(jobs);
       lock.lock();
       if (status) {
         failing_ = false;
-        for (const controller::LiveJob& job : jobs) done_.push_back(job.job);
+        for (const FinishedJob& each : jobs) done_.push_back(each.job.job);
         continue;
       }
       std::ranges::move(todo_, std::back_inserter(jobs));
@@ -99,7 +95,7 @@ class Bookkeeper {
   std::function<bool()> is_ours_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<controller::LiveJob> todo_;
+  std::vector<FinishedJob> todo_;
   std::vector<JobId> done_;
   std::set<JobId> known_;  ///< in todo_, being written, or in done_
   bool stops_ = false;
@@ -138,16 +134,30 @@ struct Daemon::Work {
         engine(std::move(launcher)),
         turns(std::move(site), *log, *engine) {}
 
+  [[nodiscard]] std::unique_lock<std::shared_mutex> lock_state() const {
+    const std::scoped_lock pass(gate);
+    return std::unique_lock(state);
+  }
+  [[nodiscard]] std::shared_lock<std::shared_mutex> read_state() const {
+    const std::scoped_lock pass(gate);
+    return std::shared_lock(state);
+  }
+
+  /// True if it has learned from the site's history.
+  bool learn_past();
   void run();
   void one_turn();
   void be_shut_out();
   void note(double seconds, int64_t decisions);
+  void say_holds();
   void keep_books();
   void compact_if_due();
 
   DaemonOptions options;
   std::unique_ptr<journal::RecordLog> log;
   std::unique_ptr<Engine> engine;
+  /// Passed by all who lock `state`: while the scheduler waits for it, no reader overtakes.
+  mutable std::mutex gate;
   mutable std::shared_mutex state;  ///< guards `turns`
   CommitCycle turns;
   std::unique_ptr<Bookkeeper> bookkeeper;
@@ -160,9 +170,22 @@ struct Daemon::Work {
   uint64_t version = 1;
   DaemonStats stats;
   Steady::time_point next_resume{};
+  Steady::time_point next_beat{};
   int64_t seen_changes = 0;
+  std::map<core::model::NodeId, std::string> said_holds;  ///< reasons; used by the thread only
   std::thread thread;
 };
+
+bool Daemon::Work::learn_past() {
+  if (!options.past || !turns.needs_past()) return false;
+  const std::vector<controller::EarlierJob> past = options.past();
+  if (past.empty()) return false;
+  turns.teach(past);
+  if (turns.needs_past()) return true;  // too few for predictions
+  options.say(fmt::format("run times are predicted from {} of the history store",
+                          base::counted(static_cast<int64_t>(past.size()), "run")));
+  return true;
+}
 
 void Daemon::Work::run() {
   while (true) {
@@ -172,7 +195,7 @@ void Daemon::Work::run() {
                       [this] { return stops || !letters.empty(); });
       if (stops && letters.empty()) return;
     }
-    if (log->was_taken_over()) return be_shut_out();
+    if (log->was_taken_over() || engine->is_shut_out()) return be_shut_out();
     one_turn();
   }
 }
@@ -205,14 +228,16 @@ void Daemon::Work::one_turn() {
   const auto from = Steady::now();
   int64_t decisions = 0;
   {
-    const std::unique_lock lock(state);
+    const std::unique_lock lock = lock_state();
     decisions = turns.num_decisions();
     keep_books();
     answers = turns.turn(std::move(inputs), options.wall_clock());
     for (const JobId job : turns.take_accounts()) {
       // A job repeated by resume() may have been accounted and removed since.
       const controller::LiveJob* found = turns.controller().book().find(job);
-      if (found != nullptr && !found->accounted) bookkeeper->add(*found);
+      if (found != nullptr && !found->accounted) {
+        bookkeeper->add(*found, turns.controller().cluster());
+      }
     }
     if (from >= next_resume && !turns.is_stuck()) {
       next_resume = from + std::chrono::nanoseconds(options.resume_ns);
@@ -223,6 +248,12 @@ void Daemon::Work::one_turn() {
   }
   const double seconds = std::chrono::duration<double>(Steady::now() - from).count();
   note(seconds, decisions);
+  say_holds();
+  if (from >= next_beat && !turns.is_stuck()) {
+    next_beat = from + kBeat;
+    engine->beat();
+    if (options.beat) options.beat();
+  }
   for (size_t i = 0; i < taken.size(); ++i) taken[i].answer.set_value(std::move(answers[i]));
 }
 
@@ -235,6 +266,31 @@ void Daemon::Work::compact_if_due() {
   if (const Status status = turns.compact(); !status) {
     options.say("cannot write a snapshot: " + status.error().text());
   }
+}
+
+/// Logs a hold when it begins or has another reason, not at every attempt, and when it is over.
+void Daemon::Work::say_holds() {
+  const auto& holds = turns.controller().holds();
+  const auto& nodes = turns.controller().site().cluster.nodes();
+  for (const auto& [node, hold] : holds) {
+    std::string& said = said_holds[node];
+    if (said == hold.reason) continue;
+    said = hold.reason;
+    if (hold.until_ns == base::kNever) {
+      options.say(
+          fmt::format("launches on {} are held: {}", nodes[node.index()].name, hold.reason));
+      continue;
+    }
+    options.say(fmt::format(
+        "launches on {} are held: {}; the job waits, and the next attempt follows every {:g} s",
+        nodes[node.index()].name, hold.reason,
+        base::to_seconds(turns.controller().site().launch_hold_ns)));
+  }
+  std::erase_if(said_holds, [&](const auto& said) {
+    if (holds.contains(said.first)) return false;
+    options.say(fmt::format("launches on {} are tried again", nodes[said.first.index()].name));
+    return true;
+  });
 }
 
 void Daemon::Work::note(double seconds, int64_t decisions) {
@@ -274,7 +330,6 @@ Result<std::unique_ptr<Daemon>> Daemon::start(controller::Site site,
                                               std::unique_ptr<Engine> engine,
                                               std::unique_ptr<Accounting> accounting,
                                               DaemonOptions options) {
-  if (!options.wall_clock) options.wall_clock = steady_wall_clock();
   if (!options.say) options.say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   auto work = std::make_unique<Work>(std::move(site), std::move(log), std::move(engine),
                                      std::move(options));
@@ -282,13 +337,28 @@ Result<std::unique_ptr<Daemon>> Daemon::start(controller::Site site,
   const auto fold = work->turns.fold(recovered);
   if (!fold) return base::failure(fold.error());
   if (fold->records > 0) {
-    work->options.say(fmt::format("read {} records of the journal and reproduced {} decisions",
-                                  fold->records, fold->reproduced));
+    work->options.say(fmt::format("read {} of the journal and reproduced {}",
+                                  base::counted(fold->records, "record"),
+                                  base::counted(fold->reproduced, "decision")));
   }
+  if (!work->options.wall_clock) {
+    const SchedulerClock clock(base::wall_ns(), base::steady_ns(),
+                               work->turns.controller().now_ns());
+    if (clock.behind_ns() > base::kSecond) {
+      work->options.say(
+          fmt::format("the clock is {:.0f} s behind the journal; until it has caught up, the "
+                      "scheduler's time goes at half speed and is ahead of it",
+                      base::to_seconds(clock.behind_ns())));
+    }
+    work->options.wall_clock = clock;
+  }
+  work->turns.recall();
   work->turns.repeat_limits();
-  if (fold->other > 0) {
-    work->options.say(say_others(*fold));
-    // From here on this release and configuration decide, so a replay begins here.
+  if (fold->other > 0) work->options.say(say_others(*fold));
+  const bool learns = work->learn_past();
+  if (fold->other > 0 || learns) {
+    // From here on this release and configuration decide, and with what was learned, so a replay
+    // begins here.
     if (const Status status = work->turns.compact(); !status) {
       work->options.say("cannot write a snapshot: " + status.error().text());
     }
@@ -318,21 +388,47 @@ Daemon::~Daemon() {
 }
 
 Result<Answer> Daemon::ask(controller::Input input) {
-  std::future<Result<Answer>> answer;
-  {
-    const std::scoped_lock lock(work_->mail);
-    if (work_->stops)
-      return base::failed("the daemon is shutting down", "try again after its restart");
-    auto& letter = work_->letters.emplace_back(Work::Letter{std::move(input), {}});
-    answer = letter.answer.get_future();
-  }
-  work_->posted.notify_all();
-  return answer.get();
+  std::vector<controller::Input> inputs;
+  inputs.push_back(std::move(input));
+  return std::move(ask_all(std::move(inputs)).front());
 }
 
-void Daemon::look(const std::function<void(const controller::Controller&)>& see) const {
-  const std::shared_lock lock(work_->state);
-  see(work_->turns.controller());
+CommitCycle::Answers Daemon::ask_all(std::vector<controller::Input> inputs) {
+  std::vector<std::future<Result<Answer>>> waiting;
+  CommitCycle::Answers answers;
+  {
+    const std::scoped_lock lock(work_->mail);
+    if (work_->stops) {
+      const auto refusal =
+          base::failed("the daemon is shutting down", "try again after its restart");
+      return CommitCycle::Answers(inputs.size(), Result<Answer>(refusal));
+    }
+    for (controller::Input& input : inputs) {
+      auto& letter = work_->letters.emplace_back(Work::Letter{std::move(input), {}});
+      waiting.push_back(letter.answer.get_future());
+    }
+  }
+  work_->posted.notify_all();
+  for (auto& answer : waiting) answers.push_back(answer.get());
+  return answers;
+}
+
+Status Daemon::check(const controller::Input& input) const {
+  const std::shared_lock lock = work_->read_state();
+  return work_->turns.controller().check(input);
+}
+
+void Daemon::look(const std::function<void(const SchedulerSnapshot&)>& see) const {
+  const std::shared_lock lock = work_->read_state();
+  const controller::Controller& controller = work_->turns.controller();
+  see({.book = controller.book(),
+       .site = controller.site(),
+       .drained = controller.drained(),
+       .core = &controller.core(),
+       .now_ns = controller.now_ns(),
+       .holds = &controller.holds(),
+       .imagine = [&controller](const job::JobSpec& spec) { return controller.imagine(spec); },
+       .colocation = [&controller] { return controller.colocation(); }});
 }
 
 DaemonStats Daemon::stats() const {

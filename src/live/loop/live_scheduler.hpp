@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,13 +12,18 @@
 
 namespace goban::live::loop {
 
+struct FinishedJob {
+  controller::LiveJob job{};
+  std::shared_ptr<const core::model::Cluster> cluster{};  ///< that its GPUs are numbered by
+};
+
 /// Takes the records of finished jobs. Called from a thread of its own.
 class Accounting {
  public:
   virtual ~Accounting() = default;
   /// Writes them; repeated calls with the same jobs are allowed. Errors: Failed; all are retried
   /// later.
-  [[nodiscard]] virtual base::Status record(const std::vector<controller::LiveJob>& jobs) = 0;
+  [[nodiscard]] virtual base::Status record(const std::vector<FinishedJob>& jobs) = 0;
 };
 
 struct DaemonOptions {
@@ -26,6 +32,12 @@ struct DaemonOptions {
   int64_t snapshot_bytes = 32 << 20;       ///< journal size at which a snapshot replaces it
   std::function<TimeNs()> wall_clock{};    ///< empty: the system's
   std::function<void(std::string)> say{};  ///< log lines; empty: stderr
+  /// Called after completed commit cycles, at most once a second, from the scheduler's thread: what
+  /// was decided is durable, and its orders are given. Must not block. May be empty.
+  std::function<void()> beat{};
+  /// The site's ended jobs, to predict run times from; called at the start if too few are known.
+  /// May be empty.
+  std::function<std::vector<controller::EarlierJob>()> past{};
   /// Called once, from the scheduler's thread, when another daemon has taken over. From then on
   /// nothing is written or ordered, and callers get errors; the process should end.
   std::function<void()> shut_out{};
@@ -46,7 +58,46 @@ struct DaemonStats {
   [[nodiscard]] double decide_s(double share) const;
 };
 
-class Daemon {
+/// A read-only view of the scheduler's state. It does not change while a client reads it.
+struct SchedulerSnapshot {
+  const controller::JobBook& book;
+  /// Its cluster never changes and lives as long as the client.
+  const controller::Site& site;
+  const std::map<core::model::NodeId, std::string>& drained;
+  const core::scheduler::Core* core = nullptr;  ///< null: the reasons why jobs wait are unknown
+  TimeNs now_ns = 0;
+  /// Nodes on which launches are held; null: none.
+  const std::map<core::model::NodeId, controller::LaunchHold>* holds = nullptr;
+  /// Controller::imagine(); empty: nothing is forecast.
+  std::function<controller::Controller::ImaginedJob(const job::JobSpec&)> imagine{};
+  /// Returns the co-location history; empty function: none is kept.
+  std::function<core::knowledge::ColocationHistory()> colocation{};
+};
+
+/// The scheduler as the HTTP handlers see it. It is narrow, so that their tests need no daemon.
+/// Thread-safe.
+class SchedulerClient {
+ public:
+  virtual ~SchedulerClient() = default;
+  /// Submits an input and waits until it is durable. Errors: those of check(); Failed if the
+  /// journal cannot be written.
+  [[nodiscard]] virtual base::Result<Answer> ask(controller::Input input) = 0;
+  /// Submits several inputs as one, in order: they share a commit cycle and its sync. The answers
+  /// are by input.
+  [[nodiscard]] virtual CommitCycle::Answers ask_all(std::vector<controller::Input> inputs) = 0;
+  /// Succeeds if the scheduler would accept this input now. Errors: the reason why it would not.
+  [[nodiscard]] virtual base::Status check(const controller::Input& input) const = 0;
+  /// Passes a snapshot to `see`. The scheduler is blocked meanwhile, so `see` must be fast. It is
+  /// next as soon as those who look now have finished: later ones wait for it.
+  virtual void look(const std::function<void(const SchedulerSnapshot&)>& see) const = 0;
+  [[nodiscard]] virtual DaemonStats stats() const = 0;
+  /// Grows with every commit cycle that changed the state.
+  [[nodiscard]] virtual uint64_t version() const = 0;
+  /// Waits until version() differs from `seen`, at most `timeout_ns`. Returns version().
+  [[nodiscard]] virtual uint64_t wait_for_change(uint64_t seen, TimeNs timeout_ns) const = 0;
+};
+
+class Daemon final : public SchedulerClient {
  public:
   /// Folds what was recovered, queries the state of all runs from the engine, and starts the
   /// thread. Errors: BadData if a record does not fit. Notes go to `say`.
@@ -55,21 +106,17 @@ class Daemon {
       std::unique_ptr<journal::RecordLog> log, std::unique_ptr<Engine> engine,
       std::unique_ptr<Accounting> accounting, DaemonOptions options);
   /// Stops the thread and writes a snapshot. Jobs continue.
-  ~Daemon();
+  ~Daemon() override;
 
-  /// Submits an input and waits until it is durable. From any thread. Errors: those of
-  /// Controller::check(); Failed if the journal cannot be written.
-  [[nodiscard]] base::Result<Answer> ask(controller::Input input);
-  /// Calls `see` with the state, which is locked against changes meanwhile, so `see` must be quick.
-  /// From any thread.
-  void look(const std::function<void(const controller::Controller&)>& see) const;
-  [[nodiscard]] DaemonStats stats() const;
+  base::Result<Answer> ask(controller::Input input) override;
+  CommitCycle::Answers ask_all(std::vector<controller::Input> inputs) override;
+  base::Status check(const controller::Input& input) const override;
+  void look(const std::function<void(const SchedulerSnapshot&)>& see) const override;
+  DaemonStats stats() const override;
+  uint64_t version() const override;
+  uint64_t wait_for_change(uint64_t seen, TimeNs timeout_ns) const override;
   /// Whether another daemon has taken over. From any thread.
   [[nodiscard]] bool was_taken_over() const;
-  /// Grows with every commit cycle that changed the state.
-  [[nodiscard]] uint64_t version() const;
-  /// Waits until version() differs from `seen`, at most `timeout_ns`. Returns version().
-  [[nodiscard]] uint64_t wait_for_change(uint64_t seen, TimeNs timeout_ns) const;
 
  private:
   struct Work;

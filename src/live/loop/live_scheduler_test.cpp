@@ -1,6 +1,7 @@
 #include "live/loop/live_scheduler.hpp"
 
 #include <atomic>
+#include <future>
 #include <gmock/gmock.h>
 #include <mutex>
 #include <thread>
@@ -26,7 +27,7 @@ class InstantEngine final : public Engine {
     reports_.push_back({.kind = ReportKind::Ended, .run = order.run, .exit_code = 0});
   }
   void forget(JobId, const std::string&) override {}
-  std::vector<Report> take_reports() override { return std::exchange(reports_, {}); }
+  std::vector<EngineEvent> take_events() override { return events_of(std::exchange(reports_, {})); }
 
  private:
   std::vector<Report> reports_;
@@ -51,9 +52,9 @@ class SharedLog final : public journal::RecordLog {
 class Ledger final : public Accounting {
  public:
   explicit Ledger(std::vector<JobId>& out, int failures) : out_(out), failures_(failures) {}
-  base::Status record(const std::vector<controller::LiveJob>& jobs) override {
+  base::Status record(const std::vector<FinishedJob>& jobs) override {
     if (failures_-- > 0) return base::failed("no store");
-    for (const controller::LiveJob& job : jobs) out_.push_back(job.job);
+    for (const FinishedJob& each : jobs) out_.push_back(each.job.job);
     return {};
   }
 
@@ -66,6 +67,7 @@ struct DaemonTest : testing::Test {
   MemoryLog log;
   std::vector<JobId> stored;
   std::atomic<int> shut_outs = 0;
+  std::atomic<int> beats = 0;
   TimeNs keep_ended_ns = controller::Site{}.keep_ended_ns;
   TimeNs resume_ns = DaemonOptions{}.resume_ns;
   std::mutex said_mutex;
@@ -91,6 +93,7 @@ struct DaemonTest : testing::Test {
     site.keep_ended_ns = keep_ended_ns;
     DaemonOptions options{.poll_ns = 1'000'000, .resume_ns = resume_ns};
     options.shut_out = [this] { ++shut_outs; };
+    options.beat = [this] { ++beats; };
     options.say = [this](const std::string& line) {
       const std::scoped_lock lock(said_mutex);
       said += line + "\n";
@@ -109,8 +112,8 @@ struct DaemonTest : testing::Test {
   static bool settle(const Daemon& daemon) {
     for (int i = 0; i < 5'000; ++i) {
       bool done = true;
-      daemon.look([&](const controller::Controller& controller) {
-        for (const auto& [id, job] : controller.book().jobs) done = done && job.accounted;
+      daemon.look([&](const SchedulerSnapshot& snapshot) {
+        for (const auto& [id, job] : snapshot.book.jobs) done = done && job.accounted;
       });
       if (done) return true;
       (void)daemon.wait_for_change(daemon.version(), 2'000'000);
@@ -118,6 +121,49 @@ struct DaemonTest : testing::Test {
     return false;
   }
 };
+
+TEST_F(DaemonTest, ManyInputsShareOneCycle) {
+  const auto daemon = start();
+  ASSERT_TRUE(daemon->ask(controller::Submit{.jobs = {100, job::JobSpec{.held = true}}}));
+  std::vector<controller::Input> inputs;
+  for (size_t i = 0; i < 101; ++i) {
+    inputs.emplace_back(controller::Cancel{.job = JobId(i), .by = {.is_operator = true}});
+  }
+  const int64_t before = log.commits;
+  const auto answers = daemon->ask_all(std::move(inputs));
+  ASSERT_EQ(answers.size(), 101u);
+  EXPECT_TRUE(answers[0]);
+  EXPECT_FALSE(answers[100]) << "there is no such job";
+  daemon->look([&](const SchedulerSnapshot& snapshot) {
+    EXPECT_EQ(snapshot.book.find(JobId(99U))->result, controller::JobResult::Cancelled);
+  });
+  // The cycle itself, and those that store the accounts.
+  EXPECT_LE(log.commits - before, 10);
+}
+
+TEST_F(DaemonTest, ReadersDoNotKeepTheSchedulerWaiting) {
+  const auto daemon = start();
+  std::atomic<bool> stops = false;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 8; ++i) {
+    readers.emplace_back([&] {
+      while (!stops) {
+        daemon->look([](const SchedulerSnapshot&) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        });
+      }
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  auto answer = std::async(std::launch::async, [&] {
+    return daemon->ask(controller::Submit{.jobs = {job::JobSpec{.held = true}}}).has_value();
+  });
+  const bool in_time = answer.wait_for(std::chrono::seconds(5)) == std::future_status::ready;
+  stops = true;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_TRUE(in_time) << "readers that overlap kept it out";
+  EXPECT_TRUE(answer.get());
+}
 
 TEST_F(DaemonTest, JobsRunAndAreAccounted) {
   const auto daemon = start();
@@ -167,9 +213,9 @@ TEST_F(DaemonTest, ARestartGoesOnWhereItWas) {
   const auto daemon = start();
   ASSERT_TRUE(daemon->ask(controller::Release{.job = JobId(0U), .by = {.is_operator = true}}));
   ASSERT_TRUE(settle(*daemon));
-  daemon->look([](const controller::Controller& controller) {
-    EXPECT_EQ(controller.book().find(JobId(0U))->spec.name, "kept");
-    EXPECT_EQ(controller.book().find(JobId(0U))->result, controller::JobResult::Completed);
+  daemon->look([](const SchedulerSnapshot& snapshot) {
+    EXPECT_EQ(snapshot.book.find(JobId(0U))->spec.name, "kept");
+    EXPECT_EQ(snapshot.book.find(JobId(0U))->result, controller::JobResult::Completed);
   });
 }
 
@@ -180,8 +226,8 @@ TEST_F(DaemonTest, AJournalThatComesOutOtherwiseIsRedone) {
     const auto daemon = start();
     EXPECT_THAT(said, HasSubstr("1 recorded decisions differ"));
     EXPECT_THAT(log.safe.snapshot, HasSubstr("\"gpus\":[3]"));
-    daemon->look([](const controller::Controller& controller) {
-      EXPECT_THAT(controller.book().find(JobId(0U))->gpus, testing::ElementsAre(GpuId(3U)));
+    daemon->look([](const SchedulerSnapshot& snapshot) {
+      EXPECT_THAT(snapshot.book.find(JobId(0U))->gpus, testing::ElementsAre(GpuId(3U)));
     });
   }
   said.clear();
@@ -228,6 +274,20 @@ TEST_F(DaemonTest, NothingStartsWhileTheJournalCannotBeWritten) {
   SharedLog::full = false;
   ASSERT_TRUE(settle(*daemon));
   EXPECT_EQ(stored.size(), 1U) << "the first was taken before the disk was known to be full";
+}
+
+TEST_F(DaemonTest, BeatsWhileItsCommitCyclesAreCompleted) {
+  const auto daemon = start();
+  for (int i = 0; i < 5'000 && beats == 0; ++i) ::usleep(2'000);
+  EXPECT_GT(beats, 0);
+  SharedLog::full = true;
+  ASSERT_FALSE(daemon->ask(controller::Submit{.jobs = {job::JobSpec{}}}));
+  const int before = beats;
+  ::usleep(1'500'000);
+  EXPECT_EQ(beats, before) << "nothing is decided";
+  SharedLog::full = false;
+  for (int i = 0; i < 5'000 && beats == before; ++i) ::usleep(2'000);
+  EXPECT_GT(beats, before);
 }
 
 TEST_F(DaemonTest, WhoIsShutOutWritesAndOrdersNothing) {

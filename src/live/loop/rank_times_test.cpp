@@ -7,9 +7,9 @@
 namespace goban::live::loop {
 namespace {
 
-constexpr TimeNs kSecond = base::kSecond;
+using base::kSecond;
 
-controller::Site site() { return test_site(1, 2, "fifo+packed"); }
+controller::Site one_node() { return test_site(1, 2, "fifo+packed"); }
 
 const std::vector<RankTimes> kRanks = {
     {.rank = 0, .ranks = 2, .steps = 100, .busy_s = 41.2, .wait_s = 6.1, .data_s = 1.3},
@@ -19,7 +19,7 @@ const RunPace kPace = {.steps = {.done = 99, .over_s = 33.1},
                        .epochs = {.done = 0.75, .over_s = 0.1 + 0.2}};
 
 TEST(RankTimes, StayWithTheRunThroughJournalAndSnapshot) {
-  controller::Controller controller(site());
+  controller::Controller controller(one_node());
   const RunId run{.job = JobId(0U), .run = 1};
   controller.apply(
       {.at_ns = kSecond, .input = controller::Submit{.jobs = {job::JobSpec{.num_gpus = 2}}}});
@@ -39,7 +39,7 @@ TEST(RankTimes, StayWithTheRunThroughJournalAndSnapshot) {
   EXPECT_EQ(controller.book().find(run.job)->past[0].ranks, kRanks);
   EXPECT_EQ(controller.book().find(run.job)->past[0].pace, kPace);
   EXPECT_EQ(controller.book().find(run.job)->progress.input_stall_pct, 12.5);
-  controller::Controller again(site());
+  controller::Controller again(one_node());
   const auto restored = again.restore(controller.snapshot());
   ASSERT_TRUE(restored) << restored.error().text();
   EXPECT_EQ(again.book().find(run.job)->past[0].ranks, kRanks);

@@ -182,7 +182,7 @@ TEST_F(ReservationTest, OnlyWhoMayUsesIt) {
   EXPECT_EQ(job(JobId(1U)).spec.reservation, "R1") << "as the records name it";
   spec.num_gpus = 3;
   EXPECT_THAT(refusal(controller::Submit{.jobs = {spec}}),
-              HasSubstr("is too small: it has 1 nodes with 2 GPUs"));
+              HasSubstr("is too small: it has 1 node with 2 GPUs"));
   spec.reservation = "week";
   EXPECT_THAT(refusal(controller::Submit{.jobs = {spec}}),
               HasSubstr("there is no reservation week"));

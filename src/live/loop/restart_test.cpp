@@ -7,8 +7,9 @@
 namespace goban::live::loop {
 namespace {
 
-constexpr TimeNs kSecond = base::kSecond;
-constexpr int64_t kGiB = int64_t{1} << 30;
+using base::kSecond;
+
+constexpr int64_t kGiBOfMemory = int64_t{1} << 30;
 constexpr JobId kFirst{0U};
 constexpr JobId kSecondJob{1U};
 
@@ -22,7 +23,7 @@ controller::Site limited_site(const char* policy) {
 
 job::JobSpec deadline_job() {
   job::JobSpec spec{.name = "r", .model = "resnet"};
-  spec.training.gpu_mem_bytes = 2 * kGiB;
+  spec.training.gpu_mem_bytes = 2 * kGiBOfMemory;
   spec.training.epochs = 1000;
   spec.training.gpu_util_pct = 90;
   spec.training.deadline_ns = 10 * 24 * 3600 * kSecond;

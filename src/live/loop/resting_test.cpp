@@ -42,7 +42,7 @@ TEST(Resting, ANodeThatIsClosedInItsSleepIsWokenSoThatItCanBeResumed) {
             1U);
   apply(controller::Resume{NodeId(1U)});
   const auto orders = apply(controller::Submit{.jobs = {job::JobSpec{}}});
-  EXPECT_EQ(count<controller::LaunchRun>(orders), 1U) << "it is awake";
+  EXPECT_EQ(count<LaunchOrder>(orders), 1U) << "it is awake";
   EXPECT_EQ(controller.book().find(JobId(0U))->gpus, std::vector<GpuId>{GpuId(1U)});
 }
 

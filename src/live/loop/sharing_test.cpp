@@ -9,7 +9,7 @@
 namespace goban::live::loop {
 namespace {
 
-constexpr TimeNs kSecond = base::kSecond;
+using base::kSecond;
 constexpr int64_t kGiB = int64_t{1} << 30;
 
 /// One GPU; `measured`: a co-location file.

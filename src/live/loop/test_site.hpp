@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/knowledge/energy/power_presets.hpp"
+#include "core/model/job_history.hpp"
 #include "core/policy/make_knowledge.hpp"
 #include "live/controller/controller.hpp"
 

@@ -1,6 +1,6 @@
 // Simulated environment for tests of the live scheduler: an engine whose messages are lost,
-// duplicated and delayed, a journal on a disk that fills, failing nodes, and a daemon that is
-// killed. Determined by one seed.
+// duplicated and delayed, a journal on a disk that fills (test_log.hpp), failing nodes, and a
+// daemon that is killed. Determined by one seed.
 #pragma once
 
 #include <algorithm>
@@ -13,36 +13,9 @@
 
 #include "base/random.hpp"
 #include "live/loop/commit_cycle.hpp"
+#include "live/loop/test_log.hpp"
 
 namespace goban::live::loop {
-
-/// Keeps records in memory; commit fails while `full`.
-class MemoryLog final : public journal::RecordLog {
- public:
-  void append(std::string_view record) override { pending_.emplace_back(record); }
-  base::Status commit() override {
-    if (full) return base::failed("no space left on device");
-    for (std::string& record : pending_) safe.records.push_back(std::move(record));
-    pending_.clear();
-    return {};
-  }
-  base::Status compact(std::string_view snapshot) override {
-    if (full) return base::failed("no space left on device");
-    if (keeps_records) return {};
-    safe = {.snapshot = std::string(snapshot)};
-    return {};
-  }
-  int64_t bytes_since_snapshot() const override { return 0; }
-  /// Simulates a crash of the process.
-  void crash() { pending_.clear(); }
-
-  journal::Recovered safe;
-  bool full = false;
-  bool keeps_records = false;  ///< snapshots are discarded
-
- private:
-  std::vector<std::string> pending_;
-};
 
 /// Duration and exit code of a run that is not stopped.
 struct Fate {
@@ -55,12 +28,13 @@ struct Fate {
 class FaultyEngine final : public Engine {
  public:
   struct Run {
-    enum class State : uint8_t { Running, Ended, Lost } state = State::Running;
+    enum class State : uint8_t { Running, Ended, Lost, Unable } state = State::Running;
     std::vector<GpuId> gpus{};
     TimeNs started_ns = 0;
     TimeNs ends_ns = 0;
     int32_t exit_code = 0;
     bool stopped = false;
+    TimeNs suspended_ns = -1;  ///< since when; -1 = it is not suspended
   };
 
   FaultyEngine(const core::model::Cluster& cluster, uint64_t seed)
@@ -72,6 +46,18 @@ class FaultyEngine final : public Engine {
   void stop(RunId run, StopReason) override {
     send([this, run] { end_soon(run); });
   }
+  void hurry(RunId run, StopUrgency) override {
+    send([this, run] {
+      const auto found = runs_.find(run);
+      if (found == runs_.end() || found->second.state != Run::State::Running) return;
+      pause(run, false);
+      found->second.stopped = true;
+      found->second.ends_ns = std::min(found->second.ends_ns, now_);
+    });
+  }
+  void suspend(RunId run, bool suspended) override {
+    send([this, run, suspended] { pause(run, suspended); });
+  }
   void resume(const LaunchOrder& order) override {
     send([this, order] { answer(order.run); });
   }
@@ -79,18 +65,19 @@ class FaultyEngine final : public Engine {
     forgotten_.insert(job);
     if (!payload.empty()) removed_payloads_.insert(payload);
   }
-  void rest(NodeId node) override {
-    send([this, node] { rests_ += asleep_.insert(node).second ? 1 : 0; });
-  }
-  void wake(NodeId node) override {
-    send([this, node] {
-      asleep_.erase(node);
-      report(
-          {.kind = down_.contains(node) ? ReportKind::NodeDown : ReportKind::NodeUp, .node = node});
+  void rest(const std::string& name) override {
+    send([this, node = *cluster_.find_node(name)] {
+      rests_ += asleep_.insert(node).second ? 1 : 0;
     });
   }
-  std::vector<Report> take_reports() override {
-    std::vector<Report> out;
+  void wake(const std::string& name) override {
+    send([this, node = *cluster_.find_node(name)] {
+      asleep_.erase(node);
+      report_node(node);
+    });
+  }
+  std::vector<EngineEvent> take_events() override {
+    std::vector<EngineEvent> out;
     while (!reports_.empty() && reports_.front().first <= now_) {
       out.push_back(std::move(reports_.front().second));
       reports_.pop_front();
@@ -107,7 +94,7 @@ class FaultyEngine final : public Engine {
       message();
     }
     for (auto& [id, run] : runs_) {
-      if (run.state != Run::State::Running) continue;
+      if (run.state != Run::State::Running || run.suspended_ns >= 0) continue;
       if (run.ends_ns > now_) {
         tell_progress(id, run);
         continue;
@@ -122,17 +109,16 @@ class FaultyEngine final : public Engine {
     for (auto& [id, run] : runs_) {
       if (run.state == Run::State::Running && on_node(run, node)) run.state = Run::State::Lost;
     }
-    report({.kind = ReportKind::NodeDown, .node = node});
+    report_node(node);
   }
   void mend_node(NodeId node) {
-    if (down_.erase(node) > 0) report({.kind = ReportKind::NodeUp, .node = node});
+    if (down_.erase(node) > 0) report_node(node);
   }
   /// Reports the state of each node, as an engine does periodically.
   void report_nodes() {
     for (uint32_t i = 0; i < cluster_.nodes().size(); ++i) {
       if (asleep_.contains(NodeId(i))) continue;
-      const bool down = down_.contains(NodeId(i));
-      report({.kind = down ? ReportKind::NodeDown : ReportKind::NodeUp, .node = NodeId(i)});
+      report_node(NodeId(i));
     }
   }
   /// The daemon was killed: reports that it had not taken are queried again.
@@ -140,6 +126,7 @@ class FaultyEngine final : public Engine {
 
   std::map<JobId, Fate> fates;
   bool tells_progress = false;
+  double full = 0;  ///< share of launches that the machine cannot make
   double loss = 0;  ///< share of messages lost; the same share is duplicated
   [[nodiscard]] const std::map<RunId, Run>& runs() const { return runs_; }
   [[nodiscard]] bool is_down(NodeId node) const { return down_.contains(node); }
@@ -152,6 +139,10 @@ class FaultyEngine final : public Engine {
     if (chance()) return;
     orders_.emplace_back(now_ + delay(), message);
     if (chance()) orders_.emplace_back(orders_.back());
+  }
+  void report_node(NodeId node) {
+    report({.kind = down_.contains(node) ? ReportKind::NodeDown : ReportKind::NodeUp,
+            .node = cluster_.node(node).name});
   }
   void report(const Report& sent) {
     if (chance()) return;
@@ -166,9 +157,11 @@ class FaultyEngine final : public Engine {
     const Fate fate = fates[order.run.job];
     run.ends_ns = now_ + fate.takes_ns;
     run.exit_code = fate.exit_code;
-    const bool dead = std::ranges::any_of(
-        order.parts, [&](const NodePart& part) { return down_.contains(part.node); });
+    const bool dead = std::ranges::any_of(order.parts, [&](const NodePart& part) {
+      return down_.contains(*cluster_.find_node(part.node));
+    });
     if (dead) run.state = Run::State::Lost;
+    if (full > 0 && random_.uniform() < full) run.state = Run::State::Unable;
     runs_.emplace(order.run, std::move(run));
     answer(order.run);
   }
@@ -187,11 +180,20 @@ class FaultyEngine final : public Engine {
     }
     report(sent);
   }
+  void pause(RunId id, bool suspended) {
+    const auto found = runs_.find(id);
+    if (found == runs_.end() || found->second.stopped) return;
+    Run& run = found->second;
+    if (suspended == (run.suspended_ns >= 0)) return;
+    if (!suspended) run.ends_ns += now_ - run.suspended_ns;
+    run.suspended_ns = suspended ? now_ : -1;
+  }
   void end_soon(RunId id) {
     const auto found = runs_.find(id);
     if (found == runs_.end()) return answer(id);
     Run& run = found->second;
     if (run.state != Run::State::Running) return answer(id);
+    pause(id, false);
     if (!run.stopped) run.ends_ns = std::min(run.ends_ns, now_ + 5 * base::kSecond);
     run.stopped = run.stopped || run.ends_ns > now_;
   }
@@ -207,6 +209,8 @@ class FaultyEngine final : public Engine {
         return report({.kind = ReportKind::Started, .run = id});
       case Run::State::Lost:
         return report({.kind = ReportKind::Lost, .run = id});
+      case Run::State::Unable:
+        return report({.kind = ReportKind::Unable, .run = id, .detail = "disk full"});
       case Run::State::Ended:
         return report({.kind = ReportKind::Ended,
                        .run = id,

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <sstream>
 
+#include "base/test_folder.hpp"
 #include "live/journal/journal_file.hpp"
-#include "live/journal/test_folder.hpp"
 #include "live/loop/commit_cycle.hpp"
 #include "live/loop/test_site.hpp"
 
@@ -61,7 +61,7 @@ class PatientEngine final : public Engine {
   void stop(RunId run, StopReason) override { report(full_end(run, -1)); }
   void resume(const LaunchOrder& order) override { report(ReportKind::Started, order.run); }
   void forget(JobId, const std::string&) override {}
-  std::vector<Report> take_reports() override { return std::exchange(reports_, {}); }
+  std::vector<EngineEvent> take_events() override { return events_of(std::exchange(reports_, {})); }
 
   void report(ReportKind kind, RunId run, int32_t exit_code = 0) {
     reports_.push_back({.kind = kind, .run = run, .exit_code = exit_code});
@@ -75,8 +75,8 @@ class PatientEngine final : public Engine {
 
 /// The job table as text, one line per job.
 std::string describe(const controller::JobBook& book) {
-  constexpr std::array<const char*, 7> kStages = {"held",    "depends",  "waiting", "starting",
-                                                  "running", "stopping", "done"};
+  constexpr std::array<const char*, controller::kNumJobStages> kStages = {
+      "held", "depends", "waiting", "starting", "running", "stopping", "done", "suspended"};
   std::string out;
   for (const auto& [id, job] : book.jobs) {
     std::string gpus;
@@ -127,7 +127,7 @@ std::string read_file(const fs::path& path) {
 
 constexpr TimeNs kBegin = 1'700'000'000 * base::kSecond;
 const job::Owner kAnn{.uid = 1001, .gid = 1001, .user = "ann"};
-const controller::Caller kRoot{.uid = 0, .user = "root", .is_operator = true};
+const controller::Caller kAnOperator{.uid = 0, .user = "root", .is_operator = true};
 
 job::JobSpec spec(std::string name, int32_t num_gpus) {
   return {.name = std::move(name), .owner = kAnn, .num_gpus = num_gpus, .payload = "p"};
@@ -172,7 +172,7 @@ void write_sample(const fs::path& folder) {
   turn({controller::EngineReport{{.kind = ReportKind::Progress,
                                   .run = {.job = JobId(0U), .run = 1},
                                   .progress = {.epoch = 2.5, .epochs = 90, .step = 12'345}}},
-        controller::Resume{NodeId(1U)}, controller::Requeue{.job = JobId(2U), .by = kRoot}});
+        controller::Resume{NodeId(1U)}, controller::Requeue{.job = JobId(2U), .by = kAnOperator}});
   turn({});
   job::JobSpec task = spec("array", 1);
   task.array_task = 0;
@@ -181,7 +181,7 @@ void write_sample(const fs::path& folder) {
   next.array_task = 1;
   turn({controller::Submit{.jobs = {task, next}},
         controller::Submit{.jobs = {spec("cancelled", 1)}}});
-  turn({controller::Cancel{.job = JobId(8U), .by = kRoot}});
+  turn({controller::Cancel{.job = JobId(8U), .by = kAnOperator}});
   turn({});
   engine.report(full_progress({.job = JobId(0U), .run = 1}));
   turn({});
@@ -208,7 +208,7 @@ struct Upgrade : testing::TestWithParam<fs::path> {
     for (const auto& answer : turns->turn(std::move(inputs), now)) EXPECT_TRUE(answer);
   }
 
-  journal::TestFolder folder;
+  base::TestFolder folder;
   journal::OpenJournal journal;
   PatientEngine engine;
   std::unique_ptr<CommitCycle> turns;
@@ -244,7 +244,7 @@ TEST_P(Upgrade, WorkGoesOnUnderAnotherPolicy) {
       if (run.stage != controller::LiveRun::Stage::Ordered) known.insert(id);
     }
     turns->resume();
-    turn({controller::Release{.job = JobId(3U), .by = kRoot}});
+    turn({controller::Release{.job = JobId(3U), .by = kAnOperator}});
     for (int i = 0; i < 100; ++i) {
       for (const auto& [id, run] : book().runs) engine.report(ReportKind::Ended, id);
       turn();

@@ -9,10 +9,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/spawn.hpp"
 
 namespace goban::live::machine {
 namespace {
@@ -20,14 +21,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr size_t kOutputMax = 1 << 20;
 constexpr int kLookAgain_ms = 20;
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> out;
-  out.reserve(words.size() + 1);
-  for (std::string& word : words) out.push_back(word.data());
-  out.push_back(nullptr);
-  return out;
-}
 
 /// This process's environment; for a real GPU, with CUDA_VISIBLE_DEVICES set to this GPU only.
 std::vector<std::string> environment_for(const base::gpus::LocalGpu& gpu) {
@@ -39,24 +32,6 @@ std::vector<std::string> environment_for(const base::gpus::LocalGpu& gpu) {
   }
   if (!gpu.is_virtual) out.push_back("CUDA_VISIBLE_DEVICES=" + gpu.uuid);
   return out;
-}
-
-/// Starts the process with stdout and stderr connected to `out` and `err`. Returns its id, or 0
-/// with errno.
-pid_t start(std::vector<std::string> words, std::vector<std::string> environment, int out,
-            int err) {
-  std::vector<char*> argv = pointers(words);
-  std::vector<char*> env = pointers(environment);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
-  pid_t pid = 0;
-  const int error = posix_spawn(&pid, argv[0], &files, nullptr, argv.data(), env.data());
-  posix_spawn_file_actions_destroy(&files);
-  errno = error;
-  return error == 0 ? pid : 0;
 }
 
 struct Pipe {
@@ -127,7 +102,9 @@ base::Result<KernelRuns> run_block(const base::gpus::LocalGpu& gpu, const BlockO
     return problem("cannot create a pipe for the measuring process");
   std::vector<std::string> words = options.program;
   for (std::string& word : block_arguments(gpu, options.runs)) words.push_back(std::move(word));
-  const pid_t pid = start(std::move(words), environment_for(gpu), out.ends[1], err.ends[1]);
+  const pid_t pid =
+      base::spawn(std::move(words),
+                  {.environment = environment_for(gpu), .out = out.ends[1], .err = err.ends[1]});
   if (pid == 0) {
     return problem(fmt::format("cannot start {}: {}", options.program[0], std::strerror(errno)));
   }

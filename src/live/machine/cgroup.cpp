@@ -4,8 +4,10 @@
 #include <csignal>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <string_view>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/field_splitter.hpp"
@@ -38,31 +40,56 @@ bool put(const std::string& path, std::string_view text) {
   return file && base::write_all(file.get(), text);
 }
 
-/// Mount point of the version 2 hierarchy; empty: not mounted.
-std::string mount_point() {
+/// Mount point of a hierarchy: `cgroup2`, or `cgroup` with one of its options. Empty: not mounted.
+std::string mount_point(std::string_view type, std::string_view option = {}) {
   std::string out;
   each_line(read_or_empty("/proc/self/mountinfo"), [&](const auto& fields) {
-    for (size_t i = 6; i + 1 < fields.size(); ++i) {
-      if (fields[i] == "-" && fields[i + 1] == "cgroup2" && out.empty()) out = fields[4];
+    for (size_t i = 6; i + 3 < fields.size(); ++i) {
+      if (fields[i] != "-" || fields[i + 1] != type || !out.empty()) continue;
+      const std::string options = "," + std::string(fields[i + 3]) + ",";
+      if (option.empty() || options.find(fmt::format(",{},", option)) != std::string::npos) {
+        out = fields[4];
+      }
     }
   });
   return out;
 }
 
-std::string own_cgroup() {
+/// The cgroup of this process in the hierarchy of a controller; version 2: in that without a name.
+std::string own_cgroup(std::string_view controller = {}) {
   std::string out;
   each_line(read_or_empty("/proc/self/cgroup"), [&](const auto& fields) {
-    if (fields[0].starts_with("0::")) out = fields[0].substr(3);
+    const std::string_view line = fields[0];
+    const size_t names = line.find(':') + 1;
+    const size_t path = line.find(':', names) + 1;
+    if (names == 0 || path == 0) return;
+    if (line.substr(names, path - 1 - names) == controller) out = line.substr(path);
   });
   return out;
 }
 
-std::string found_root() {
-  const std::string mount = mount_point();
-  if (mount.empty()) return {};
-  if (::geteuid() == 0) return mount + "/goban";
-  const std::string own = own_cgroup();
-  return own.empty() || own == "/" ? std::string{} : mount + own + "/goban";
+/// systemd marks the cgroups that it leaves to others.
+bool is_delegated(const std::string& cgroup) {
+  const char* mark = ::geteuid() == 0 ? "trusted.delegate" : "user.delegate";
+  char value = 0;
+  return ::getxattr(cgroup.c_str(), mark, &value, 1) == 1 && value == '1';
+}
+
+/// For the children of a cgroup. Fails for a controller that is missing, and for all if the cgroup
+/// contains processes: then the supervisor watches memory and cores.
+void enable_controllers(const std::string& cgroup) {
+  for (const char* controller : {"+memory", "+cpuset"}) {
+    static_cast<void>(put(cgroup + "/cgroup.subtree_control", controller));
+  }
+}
+
+/// Moves the processes of a delegated unit to a leaf, so that it can enable controllers.
+void clear_inner(const std::string& cgroup) {
+  const std::string leaf = cgroup + "/unit";
+  static_cast<void>(::mkdir(leaf.c_str(), 0755));
+  for (const pid_t process : Cgroup::at(cgroup).processes()) {
+    static_cast<void>(put(leaf + "/cgroup.procs", fmt::format("{}", process)));
+  }
 }
 
 /// The value of a `name value` line; -1 if it is missing.
@@ -76,15 +103,41 @@ int64_t value_of(const std::string& path, std::string_view name) {
 
 }  // namespace
 
+std::string find_cgroup_root() {
+  const std::string mount = mount_point("cgroup2");
+  if (mount.empty()) return {};
+  const std::string own = own_cgroup();
+  const std::string cgroup = own == "/" ? mount : mount + own;
+  constexpr std::string_view kUnit = ".service";
+  if (own.ends_with(kUnit)) {
+    std::string jobs = cgroup.substr(0, cgroup.size() - kUnit.size()) + "-jobs.service";
+    if (is_delegated(jobs)) {
+      clear_inner(jobs);
+      enable_controllers(jobs);
+      return jobs;
+    }
+  }
+  const bool is_root = ::geteuid() == 0;
+  if (is_root && !is_delegated(cgroup)) {
+    enable_controllers(mount);
+    return mount + "/goban";
+  }
+  return own.empty() || own == "/" ? std::string{} : cgroup + "/goban";
+}
+
+std::string find_device_cgroup_root() {
+  const std::string mount = mount_point("cgroup", "devices");
+  if (mount.empty()) return {};
+  const std::string own = own_cgroup("devices");
+  return mount + (own == "/" ? "" : own) + "/goban";
+}
+
 std::optional<Cgroup> Cgroup::make(const std::string& root, const std::string& name) {
   if (root == "-") return std::nullopt;
-  const std::string parent = root.empty() ? found_root() : root;
+  const std::string parent = root.empty() ? find_cgroup_root() : root;
   if (parent.empty()) return std::nullopt;
   if (::mkdir(parent.c_str(), 0755) != 0 && errno != EEXIST) return std::nullopt;
-  // Fails if the controller is missing or the parent contains processes: then the supervisor
-  // watches the memory.
-  static_cast<void>(put(parent + "/../cgroup.subtree_control", "+memory"));
-  static_cast<void>(put(parent + "/cgroup.subtree_control", "+memory"));
+  enable_controllers(parent);
   std::string path = parent + "/" + name;
   if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) return std::nullopt;
   Cgroup out(std::move(path));
@@ -112,6 +165,11 @@ bool Cgroup::limit_memory(int64_t bytes) const {
   static_cast<void>(put(path_ + "/memory.oom.group", "1"));
   return true;
 }
+
+bool Cgroup::limit_cores(const std::vector<int32_t>& cpus) const {
+  return put(path_ + "/cpuset.cpus", fmt::format("{}", fmt::join(cpus, ",")));
+}
+bool Cgroup::freeze(bool frozen) const { return put(path_ + "/cgroup.freeze", frozen ? "1" : "0"); }
 
 void Cgroup::kill() const {
   if (put(path_ + "/cgroup.kill", "1")) return;

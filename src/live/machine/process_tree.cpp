@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <memory>
 #include <string_view>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <unordered_map>
 
@@ -170,6 +171,12 @@ bool catches(pid_t process, int signal) {
 bool has_environment(pid_t process, const std::string& entry) {
   const std::string text = std::string(1, '\0') + proc_text(process, "environ");
   return text.find('\0' + entry + '\0') != std::string::npos;
+}
+
+void close_files(unsigned first, unsigned last) {
+  if (first > last || ::syscall(SYS_close_range, first, last, 0U) == 0) return;
+  const auto count = static_cast<unsigned>(::sysconf(_SC_OPEN_MAX));  // before Linux 5.9
+  for (unsigned file = first; file <= last && file < count; ++file) ::close(static_cast<int>(file));
 }
 
 }  // namespace goban::live::machine

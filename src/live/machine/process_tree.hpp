@@ -32,6 +32,9 @@ namespace goban::live::machine {
 /// Whether its environment contains this `NAME=value`.
 [[nodiscard]] bool has_environment(pid_t process, const std::string& entry);
 
+/// Closes the descriptors of this process from `first` to `last`. Safe after fork().
+void close_files(unsigned first, unsigned last);
+
 /// All processes of the machine.
 [[nodiscard]] std::vector<pid_t> all_processes();
 

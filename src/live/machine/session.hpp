@@ -27,7 +27,7 @@ struct SessionResult {
 };
 
 /// Measures the GPUs one after the other, block by block, so that a temporary slowdown of the
-/// machine affects all equally. A GPU is given up if two of its blocks failed or if it became busy.
+/// machine affects all equally. A GPU is dropped if two of its blocks failed or if it became busy.
 /// `busy` is called before each round and at the end, `step` after each block. Ends early when
 /// `interrupted` is set.
 [[nodiscard]] SessionResult measure_gpus(const base::gpus::MachineGpus& machine,

@@ -1,5 +1,7 @@
 // Inputs as lines of JSON: `{"at":NS,"take":"cancel","job":7,...}`. Job and GPU numbers are ids,
 // from 0. Times are integer nanoseconds. Doubles are exact.
+#include "live/controller/input.hpp"
+
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -7,10 +9,10 @@
 
 #include "base/json_fields.hpp"
 #include "base/reports/run_reports_json.hpp"
+#include "live/controller/engine_event_json.hpp"
 #include "live/controller/id_fields.hpp"
-#include "live/controller/input.hpp"
 #include "live/controller/reservation_json.hpp"
-#include "live/job/job_spec_json.hpp"
+#include "live/job/job_spec.hpp"
 
 namespace goban::live::controller {
 
@@ -19,17 +21,21 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::array<const char*, 12> kInputNames = {
-    "submit", "cancel", "hold",      "release", "requeue", "drain",
-    "resume", "report", "accounted", "scores",  "reserve", "cancel_reservation"};
+constexpr std::array<const char*, 19> kInputNames = {
+    "submit", "cancel",  "hold",      "release",  "requeue",  "drain",
+    "resume", "report",  "accounted", "scores",   "reserve",  "cancel_reservation",
+    "alter",  "suspend", "continue",  "job_seen", "job_gone", "cluster_seen",
+    "fence"};
 static_assert(kInputNames.size() == std::variant_size_v<Input>);
-constexpr std::array<const char*, 7> kReportNames = {"started",  "ended",     "refused", "lost",
-                                                     "progress", "node_down", "node_up"};
-constexpr TimeNs kTimeMax = std::numeric_limits<TimeNs>::max();
+constexpr std::array<const char*, 9> kReportNames = {"started", "ended",    "refused",
+                                                     "lost",    "progress", "node_down",
+                                                     "node_up", "unable",   "declined"};
 constexpr uint32_t kIdMax = std::numeric_limits<uint32_t>::max();
 
 json caller_json(const Caller& by) {
-  return {{"uid", by.uid}, {"user", by.user}, {"operator", by.is_operator}};
+  json out{{"uid", by.uid}, {"user", by.user}, {"operator", by.is_operator}};
+  if (!by.realm.empty()) out["realm"] = by.realm;
+  return out;
 }
 
 void read_caller(base::FieldReader& in, Caller& by) {
@@ -37,6 +43,7 @@ void read_caller(base::FieldReader& in, Caller& by) {
     part.field("uid", by.uid, uint32_t{0}, kIdMax);
     part.field("user", by.user);
     part.field("operator", by.is_operator);
+    part.field("realm", by.realm);
   });
 }
 
@@ -46,7 +53,14 @@ json report_json(const Report& report) {
     out["job"] = report.run.job.value;
     out["run"] = report.run.run;
   }
-  if (report.node.valid()) out["node"] = report.node.value;
+  if (!report.node.empty()) {
+    out["node"] = report.node;
+  } else if (report.node_id.valid()) {
+    out["node"] = report.node_id.value;
+  }
+  if (report.limited) out["limited"] = true;
+  if (report.cancelled) out["cancelled"] = true;
+  if (report.ran_ns >= 0) out["ran"] = report.ran_ns;
   if (report.at_ns != 0) out["seen"] = report.at_ns;
   if (report.kind == ReportKind::Ended || report.kind == ReportKind::Refused) {
     out["exit_code"] = report.exit_code;
@@ -59,6 +73,7 @@ json report_json(const Report& report) {
   }
   if (report.kind == ReportKind::Progress) out["progress"] = to_json(report.progress);
   if (!report.detail.empty()) out["detail"] = report.detail;
+  put_parts("parts", report.parts, out);
   return out;
 }
 
@@ -71,21 +86,30 @@ void read_report(base::FieldReader& in, Report& report) {
   report.kind = static_cast<ReportKind>(found - kReportNames.begin());
   const bool of_node = report.kind == ReportKind::NodeDown || report.kind == ReportKind::NodeUp;
   if (of_node) {
-    read_id(in, "node", report.node);
+    const json* node = in.find("node");
+    if (node != nullptr && node->is_number()) {  // earlier releases named nodes by number
+      read_id(in, "node", report.node_id);
+    } else {
+      in.field("node", report.node);
+    }
   } else {
     read_id(in, "job", report.run.job);
     in.field("run", report.run.run, uint32_t{0}, kIdMax);
   }
-  in.field("seen", report.at_ns, TimeNs{0}, kTimeMax);
+  in.field("seen", report.at_ns, TimeNs{0}, base::kNever);
   in.field(in.present("exit_code", "exit"), report.exit_code, -1, 255);
   in.field("signal", report.signal, 0, 255);
   in.field(in.present("out_of_memory", "oom"), report.out_of_memory);
   in.field("acknowledged", report.acknowledged);
+  in.field("limited", report.limited);
+  in.field("cancelled", report.cancelled);
+  in.field("ran", report.ran_ns, TimeNs{0}, base::kNever);
   in.object("usage", [&](base::FieldReader& part) { read_fields(part, report.usage); });
   read_ranks(in, report.ranks);
   read_pace(in, report.pace);
   in.object("progress", [&](base::FieldReader& part) { read_fields(part, report.progress); });
   in.field("detail", report.detail);
+  read_node_parts(in, "parts", report.parts);
 }
 
 struct Writer {
@@ -94,12 +118,25 @@ struct Writer {
     json jobs = json::array();
     for (const job::JobSpec& spec : each.jobs) jobs.push_back(to_json(spec));
     out["jobs"] = std::move(jobs);
+    for (const job::PredictedRun& run : each.predicted) out["predicted"].push_back(to_json(run));
   }
   template <typename T>
     requires requires(const T& each) { each.by; }
   void operator()(const T& each) const {
     out["job"] = each.job.value;
     out["by"] = caller_json(each.by);
+  }
+  void operator()(const Cancel& each) const {
+    out["job"] = each.job.value;
+    out["by"] = caller_json(each.by);
+    if (each.now) out["now"] = true;
+  }
+  void operator()(const Alter& each) const {
+    out["job"] = each.job.value;
+    out["by"] = caller_json(each.by);
+    if (each.walltime_limit_ns) out["walltime"] = *each.walltime_limit_ns;
+    if (each.priority) out["priority"] = *each.priority;
+    if (each.array_limit) out["array_limit"] = *each.array_limit;
   }
   void operator()(const Drain& each) const {
     out["node"] = each.node.value;
@@ -108,6 +145,7 @@ struct Writer {
     if (!each.reason.empty()) out["reason"] = each.reason;
   }
   void operator()(const Resume& each) const { out["node"] = each.node.value; }
+  void operator()(const Fence& each) const { out["node"] = each.node.value; }
   void operator()(const EngineReport& each) const { out["report"] = report_json(each.report); }
   void operator()(const Accounted& each) const { out["job"] = each.job.value; }
   void operator()(const ScoresMeasured& each) const {
@@ -122,6 +160,9 @@ struct Writer {
     out["reservation"] = each.reservation.value;
     out["by"] = caller_json(each.by);
   }
+  void operator()(const JobSeen& each) const { put_event(each, out); }
+  void operator()(const JobGone& each) const { put_event(each, out); }
+  void operator()(const ClusterSeen& each) const { put_event(each, out); }
 };
 
 struct Reader {
@@ -136,6 +177,8 @@ struct Reader {
       }
       each.jobs.push_back(std::move(*spec));
     }
+    in.list("predicted",
+            [&](base::FieldReader& part) { read_fields(part, each.predicted.emplace_back()); });
   }
   template <typename T>
     requires requires(const T& each) { each.by; }
@@ -143,13 +186,31 @@ struct Reader {
     read_id(in, "job", each.job);
     read_caller(in, each.by);
   }
+  void operator()(Cancel& each) const {
+    read_id(in, "job", each.job);
+    read_caller(in, each.by);
+    in.field("now", each.now);
+  }
+  void operator()(Alter& each) const {
+    read_id(in, "job", each.job);
+    read_caller(in, each.by);
+    constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+    read_given("walltime", each.walltime_limit_ns, TimeNs{1}, base::kNever);
+    read_given("priority", each.priority, -kMost, kMost);
+    read_given("array_limit", each.array_limit, 0, kMost);
+  }
+  template <typename T>
+  void read_given(const char* name, std::optional<T>& value, T low, T high) const {
+    if (in.find(name) != nullptr) in.field(name, value.emplace(), low, high);
+  }
   void operator()(Drain& each) const {
     read_id(in, "node", each.node);
-    in.field("from", each.from_ns, TimeNs{0}, kTimeMax);
+    in.field("from", each.from_ns, TimeNs{0}, base::kNever);
     in.field("now", each.now);
     in.field("reason", each.reason);
   }
   void operator()(Resume& each) const { read_id(in, "node", each.node); }
+  void operator()(Fence& each) const { read_id(in, "node", each.node); }
   void operator()(EngineReport& each) const {
     in.object("report", [&](base::FieldReader& part) { read_report(part, each.report); });
   }
@@ -166,6 +227,9 @@ struct Reader {
     read_id(in, "reservation", each.reservation);
     read_caller(in, each.by);
   }
+  void operator()(JobSeen& each) const { read_event(in, each); }
+  void operator()(JobGone& each) const { read_event(in, each); }
+  void operator()(ClusterSeen& each) const { read_event(in, each); }
 };
 
 template <size_t I = 0>
@@ -191,7 +255,7 @@ Result<TimedInput> parse_input(std::string_view text) {
     return base::bad_data({}, "an input of the journal is not valid JSON");
   base::FieldReader in(document, "");
   TimedInput input;
-  in.field("at", input.at_ns, TimeNs{0}, kTimeMax);
+  in.field("at", input.at_ns, TimeNs{0}, base::kNever);
   std::string name;
   in.field("take", name);
   const auto found = std::ranges::find(kInputNames, name);
