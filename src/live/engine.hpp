@@ -1,92 +1,69 @@
-// The interface of engines: an engine launches runs, stops them, and reports. It works
-// asynchronously: no call blocks for longer than it takes to hand over an order.
+// The interface of engines: an engine launches runs, stops them, and says what happened. It works
+// asynchronously: no call blocks for longer than it takes to hand over an order. An engine that has
+// jobs and nodes of its own (Slurm, Kubernetes) also says which; docs/decisions/0013-whose-jobs.md.
 #pragma once
 
-#include <compare>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "base/gpus/gpu.hpp"
-#include "base/reports/run_reports.hpp"
 #include "base/result.hpp"
-#include "core/model/ids.hpp"
-#include "live/job/job_spec.hpp"
+#include "live/engine_events.hpp"
 
 namespace goban::live {
 
-using base::TimeNs;
-using base::reports::Pace;
-using base::reports::ProgressReport;
-using base::reports::RankTimes;
-using base::reports::RunPace;
-using base::reports::RunUsage;
-using core::model::GpuId;
-using core::model::JobId;
-using core::model::NodeId;
-
-/// One launch of a job; the first has number 1. The same run is never launched twice: on a repeated
-/// order the engine only reports the state of the run again.
-struct RunId {
-  JobId job{};
-  uint32_t run = 0;
-  friend auto operator<=>(const RunId&, const RunId&) = default;
-};
-
-/// GPUs of one node, by their index there.
-struct NodePart {
-  NodeId node{};
-  std::vector<int32_t> gpus{};
+/// One GPU, by its index on a node.
+struct GpuPlace {
+  std::string node{};
+  int32_t index = 0;
+  friend bool operator==(const GpuPlace&, const GpuPlace&) = default;
 };
 
 struct LaunchOrder {
   RunId run{};
   job::JobSpec spec{};
-  std::vector<GpuId> gpus{};      ///< in the order the core selected them
-  std::vector<NodePart> parts{};  ///< the same GPUs by node, in order of first appearance
-  bool shares = false;            ///< other jobs hold some of these GPUs
-  uint32_t restarts = 0;          ///< launches before this one
+  std::string engine_id{};         ///< JobSeen::id; empty: the engine has no job for it yet
+  std::vector<GpuId> gpus{};       ///< in the order the core selected them
+  std::vector<NodePart> parts{};   ///< the same by node, in order of first appearance
+  bool shares = false;             ///< other jobs hold some of these GPUs
+  uint32_t restarts = 0;           ///< launches before this one
+  TimeNs limit_ns = base::kNever;  ///< the run may last this long from its start
+};
+
+/// How far a stop has to go at once; the steps before are skipped.
+enum class StopUrgency : uint8_t {
+  Ask,        ///< all steps in their time: the requested signal, SIGTERM, SIGKILL
+  Terminate,  ///< SIGTERM
+  Kill,       ///< SIGKILL
 };
 
 enum class StopReason : uint8_t { Preempted, Cancelled, TimedOut, Broken };
 
-enum class ReportKind : uint8_t {
-  Started,  ///< the job's process runs
-  Ended,    ///< the job's process and all that it started have exited
-  Refused,  ///< it could not be started; `detail` holds the reason
-  Lost,  ///< its supervisor or node failed: the outcome is unknown, and nothing of it runs any more
-  Progress,  ///< a progress report of the job
-  NodeDown,  ///< a node failed, with all runs on it
-  NodeUp,
-};
-
-struct Report {
-  ReportKind kind = ReportKind::Started;
-  RunId run{};
-  NodeId node{};  ///< NodeDown, NodeUp
-  TimeNs at_ns =
-      0;  ///< on the engine's clock, for the record; 0 = time at which the report is taken
-  int32_t exit_code = -1;      ///< Ended; -1 = by a signal
-  int32_t signal = 0;          ///< Ended
-  bool out_of_memory = false;  ///< Ended: killed because it exceeded its host or GPU memory
-  bool acknowledged =
-      false;         ///< Ended: after a stop order it reported that its checkpoint is saved
-  RunUsage usage{};  ///< Ended
-  std::vector<RankTimes> ranks{};  ///< Ended; by rank
-  RunPace pace{};                  ///< Ended
-  ProgressReport progress{};       ///< Progress
-  std::string detail{};
+/// What the job table holds of a job of the engine's queue.
+struct KnownJob {
+  JobId job{};
+  std::string engine_id{};
+  bool managed = false;
+  bool withdrawn = false;         ///< it was cancelled here: withdraw() was or will be called
+  RunId run{};                    ///< its latest run that has not ended; invalid: none
+  bool launched = false;          ///< the engine has reported the start of `run`
+  std::vector<NodePart> parts{};  ///< of `run`, or what an unmanaged job holds
 };
 
 /// Carries out orders. Called by one thread only. Every order may be repeated.
 class Engine {
  public:
   virtual ~Engine() = default;
-  /// Launches the run. A report follows: Started, Refused or Ended.
+  /// Launches the run. A report follows: Started, Refused, Unable, Declined or Ended.
   virtual void launch(const LaunchOrder& order) = 0;
   /// Stops the run as its StopRequest specifies: signal, SIGTERM, SIGKILL. Ended follows. A run
   /// that is unknown to the engine is reported Lost and never starts afterwards.
   virtual void stop(RunId run, StopReason reason) = 0;
+  /// Goes on to a later step of a stop that was ordered. The same urgency again changes nothing.
+  virtual void hurry(RunId /*run*/, StopUrgency /*urgency*/) {}
   /// Takes up a run that was launched according to the job table. Reports its state: Started, Ended
   /// or Lost. A run that is unknown to the engine is Lost and never starts afterwards.
   virtual void resume(const LaunchOrder& order) = 0;
@@ -94,13 +71,36 @@ class Engine {
   /// not it ever ran, and `payload` (JobSpec::payload), which is empty if another job needs it.
   virtual void forget(JobId job, const std::string& payload) = 0;
   // Optional capabilities; an engine without them ignores the calls.
+  /// Stops all processes of a run, or lets them go on. The time in between counts neither for its
+  /// limit nor for Report::ran_ns. A stop order lets them go on first.
+  virtual void suspend(RunId /*run*/, bool /*suspended*/) {}
   /// Power limit of a GPU in watts; 0 = none.
-  virtual void cap(GpuId /*gpu*/, double /*watts*/) {}
-  virtual void rest(NodeId /*node*/) {}
-  virtual void wake(NodeId /*node*/) {}
-  /// Reports since the last call, in order for each run.
-  [[nodiscard]] virtual std::vector<Report> take_reports() = 0;
+  virtual void cap(const GpuPlace& /*gpu*/, double /*watts*/) {}
+  virtual void rest(const std::string& /*node*/) {}
+  virtual void wake(const std::string& /*node*/) {}
+  /// An operator vouches that nothing runs on the node, which is down: the engine forgets what it
+  /// started there.
+  virtual void fence(const std::string& /*node*/) {}
+  /// Called once, after a start and before all other calls: every job of the engine's queue that
+  /// the job table holds and that has not ended. The engine says by events what differs: a job that
+  /// is no longer there is gone.
+  virtual void recall(const std::vector<KnownJob>& /*known*/) {}
+  /// The job was cancelled here and has no run: ends it at the engine, even if it started
+  /// meanwhile. JobGone follows.
+  virtual void withdraw(JobId /*job*/, const std::string& /*engine_id*/) {}
+  /// A commit cycle was completed: what was decided is durable, its orders are given. At most once
+  /// a second. An engine that others replace when this ends shows it to them.
+  virtual void beat() {}
+  /// Another daemon has taken over: nothing is carried out any more, and this one should end.
+  [[nodiscard]] virtual bool is_shut_out() const { return false; }
+  /// What happened since the last call, in order for each run, job and node.
+  [[nodiscard]] virtual std::vector<EngineEvent> take_events() = 0;
 };
+
+/// For engines that only report.
+[[nodiscard]] inline std::vector<EngineEvent> events_of(std::vector<Report> reports) {
+  return {std::make_move_iterator(reports.begin()), std::make_move_iterator(reports.end())};
+}
 
 /// A run and the GPUs that it holds.
 struct HoldingRun {
@@ -118,6 +118,10 @@ class EngineView {
       const std::vector<HoldingRun>& /*holding*/, TimeNs /*now_ns*/) {
     return {};
   }
+  /// Whether users read at the engine why their jobs wait; then tell_reasons() is called now and
+  /// then, by one thread, with the sentences of `goban explain` by the engine's ids.
+  [[nodiscard]] virtual bool wants_reasons() const { return false; }
+  virtual void tell_reasons(std::map<std::string, std::string> /*reasons*/) {}
   /// The times that the ranks of a run reported last.
   [[nodiscard]] virtual std::vector<RankTimes> rank_times(RunId /*run*/) const { return {}; }
   /// The socket of a running interactive job's terminal, as its user can reach it.

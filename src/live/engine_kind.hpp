@@ -3,12 +3,24 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "base/config.hpp"
 #include "base/gpus/machine_gpus.hpp"
 #include "base/result.hpp"
 #include "live/engine.hpp"
 
 namespace goban::live {
+
+/// What the configuration says of engines: `engine = "name"`, and the table [name].
+struct EngineChoice {
+  std::string name = "local";
+  base::ConfigValue table{.value = base::ConfigValue::Table()};  ///< empty if there is none
+  std::string file{};                                            ///< that holds it, for messages
+  friend bool operator==(const EngineChoice& one, const EngineChoice& other) {
+    return one.name == other.name && one.table == other.table;
+  }
+};
 
 /// Inputs of an engine's factory.
 struct EngineSetup {
@@ -16,12 +28,15 @@ struct EngineSetup {
   std::string node{};   ///< name of this machine
   uint64_t epoch =
       0;  ///< of the daemon; after a takeover by a later daemon the engine starts nothing
-  base::gpus::MachineGpus machine{};
+  bool earlier_may_run = false;       ///< the daemon before was silent: its process may still exist
+  base::gpus::MachineGpus machine{};  ///< empty for the engine of a cluster
+  EngineChoice choice{};
 };
 
 struct EngineParts {
   std::unique_ptr<Engine> engine{};
   std::unique_ptr<EngineView> view{};
+  std::vector<std::string> notes{};  ///< for the log, such as protections that this machine lacks
 };
 
 /// A program that an engine starts for itself: a hidden command of goban with one argument.
@@ -36,7 +51,16 @@ struct EngineHelper {
 
 struct EngineKind {
   const char* name = nullptr;
-  const char* words = nullptr;  ///< one line of description
+  /// The engine has a cluster with a queue of its own: users submit jobs with this command of it.
+  /// Null: jobs are submitted here, and run on this machine.
+  const char* submit_with = nullptr;
+  /// Parts of a job of that queue may lie on one node; otherwise each is on a node of its own.
+  bool parts_share_nodes = false;
+  /// It counts GPUs of dead nodes as held until an operator fences them.
+  bool fences_nodes = false;
+  /// Reads all keys of the engine's table of the configuration and refuses wrong values; null: the
+  /// engine has no keys.
+  void (*check)(base::TableReader& table) = nullptr;
   base::Result<EngineParts> (*make)(const EngineSetup& setup) = nullptr;
   EngineHelper helper{};
 };

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 
 #include "live/engine_kind.hpp"
 
@@ -10,8 +9,20 @@ namespace goban::live::engine {
 
 [[nodiscard]] std::span<const EngineKind> engine_kinds();
 
-/// Errors: Usage listing the engines if the name is unknown; those of the engine's factory.
-[[nodiscard]] base::Result<EngineParts> make_engine(std::string_view name,
-                                                    const EngineSetup& setup);
+/// Reads the key `engine` of a configuration, and the tables of all engines, each of which may
+/// stand there whether it is chosen or not. Refuses an unknown engine, listing those there are.
+[[nodiscard]] EngineChoice read_engine(base::TableReader& root,
+                                       std::span<const EngineKind> kinds = engine_kinds());
+
+/// EngineKind::submit_with of an engine; null for unknown ones, too.
+[[nodiscard]] const char* submit_command(const EngineChoice& choice);
+/// EngineKind::parts_share_nodes of an engine; false for unknown ones, too.
+[[nodiscard]] bool parts_share_nodes(const EngineChoice& choice);
+/// EngineKind::fences_nodes, likewise.
+[[nodiscard]] bool fences_nodes(const EngineChoice& choice);
+
+/// The engine of `setup.choice`. Errors: those of its factory. Requires that read_engine() accepted
+/// its name.
+[[nodiscard]] base::Result<EngineParts> make_engine(const EngineSetup& setup);
 
 }  // namespace goban::live::engine

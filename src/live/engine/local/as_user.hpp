@@ -1,10 +1,8 @@
-// Acting with another user's rights, for root only: dropping a process's privileges, and opening a
-// file with the rights of its user.
+// Acting with another user's rights, for root only: dropping a process's privileges.
 #pragma once
 
 #include <string>
 
-#include "base/files.hpp"
 #include "base/result.hpp"
 #include "live/job/job_spec.hpp"
 
@@ -25,10 +23,5 @@ struct UserFacts {
 /// Changes this process to the user irrevocably: groups, group, user. Does nothing if it runs as
 /// that user already. Errors: Failed.
 [[nodiscard]] base::Status become(const job::Owner& owner, const UserFacts& facts);
-
-/// Opens a file of a job for reading with the rights of its owner, so that symbolic links give
-/// access to no other file. From any thread. Errors: Failed, also if it is not a regular file.
-[[nodiscard]] base::Result<base::Descriptor> open_as_user(const job::Owner& owner,
-                                                          const std::string& path);
 
 }  // namespace goban::live::engine::local

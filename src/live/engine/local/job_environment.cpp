@@ -7,7 +7,6 @@
 #include <map>
 
 #include "base/number.hpp"
-#include "live/job/output_path.hpp"
 
 namespace goban::live::engine::local {
 namespace {
@@ -20,14 +19,27 @@ std::string gpu_list(const RunOrder& order) {
   return fmt::format("{}", fmt::join(indexes, ","));
 }
 
-/// GPU indexes as CUDA numbers them, or UUIDs if one is a MIG instance, as these have no index.
-std::string cuda_list(const RunOrder& order) {
-  const bool has_slice = std::ranges::any_of(
-      order.gpus, [](const base::gpus::LocalGpu& gpu) { return gpu.uuid.starts_with("MIG-"); });
-  if (!has_slice) return gpu_list(order);
+std::string uuid_list(const RunOrder& order) {
   std::vector<std::string> uuids;
   for (const base::gpus::LocalGpu& gpu : order.gpus) uuids.push_back(gpu.uuid);
   return fmt::format("{}", fmt::join(uuids, ","));
+}
+
+/// GPU indexes as CUDA numbers them, or UUIDs if one is a MIG instance, as these have no index.
+/// CUDA counts only GPUs that it can open: the job's own, if others are denied.
+std::string cuda_list(const RunOrder& order) {
+  const bool has_slice = std::ranges::any_of(
+      order.gpus, [](const base::gpus::LocalGpu& gpu) { return gpu.uuid.starts_with("MIG-"); });
+  if (!has_slice && order.denied.empty()) return gpu_list(order);
+  if (!has_slice) {
+    std::vector<ptrdiff_t> ranks;
+    for (const base::gpus::LocalGpu& gpu : order.gpus) {
+      ranks.push_back(std::ranges::count_if(
+          order.gpus, [&](const base::gpus::LocalGpu& other) { return other.index < gpu.index; }));
+    }
+    return fmt::format("{}", fmt::join(ranks, ","));
+  }
+  return uuid_list(order);
 }
 
 /// Limits for NVIDIA's MPS server, if one runs. Devices are numbered as visible to the job.
@@ -49,16 +61,16 @@ void add_mps_limits(const RunOrder& order, Names& out) {
 void add_gpus(const RunOrder& order, Names& out) {
   const std::string list = cuda_list(order);
   out["GOBAN_GPUS"] = gpu_list(order);
+  out["GOBAN_GPU_UUIDS"] = uuid_list(order);
   out["CUDA_VISIBLE_DEVICES"] = list;
   out["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
-  out["NVIDIA_VISIBLE_DEVICES"] = list.empty() ? "void" : list;
+  // Containers are started outside the job's cgroup, where its own numbers mean nothing.
+  const std::string outside = order.denied.empty() ? list : uuid_list(order);
+  out["NVIDIA_VISIBLE_DEVICES"] = outside.empty() ? "void" : outside;
   double slowness = 0;
-  std::vector<std::string> uuids;
   for (const base::gpus::LocalGpu& gpu : order.gpus) {
     if (gpu.is_virtual) slowness = std::max(slowness, gpu.slowness);
-    uuids.push_back(gpu.uuid);
   }
-  out["GOBAN_GPU_UUIDS"] = fmt::format("{}", fmt::join(uuids, ","));
   if (slowness > 0) out["GOBAN_VIRTUAL_GPU_SLOWNESS"] = base::number_text(slowness);
   if (order.shares && slowness == 0 && !order.gpus.empty()) add_mps_limits(order, out);
 }
@@ -130,11 +142,12 @@ void add_pbs(const RunOrder& order, const RunPlaces& places, Names& out) {
 std::vector<std::string> job_environment(const RunOrder& order, const Payload& payload,
                                          const RunPlaces& places) {
   Names out{{"PATH", "/usr/local/bin:/usr/bin:/bin"},
-            {"HOME", places.home},
+            {"HOME", places.user.home},
             {"USER", order.spec.owner.user},
             {"LOGNAME", order.spec.owner.user},
-            {"SHELL", places.shell},
+            {"SHELL", places.user.shell},
             {"PWD", places.work_folder}};
+  out.insert(places.nccl.begin(), places.nccl.end());
   for (const auto& [name, value] : payload.env) {
     const bool is_name = !name.empty() && name.find('=') == std::string::npos &&
                          name.find('\0') == std::string::npos;
@@ -161,14 +174,6 @@ std::vector<std::string> job_environment(const RunOrder& order, const Payload& p
   entries.reserve(out.size());
   for (const auto& [name, value] : out) entries.push_back(fmt::format("{}={}", name, value));
   return entries;
-}
-
-OutputPaths output_paths(const job::JobSpec& spec, core::model::JobId job) {
-  OutputPaths paths;
-  paths.out = job::output_path(job, spec, job::OutputStream::Stdout);
-  paths.err = job::output_path(job, spec, job::OutputStream::Stderr);
-  if (paths.err == paths.out) paths.err.clear();
-  return paths;
 }
 
 }  // namespace goban::live::engine::local

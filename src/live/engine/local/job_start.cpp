@@ -14,6 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/files.hpp"
+#include "live/job/output_path.hpp"
+#include "live/machine/process_tree.hpp"
+
 namespace goban::live::engine::local {
 namespace {
 
@@ -30,7 +34,6 @@ base::Result<base::Descriptor> script_in_memory(std::string_view script) {
 }
 
 base::Status join_cgroup(const std::string& procs) {
-  if (procs.empty()) return {};
   const base::Descriptor file(::open(procs.c_str(), O_WRONLY | O_CLOEXEC));
   if (!file || !base::write_all(file.get(), "0"))
     return base::system_error("cannot join the cgroup", procs);
@@ -57,7 +60,7 @@ void be_killable() {
 base::Result<base::Descriptor> open_output(const std::string& path, bool append) {
   const int flags =
       O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_APPEND | (append ? 0 : O_TRUNC);
-  base::Descriptor file(::open(path.c_str(), flags, 0644));
+  base::Descriptor file(::open(path.c_str(), flags, 0666));
   if (!file) {
     return base::system_error("cannot write the output file", path,
                               "its folder must exist and be writable by the job's user");
@@ -76,14 +79,19 @@ base::Status connect_terminal(const std::string& device) {
   return {};
 }
 
-base::Status connect_files(const JobStart& start) {
+base::Status connect_files(const RunOrder& order, const RunPlaces& places) {
+  job::JobSpec placed = order.spec;
+  placed.work_folder = places.work_folder;
+  const std::string to = job::output_path(order.run.job, placed, job::OutputStream::Stdout);
+  const std::string errors_to = job::output_path(order.run.job, placed, job::OutputStream::Stderr);
+  const bool append = order.restarts > 0;  // to the output of earlier runs
   const base::Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const auto out = open_output(start.outputs.out, start.append);
+  const auto out = open_output(to, append);
   if (!out) return base::failure(out.error());
-  if (start.outputs.err.empty()) {
+  if (errors_to == to) {
     ::dup2(out->get(), STDERR_FILENO);
   } else {
-    const auto err = open_output(start.outputs.err, start.append);
+    const auto err = open_output(errors_to, append);
     if (!err) return base::failure(err.error());
     ::dup2(err->get(), STDERR_FILENO);
   }
@@ -101,20 +109,35 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+/// What the new process reports to this one: the step that begins, or why it gives up.
+enum class StartMessage : char {
+  User = 'u',
+  Folder = 'd',
+  Output = 'o',
+  Interpreter = 'x',
+  OfMachine = 'm',  ///< the reason follows
+  OfJob = 'j',      ///< the reason follows
+};
+
+void tell_supervisor(int messages, StartMessage message, const std::string& text = {}) {
+  static_cast<void>(base::write_all(messages, std::string(1, static_cast<char>(message)) + text));
+}
+
 /// In the new process, before execve().
-base::Status prepare(const JobStart& start, pid_t parent) {
-  ::setsid();
-  if (auto s = join_cgroup(start.cgroup_procs); !s) return s;
-  bind_to(start.cpus);
+base::Status prepare(const RunOrder& order, const RunPlaces& places, int messages, pid_t parent) {
+  bind_to(places.cpus);
   be_killable();
   // Drop privileges before any file of the user is opened.
-  if (auto s = become(start.owner, start.user); !s) return s;
-  ::umask(022);
-  if (::chdir(start.work_folder.c_str()) != 0) {
-    return base::system_error("cannot enter the work folder", start.work_folder,
+  if (auto s = become(order.spec.owner, places.user); !s) return s;
+  ::umask(order.spec.umask);
+  tell_supervisor(messages, StartMessage::Folder);
+  if (::chdir(places.work_folder.c_str()) != 0) {
+    return base::system_error("cannot enter the work folder", places.work_folder,
                               "it must exist on this machine and be accessible to the job's user");
   }
-  auto connected = start.terminal.empty() ? connect_files(start) : connect_terminal(start.terminal);
+  tell_supervisor(messages, StartMessage::Output);
+  auto connected =
+      places.terminal.empty() ? connect_files(order, places) : connect_terminal(places.terminal);
   if (!connected) return connected;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) return base::failed("the supervisor has exited");
@@ -130,22 +153,56 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-[[noreturn]] void run_child(const JobStart& start, int script, int errors, pid_t parent) {
-  const auto give_up = [errors](const std::string& text) {
-    static_cast<void>(base::write_all(errors, text));
+/// The errors of a call by which a machine says that it is full, whatever the call was given. A
+/// full disk is not among them here: the job's files may lie on a disk of its user.
+bool is_of_machine(int code) { return code == ENOMEM || code == EMFILE || code == ENFILE; }
+
+/// Closes all files of the supervisor but the standard ones, and moves these two. A process that
+/// hangs before execve() may outlive the supervisor, and must not hold its locks.
+bool keep_only(int script, int& messages) {
+  messages = ::fcntl(messages, F_DUPFD_CLOEXEC, kScriptFile + 1);
+  if (messages < 0 || ::dup2(script, kScriptFile) < 0) return false;
+  ::fcntl(kScriptFile, F_SETFD, 0);  // if it had this number before
+  const auto last = static_cast<unsigned>(messages);
+  machine::close_files(STDERR_FILENO + 1, kScriptFile - 1);
+  machine::close_files(kScriptFile + 1, last - 1);
+  machine::close_files(last + 1, ~0U);
+  return true;
+}
+
+[[noreturn]] void run_child(const RunOrder& order, const Payload& payload, const RunPlaces& places,
+                            int script, int messages, pid_t parent) {
+  const auto give_up = [&messages](const std::string& text, bool of_machine) {
+    tell_supervisor(messages, of_machine ? StartMessage::OfMachine : StartMessage::OfJob, text);
     ::_exit(127);
   };
-  if (auto prepared = prepare(start, parent); !prepared) give_up(prepared.error().text());
-  if (::dup2(script, kScriptFile) < 0) give_up("cannot keep the script open");
-  const ScriptCommand command = script_command(start.script);
+  ::setsid();
+  const int before = messages;
+  if (!keep_only(script, messages)) {
+    messages = before;
+    give_up("cannot keep the script open", true);
+  }
+  tell_supervisor(messages, StartMessage::User);
+  for (const std::string& procs : places.cgroup_procs) {
+    if (auto joined = join_cgroup(procs); !joined) give_up(joined.error().text(), true);
+  }
+  errno = 0;
+  if (auto prepared = prepare(order, places, messages, parent); !prepared) {
+    const int code = errno;
+    give_up(prepared.error().text(), is_of_machine(code));
+  }
+  const ScriptCommand command = script_command(payload.script);
   std::vector<std::string> words{command.interpreter};
   if (!command.argument.empty()) words.push_back(command.argument);
   words.push_back(fmt::format("/dev/fd/{}", kScriptFile));
-  words.insert(words.end(), start.args.begin(), start.args.end());
-  std::vector<std::string> env = start.env;
+  words.insert(words.end(), payload.args.begin(), payload.args.end());
+  std::vector<std::string> env = job_environment(order, payload, places);
+  tell_supervisor(messages, StartMessage::Interpreter);
   ::execve(command.interpreter.c_str(), pointers(words).data(), pointers(env).data());
+  const int code = errno;
   give_up(fmt::format("cannot run the interpreter '{}' of the script: {}", command.interpreter,
-                      std::strerror(errno)));
+                      std::strerror(code)),
+          is_of_machine(code));
   std::abort();
 }
 
@@ -168,29 +225,65 @@ ScriptCommand script_command(std::string_view script) {
   return command;
 }
 
-base::Result<pid_t> start_job(const JobStart& start) {
-  const auto script = script_in_memory(start.script);
-  if (!script) return base::failure(script.error());
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return base::system_error("cannot create", "a pipe");
-  const base::Descriptor reading(ends[0]);
-  base::Descriptor writing(ends[1]);
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child < 0) return base::system_error("cannot start", "a process");
-  if (child == 0) run_child(start, script->get(), writing.get(), parent);
-  writing.reset();
-  std::string error;
+bool StartingJob::is_decided() {
   std::array<char, 4096> buffer{};
-  while (true) {
-    const ssize_t count = ::read(reading.get(), buffer.data(), buffer.size());
+  while (!decided_) {
+    const ssize_t count = ::read(messages_.get(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;
-    error.append(buffer.data(), static_cast<size_t>(count));
+    if (count < 0 && errno == EAGAIN) break;
+    if (count > 0) said_.append(buffer.data(), static_cast<size_t>(count));
+    decided_ = count <= 0;
   }
-  if (error.empty()) return child;
-  ::waitpid(child, nullptr, 0);
-  return base::failed(error);
+  return decided_;
+}
+
+std::optional<StartFailure> StartingJob::failure() const {
+  constexpr std::array kReasons = {static_cast<char>(StartMessage::OfMachine),
+                                   static_cast<char>(StartMessage::OfJob)};
+  const size_t at = said_.find_first_of(kReasons.data(), 0, kReasons.size());
+  if (at == std::string::npos) return std::nullopt;
+  return StartFailure{.error = base::failed(said_.substr(at + 1)).value(),
+                      .of_machine = said_[at] == static_cast<char>(StartMessage::OfMachine)};
+}
+
+std::string StartingJob::doing() const {
+  switch (said_.empty() ? StartMessage::User : static_cast<StartMessage>(said_.back())) {
+    case StartMessage::Folder:
+      return fmt::format("entering its work folder '{}'", work_folder_);
+    case StartMessage::Output:
+      return fmt::format("opening its output file '{}'", output_);
+    case StartMessage::Interpreter:
+      return fmt::format("running its interpreter '{}'", interpreter_);
+    default:
+      return "becoming its user";
+  }
+}
+
+tl::expected<StartingJob, StartFailure> start_job(const RunOrder& order, const Payload& payload,
+                                                  const RunPlaces& places) {
+  const auto unable = [](base::Error error) {
+    return tl::unexpected<StartFailure>({.error = std::move(error), .of_machine = true});
+  };
+  const auto script = script_in_memory(payload.script);
+  if (!script) return unable(script.error());
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return unable(base::system_error("cannot create", "a pipe").value());
+  }
+  StartingJob job;
+  job.messages_.reset(ends[0]);
+  base::Descriptor writing(ends[1]);
+  ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  const pid_t parent = ::getpid();
+  job.pid_ = ::fork();
+  if (job.pid_ < 0) return unable(base::system_error("cannot start", "a process").value());
+  if (job.pid_ == 0) run_child(order, payload, places, script->get(), writing.get(), parent);
+  job::JobSpec placed = order.spec;
+  placed.work_folder = places.work_folder;
+  job.work_folder_ = places.work_folder;
+  job.output_ = job::output_path(order.run.job, placed, job::OutputStream::Stdout);
+  job.interpreter_ = script_command(payload.script).interpreter;
+  return job;
 }
 
 }  // namespace goban::live::engine::local

@@ -2,13 +2,13 @@
 // a shell.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
-#include <vector>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
-#include "live/engine/local/as_user.hpp"
 #include "live/engine/local/job_environment.hpp"
 
 namespace goban::live::engine::local {
@@ -20,22 +20,45 @@ struct ScriptCommand {
 };
 [[nodiscard]] ScriptCommand script_command(std::string_view script);
 
-struct JobStart {
-  std::string_view script{};
-  std::vector<std::string> args{};
-  std::vector<std::string> env{};  ///< `NAME=value`
-  job::Owner owner{};
-  UserFacts user{};
-  std::string work_folder{};
-  OutputPaths outputs{};
-  bool append = false;          ///< append to the output of earlier runs
-  std::string terminal{};       ///< device of a pseudo-terminal that replaces the output files
-  std::vector<int32_t> cpus{};  ///< empty: any
-  std::string cgroup_procs{};   ///< `cgroup.procs` to join; empty: none
+/// Why a job could not be started.
+struct StartFailure {
+  base::Error error{};
+  bool of_machine = false;  ///< it lacks processes, memory or open files; the job is not to blame
 };
 
-/// Returns once the interpreter runs. The process leads a session and is killed when this process
-/// exits. Errors: Failed with the step that failed: folder, output file, user, interpreter.
-[[nodiscard]] base::Result<pid_t> start_job(const JobStart& start);
+/// A job's process until its interpreter runs. Each of its steps may hang, on a file system that
+/// does not answer. Until then it holds no GPU and no file of this process.
+class StartingJob {
+ public:
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  /// Readable when is_decided() may have changed.
+  [[nodiscard]] int file() const { return messages_.get(); }
+  /// Reads what the process has reported; never blocks. True: its interpreter runs, or it has
+  /// exited.
+  [[nodiscard]] bool is_decided();
+  /// Why it gave up; nothing if it has not.
+  [[nodiscard]] std::optional<StartFailure> failure() const;
+  /// What it does at present, such as "entering its work folder '/home/ada'".
+  [[nodiscard]] std::string doing() const;
+
+ private:
+  friend tl::expected<StartingJob, StartFailure> start_job(const RunOrder& order,
+                                                           const Payload& payload,
+                                                           const RunPlaces& places);
+  pid_t pid_ = 0;
+  base::Descriptor messages_{};
+  std::string said_{};  ///< a letter per step, then the message of a failure
+  std::string work_folder_{};
+  std::string output_{};
+  std::string interpreter_{};
+  bool decided_ = false;
+};
+
+/// Starts the job's process, which leads a session and is killed when this process exits. Errors:
+/// it could not be created. What fails later, in folder, output file, user or interpreter, is
+/// StartingJob::failure().
+[[nodiscard]] tl::expected<StartingJob, StartFailure> start_job(const RunOrder& order,
+                                                                const Payload& payload,
+                                                                const RunPlaces& places);
 
 }  // namespace goban::live::engine::local

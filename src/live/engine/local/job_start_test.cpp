@@ -4,6 +4,7 @@
 #include <csignal>
 #include <gtest/gtest.h>
 
+#include "live/engine/local/nccl_variables.hpp"
 #include "live/engine/local/stop_plan.hpp"
 #include "live/engine/local/test_runs.hpp"
 
@@ -93,6 +94,23 @@ TEST(JobEnvironment, AJobWithoutGpusSeesNone) {
   EXPECT_FALSE(has_name(env, "GOBAN_VIRTUAL_GPU_SLOWNESS"));
 }
 
+TEST(JobEnvironment, NcclIsToldOfTheMachineAndTheUsersOwnValuesWin) {
+  RunOrder order = order_of_two_gpus();
+  const auto facts = base::topology::read_facts(GOBAN_SOURCE_DIR "/tests/topology/dgx_a100");
+  ASSERT_TRUE(facts) << facts.error().text();
+  EXPECT_TRUE(nccl_variables(order, *facts).empty());  // virtual GPUs
+  for (base::gpus::LocalGpu& gpu : order.gpus) gpu.is_virtual = false;
+  RunPlaces places;
+  places.nccl = nccl_variables(order, *facts);
+  Payload payload;
+  payload.env = {{"NCCL_SOCKET_IFNAME", "ib0"}};
+  const auto env = job_environment(order, payload, places);
+  EXPECT_TRUE(has(env, "NCCL_SOCKET_IFNAME=ib0"));
+  EXPECT_TRUE(has_name(env, "NCCL_IB_HCA==mlx5_0:1,"));
+  order.gpus.resize(1);
+  EXPECT_TRUE(nccl_variables(order, *facts).empty());
+}
+
 TEST(JobEnvironment, MpsLimitsAreForRealGpusThatAreShared) {
   RunOrder order = order_of_two_gpus();
   order.spec.training.gpu_mem_bytes = int64_t{5} << 30;
@@ -119,16 +137,29 @@ TEST(JobEnvironment, SlicesAreNamedByUuid) {
   EXPECT_TRUE(has(env, "GOBAN_GPUS=3,1"));
 }
 
+TEST(JobEnvironment, WhereOtherGpusCannotBeOpenedCudaCountsTheJobsOwn) {
+  RunOrder order = order_of_two_gpus();
+  order.denied = {{195, 0}, {195, 2}};
+  order.gpus[0].uuid = "GPU-3";
+  order.gpus[1].uuid = "GPU-1";
+  const auto env = job_environment(order, {}, {});
+  EXPECT_TRUE(has(env, "CUDA_VISIBLE_DEVICES=1,0"));
+  EXPECT_TRUE(has(env, "NVIDIA_VISIBLE_DEVICES=GPU-3,GPU-1"));
+  EXPECT_TRUE(has(env, "GOBAN_GPUS=3,1"));
+}
+
 TEST(RunOrder, TextsKeepEverything) {
   RunOrder order = order_of_two_gpus();
   order.shares = true;
   order.payload = "/state/payloads/p";
+  order.denied = {{195, 0}, {226, 128}};
   order.gpus[0].cpus = {4, 5};
   const auto again = parse_order(to_text(order), "order");
   ASSERT_TRUE(again) << again.error().text();
   EXPECT_EQ(to_text(*again), to_text(order));
   EXPECT_EQ(again->gpus, order.gpus);
   EXPECT_EQ(again->run, order.run);
+  EXPECT_EQ(again->denied, order.denied);
   EXPECT_FALSE(parse_order("{\"job\": 0}", "order"));
   EXPECT_FALSE(parse_order("[]", "order"));
   EXPECT_FALSE(parse_order("{\"job\": 1, \"gpus\": [7]}", "order"));
@@ -161,7 +192,7 @@ TEST(StopPlan, WhereNobodyListensTermComesAtOnceAndTheGraceStays) {
   StopPlan plan;
   plan.order(StopReason::Preempted, {SIGUSR1, 60 * kSecond, 3 * kSecond}, 0);
   EXPECT_EQ(plan.due(0), Step::Checkpoint);
-  plan.skip_lead(kSecond);
+  plan.terminate_now(kSecond);
   EXPECT_EQ(plan.due(kSecond), Step::Terminate);
   EXPECT_EQ(plan.next_ns(), 4 * kSecond);
   StopPlan plain;

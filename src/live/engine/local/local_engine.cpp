@@ -5,12 +5,13 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
-#include <spawn.h>
+#include <set>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.hpp"
+#include "base/spawn.hpp"
 #include "live/engine/local/job_environment.hpp"
 #include "live/engine/local/supervised_run.hpp"
 #include "live/journal/state_lock.hpp"
@@ -52,6 +53,7 @@ bool end_leftovers(const RunFolder& folder) {
       if (!none) cgroup.kill();
       cgroup.remove();
     }
+    if (note && !note->device_cgroup.empty()) machine::Cgroup::at(note->device_cgroup).remove();
   }
   const std::string mark = fmt::format("{}={}", kKeyVariable, folder.key());
   for (const pid_t process : machine::all_processes()) {
@@ -86,6 +88,17 @@ LocalEngine::LocalEngine(LocalOptions options, std::vector<base::gpus::LocalGpu>
   ::signal(SIGPIPE, SIG_IGN);
 }
 
+std::vector<base::gpus::DeviceNumber> LocalEngine::denied_for(
+    const std::vector<base::gpus::LocalGpu>& own) const {
+  std::set<base::gpus::DeviceNumber> out;
+  for (const base::gpus::LocalGpu& gpu : gpus_) out.insert(gpu.devices.begin(), gpu.devices.end());
+  // The slices of a GPU have some of its devices in common.
+  for (const base::gpus::LocalGpu& gpu : own) {
+    for (const base::gpus::DeviceNumber& each : gpu.devices) out.erase(each);
+  }
+  return {out.begin(), out.end()};
+}
+
 RunOrder LocalEngine::order_for(const LaunchOrder& order) const {
   RunOrder out;
   out.run = order.run;
@@ -94,8 +107,10 @@ RunOrder LocalEngine::order_for(const LaunchOrder& order) const {
   for (const core::model::GpuId gpu : order.gpus) {
     if (gpu.index() < gpus_.size()) out.gpus.push_back(gpus_[gpu.index()]);
   }
+  if (options_.isolates) out.denied = denied_for(out.gpus);
   out.shares = order.shares;
   out.restarts = order.restarts;
+  out.limit_ns = order.limit_ns;
   out.run_instances = static_cast<uint32_t>(std::max(1, order.spec.instances));
   out.node = options_.node;
   out.payload = payload_path(options_.state, order.spec);
@@ -106,34 +121,14 @@ RunOrder LocalEngine::order_for(const LaunchOrder& order) const {
 }
 
 base::Result<pid_t> LocalEngine::spawn(const RunFolder& folder) {
+  const base::Descriptor log(::open(folder.file("supervisor.log").c_str(),
+                                    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!log) return base::system_error("cannot open", folder.file("supervisor.log"));
   std::vector<std::string> words = options_.supervisor;
   words.push_back(folder.path());
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, folder.file("supervisor.log").c_str(),
-                                   O_WRONLY | O_CREAT | O_APPEND, 0600);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t signals;
-  sigemptyset(&signals);
-  posix_spawnattr_setsigmask(&attributes, &signals);
-  sigfillset(&signals);
-  posix_spawnattr_setsigdefault(&attributes, &signals);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  pid_t pid = 0;
-  const int error =
-      posix_spawn(&pid, words.front().c_str(), &files, &attributes, argv.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  errno = error;
-  if (error != 0) return base::system_error("cannot start the supervisor", words.front());
+  const pid_t pid =
+      base::spawn(std::move(words), {.err = log.get(), .group = base::SpawnGroup::OwnSession});
+  if (pid == 0) return base::system_error("cannot start the supervisor", options_.supervisor[0]);
   children_.push_back(pid);
   return pid;
 }
@@ -158,14 +153,14 @@ LocalEngine::Watched& LocalEngine::watch(const LaunchOrder& order) {
   Watched& watched = watched_[order.run];
   watched.folder = RunFolder(options_.state, order.run);
   watched.gpus = order.gpus;
-  watched.told_shared = order.shares;
+  watched.sharing_sent = order.shares;
   watched.since_ns = base::steady_ns();
   return watched;
 }
 
 void LocalEngine::tell_neighbours(RunId run, Watched& newcomer) {
   const auto tell = [](Watched& watched) {
-    if (!watched.told_shared) watched.wants_shared = true;
+    if (!watched.sharing_sent) watched.sharing_due = true;
   };
   for (auto& [id, other] : watched_) {
     const bool meets = std::ranges::any_of(newcomer.gpus, [&](core::model::GpuId gpu) {
@@ -181,19 +176,19 @@ void LocalEngine::launch(const LaunchOrder& order) {
   if (watch_again(order.run) || journal::is_shut_out(options_.state, options_.epoch)) return;
   const RunFolder folder(options_.state, order.run);
   const auto placed = folder.place_order(order_for(order));
-  if (!placed) {
-    report(ReportKind::Refused, order.run, placed.error().text());
+  if (!placed && folder.withdraw()) {
+    report(ReportKind::Unable, order.run, placed.error().text());
     return;
   }
   Watched& watched = watch(order);
   watched.launched = true;
   tell_neighbours(order.run, watched);
-  if (!*placed) return;
+  if (!placed || !*placed) return;
   const auto spawned = spawn(folder);
   if (spawned) {
     watched.supervisor = *spawned;
-  } else if (folder.fence()) {
-    report(ReportKind::Refused, order.run, spawned.error().text());
+  } else if (folder.withdraw()) {
+    report(ReportKind::Unable, order.run, spawned.error().text());
     watched_.erase(order.run);
   }
 }
@@ -214,8 +209,28 @@ void LocalEngine::stop(RunId run, StopReason reason) {
   }
   Watched& watched = found->second;
   if (!watched.stop) watched.stop = byte_of(reason);
-  // A supervisor that does not listen yet is told later, in take_reports().
-  if (watched.folder.tell(*watched.stop)) watched.stop.reset();
+  // A supervisor that does not listen yet is told later, in take_events().
+  send_orders(watched);
+}
+
+void LocalEngine::hurry(RunId run, StopUrgency urgency) {
+  const auto found = watched_.find(run);
+  if (found == watched_.end() || urgency == StopUrgency::Ask) return;
+  found->second.hurry = urgency == StopUrgency::Kill ? ControlByte::Kill : ControlByte::Terminate;
+  send_orders(found->second);
+}
+
+void LocalEngine::suspend(RunId run, bool suspended) {
+  const auto found = watched_.find(run);
+  if (found == watched_.end()) return;
+  found->second.pause = suspended ? ControlByte::Suspend : ControlByte::Continue;
+  send_orders(found->second);
+}
+
+void LocalEngine::send_orders(Watched& watched) {
+  if (watched.pause && watched.folder.tell(*watched.pause)) watched.pause.reset();
+  if (watched.stop && watched.folder.tell(*watched.stop)) watched.stop.reset();
+  if (watched.hurry && !watched.stop && watched.folder.tell(*watched.hurry)) watched.hurry.reset();
 }
 
 void LocalEngine::forget(core::model::JobId job, const std::string& payload) {
@@ -226,13 +241,14 @@ void LocalEngine::forget(core::model::JobId job, const std::string& payload) {
   remove_runs(options_.state, job);
 }
 
-void LocalEngine::cap(core::model::GpuId gpu, double watts) {
-  if (!nvml_ || gpu.index() >= gpus_.size() || gpus_[gpu.index()].is_virtual) return;
+void LocalEngine::cap(const GpuPlace& gpu, double watts) {
+  const auto index = static_cast<size_t>(gpu.index);  // this machine is the only node
+  if (!nvml_ || index >= gpus_.size() || gpus_[index].is_virtual) return;
   // Best effort: without permission the limit stays unchanged.
-  static_cast<void>(nvml_->set_power_limit(gpus_[gpu.index()].uuid, watts));
+  static_cast<void>(nvml_->set_power_limit(gpus_[index].uuid, watts));
 }
 
-void LocalEngine::wake(core::model::NodeId node) {
+void LocalEngine::wake(const std::string& node) {
   report(ReportKind::NodeUp, {}, {});
   reports_.back().node = node;
 }
@@ -252,10 +268,11 @@ bool LocalEngine::is_idle(Watched& watched, TimeNs now_ns) {
   return same && watched.looked_ns > 0 && now_ns - watched.looked_ns < kLockEvery;
 }
 
-void LocalEngine::report_started(RunId run, Watched& watched, TimeNs at_ns) {
+void LocalEngine::report_started(RunId run, Watched& watched, TimeNs at_ns, bool limited) {
   if (watched.said_started) return;
   watched.said_started = true;
   report(ReportKind::Started, run, {});
+  reports_.back().limited = limited;
   if (at_ns > 0) reports_.back().at_ns = at_ns;
 }
 
@@ -290,11 +307,12 @@ void LocalEngine::report_end(RunId run, Watched& watched) {
     report(ReportKind::Lost, run, status.error().text());
     return;
   }
+  if (status->unable) return report_unable(run, watched.folder, status->detail);
   if (status->refused) {
     report(ReportKind::Refused, run, status->detail);
     return;
   }
-  report_started(run, watched, status->started_ns);
+  report_started(run, watched, status->started_ns, true);  // it has ended anyway
   report_progress(run, watched, status->progress);
   report(ReportKind::Ended, run, status->detail);
   Report& report = reports_.back();
@@ -303,10 +321,19 @@ void LocalEngine::report_end(RunId run, Watched& watched) {
   report.signal = status->signal;
   report.out_of_memory = status->out_of_memory;
   report.acknowledged = status->acknowledged;
+  report.limited = status->limited;
+  report.ran_ns = status->ran_ns;
   report.usage = status->usage;
   report.progress = status->progress.latest;
   report.ranks = status->progress.ranks;
   report.pace = status->progress.pace;
+}
+
+void LocalEngine::report_unable(RunId run, const RunFolder& folder, std::string detail) {
+  report(ReportKind::Unable, run, std::move(detail));
+  // The next launch has another number, and space may be scarce.
+  std::error_code ignored;
+  fs::remove_all(folder.path(), ignored);
 }
 
 bool LocalEngine::look_unstarted(RunId run, Watched& watched, RunStage stage) {
@@ -321,7 +348,7 @@ bool LocalEngine::look_unstarted(RunId run, Watched& watched, RunStage stage) {
       std::find(children_.begin(), children_.end(), watched.supervisor) != children_.end();
   if (stage == RunStage::Ordered && lives && !late) return true;
   if (!watched.folder.fence()) return true;
-  report(ReportKind::Refused, run, "its supervisor did not start" + tail_of_log(watched.folder));
+  report_unable(run, watched.folder, "its supervisor did not start" + tail_of_log(watched.folder));
   return false;
 }
 
@@ -335,10 +362,10 @@ bool LocalEngine::look_broken(RunId run, Watched& watched) {
 }
 
 bool LocalEngine::look(RunId run, Watched& watched) {
-  if (watched.stop && watched.folder.tell(*watched.stop)) watched.stop.reset();
-  if (watched.wants_shared && watched.folder.tell(ControlByte::Shared)) {
-    watched.wants_shared = false;
-    watched.told_shared = true;
+  send_orders(watched);
+  if (watched.sharing_due && watched.folder.tell(ControlByte::Shared)) {
+    watched.sharing_due = false;
+    watched.sharing_sent = true;
   }
   const TimeNs now = base::steady_ns();
   if (is_idle(watched, now)) return true;
@@ -355,6 +382,10 @@ bool LocalEngine::look(RunId run, Watched& watched) {
     case RunStage::Over:
       report_end(run, watched);
       return false;
+    case RunStage::Unable:
+      report_unable(run, watched.folder,
+                    "its supervisor could not start it" + tail_of_log(watched.folder));
+      return false;
     case RunStage::Running:
       break;
   }
@@ -362,21 +393,26 @@ bool LocalEngine::look(RunId run, Watched& watched) {
     const std::string file = watched.folder.file("running");
     const auto text = base::read_small_file(file);
     const auto note = text ? parse_note(*text, file) : base::Result<RunningNote>{};
-    if (text && note) report_started(run, watched, note->started_ns);
+    if (text && note) report_started(run, watched, note->started_ns, note->limited);
   }
   if (const auto text = base::read_small_file(watched.folder.file("progress"))) {
     const auto progress = parse_progress(*text, watched.folder.file("progress"));
     if (progress && watched.said_started) report_progress(run, watched, *progress);
   }
+  if (auto text = base::read_small_file(watched.folder.file("stuck"));
+      text && *text != watched.said_stuck) {
+    report(ReportKind::Progress, run, *text);
+    watched.said_stuck = std::move(*text);
+  }
   return true;
 }
 
-std::vector<Report> LocalEngine::take_reports() {
+std::vector<EngineEvent> LocalEngine::take_events() {
   reap_children();
   for (auto it = watched_.begin(); it != watched_.end();) {
     it = look(it->first, it->second) ? std::next(it) : watched_.erase(it);
   }
-  return std::exchange(reports_, {});
+  return events_of(std::exchange(reports_, {}));
 }
 
 }  // namespace goban::live::engine::local

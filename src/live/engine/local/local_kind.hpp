@@ -11,7 +11,6 @@ namespace goban::live::engine::local {
 
 inline constexpr EngineKind kLocalKind = {
     .name = "local",
-    .words = "runs jobs on this machine, each under a supervisor that outlives the daemon",
     .make = make_local,
     .helper = {.command = "supervise",
                .words = "Run the job of a run folder; started by the daemon, not by users",

@@ -29,6 +29,9 @@ TEST(Nvml, GpusComeInTheOrderOfTheirPciAddresses) {
   EXPECT_EQ((*gpus)[1].name, "NVIDIA H200");
   EXPECT_EQ((*gpus)[1].mem_bytes, int64_t{143} << 30);
   EXPECT_DOUBLE_EQ((*gpus)[1].power_max_w, 700);
+  // /dev/nvidia4 and /dev/nvidia5
+  EXPECT_EQ((*gpus)[0].devices.front(), (base::gpus::DeviceNumber{195, 4}));
+  EXPECT_EQ((*gpus)[1].devices.front(), (base::gpus::DeviceNumber{195, 5}));
 }
 
 TEST(Nvml, SlicesStandForTheGpuThatIsCut) {
@@ -43,6 +46,7 @@ TEST(Nvml, SlicesStandForTheGpuThatIsCut) {
   EXPECT_EQ((*gpus)[1].uuid, "MIG-b2");
   EXPECT_EQ((*gpus)[1].mem_bytes, int64_t{18} << 30);
   EXPECT_EQ((*gpus)[1].pci, "00000000:08:00.0");
+  EXPECT_EQ((*gpus)[1].devices.front(), (base::gpus::DeviceNumber{195, 4}));
   EXPECT_EQ((*gpus)[1].power_max_w, 0);  // power values are those of the whole GPU
   EXPECT_EQ((*gpus)[2].uuid, "GPU-a");
   EXPECT_EQ((*gpus)[2].index, 2);

@@ -45,9 +45,10 @@ base::Result<std::string> make_socket_folder(const std::string& root) {
                       "make /tmp or /run/goban writable");
 }
 
-base::Status hand_over(const std::string& folder, const job::Owner& owner) {
-  if (::geteuid() == owner.uid || ::lchown(folder.c_str(), owner.uid, owner.gid) == 0) return {};
-  return base::system_error("cannot hand over the folder", folder);
+base::Status let_in(const std::string& folder, const job::Owner& owner) {
+  // Search permission only, and the name cannot be guessed.
+  if (::geteuid() == owner.uid || ::chmod(folder.c_str(), 0711) == 0) return {};
+  return base::system_error("cannot change the permissions of the folder", folder);
 }
 
 base::Result<base::Descriptor> listen_at(const std::string& path, const job::Owner& owner) {

@@ -14,9 +14,9 @@ namespace goban::live::engine::local {
 /// Creates a private folder for sockets, with a path short enough for a socket address. `root`:
 /// empty = the first usable one of /run/goban (root only), $XDG_RUNTIME_DIR (other users), /tmp.
 [[nodiscard]] base::Result<std::string> make_socket_folder(const std::string& root);
-/// Changes the folder's owner to the job's user. Call it after all sockets are created: in a folder
-/// of the user, they could be replaced before their owner is changed.
-[[nodiscard]] base::Status hand_over(const std::string& folder, const job::Owner& owner);
+/// Lets the job's user reach the sockets in the folder, which remains ours: the user can neither
+/// create nor remove anything in it. Each socket admits its owner only. Errors: Failed.
+[[nodiscard]] base::Status let_in(const std::string& folder, const job::Owner& owner);
 
 /// Creates a listening Unix socket at `path` to which `owner` may connect. Errors: Failed.
 [[nodiscard]] base::Result<base::Descriptor> listen_at(const std::string& path,

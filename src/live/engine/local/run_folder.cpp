@@ -42,7 +42,7 @@ bool lock_untaken(const RunFolder& folder, int lock) {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
     if (try_lock(lock)) return true;
-    if (base::exists(folder.file("taken")) || base::exists(folder.file("status"))) return false;
+    if (folder.is_decided()) return false;
     ::usleep(10'000);
   }
   return false;
@@ -115,9 +115,14 @@ base::Status RunFolder::make_folders() const {
   return {};
 }
 
+bool RunFolder::is_decided() const {
+  return base::exists(file("taken")) || base::exists(file("status")) ||
+         base::exists(file("unable"));
+}
+
 base::Result<bool> RunFolder::place_order(const RunOrder& order) const {
   if (auto made = make_folders(); !made) return base::failure(made.error());
-  if (base::exists(file("taken")) || base::exists(file("status"))) return false;
+  if (is_decided()) return false;
   if (::mkfifo(file("control").c_str(), 0600) != 0 && errno != EEXIST) {
     return base::system_error("cannot create the FIFO", file("control"));
   }
@@ -148,7 +153,7 @@ base::Result<RunFolder::Taken> RunFolder::take() const {
   if (!lock_untaken(*this, taken.lock.get())) {
     return base::failed(path_ + ": another supervisor runs it");
   }
-  if (base::exists(file("taken")) || base::exists(file("status"))) {
+  if (is_decided()) {
     return base::failed(path_ + ": this run was started before");
   }
   // After a takeover, the new daemon decides again about every order that was not taken.
@@ -170,8 +175,10 @@ RunStage RunFolder::stage() const {
   // The supervisor locks before it takes the order, and writes the status before it unlocks.
   if (is_locked(file("lock"))) return RunStage::Running;
   if (base::exists(file("status"))) return RunStage::Over;
+  if (base::exists(file("unable"))) return RunStage::Unable;
   if (base::exists(file("taken"))) {
     if (is_locked(file("lock"))) return RunStage::Running;
+    if (base::exists(file("unable"))) return RunStage::Unable;
     return base::exists(file("status")) ? RunStage::Over : RunStage::Broken;
   }
   return base::exists(file("order")) ? RunStage::Ordered : RunStage::Absent;
@@ -180,8 +187,7 @@ RunStage RunFolder::stage() const {
 bool RunFolder::fence() const {
   const base::Descriptor lock(::open(file("lock").c_str(), O_RDWR | O_CLOEXEC));
   if (lock) {
-    if (!try_lock(lock.get()) || base::exists(file("taken")) || base::exists(file("status")))
-      return false;
+    if (!try_lock(lock.get()) || is_decided()) return false;
     // A rename needs no space, so this also works on a full disk.
     if (::rename(file("order").c_str(), file("taken").c_str()) == 0) return true;
   }
@@ -191,12 +197,70 @@ bool RunFolder::fence() const {
   return static_cast<bool>(mark);
 }
 
+bool RunFolder::withdraw() const {
+  const base::Descriptor lock(::open(file("lock").c_str(), O_RDWR | O_CLOEXEC));
+  // Supervisors open the lock first, and it is created before the order.
+  if (!lock && errno != ENOENT && errno != ENOTDIR) return false;
+  if (lock) {
+    if (!try_lock(lock.get()) || is_decided()) return false;
+    if (::unlink(file("order").c_str()) != 0 && errno != ENOENT) return false;
+  }
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+  return true;
+}
+
+void RunFolder::give_back() const {
+  // A rename needs no space.
+  static_cast<void>(::rename(file("taken").c_str(), file("unable").c_str()));
+}
+
 bool RunFolder::tell(ControlByte byte) const {
   const base::Descriptor fifo(
       ::open(file("control").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
   if (!fifo) return false;
   const char text = static_cast<char>(byte);
   return ::write(fifo.get(), &text, 1) == 1;
+}
+
+base::Result<StatusFile> StatusFile::reserve(const std::string& folder) {
+  StatusFile out;
+  const std::string path = folder + "/status.next";
+  out.path_ = folder + "/status";
+  // By descriptor, as the folder may be removed and its name reused.
+  out.folder_.reset(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (out.folder_) {
+    out.file_.reset(
+        ::openat(out.folder_.get(), "status.next", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  }
+  if (!out.file_ || !base::write_all(out.file_.get(), std::string(kBytes, ' ')) ||
+      ::fsync(out.file_.get()) != 0) {
+    return base::system_error("cannot reserve space for", path, "free some space on the disk");
+  }
+  return out;
+}
+
+base::Status StatusFile::write(const RunStatus& status) {
+  std::string text = to_text(status);
+  if (text.size() > kBytes) {  // detail and ranks can be long
+    RunStatus shorter = status;
+    shorter.detail.resize(std::min<size_t>(shorter.detail.size(), 1000));
+    shorter.progress.ranks.clear();
+    text = to_text(shorter);
+  }
+  const ssize_t count = ::pwrite(file_.get(), text.data(), text.size(), 0);
+  if (count != static_cast<ssize_t>(text.size()) ||
+      ::ftruncate(file_.get(), static_cast<off_t>(text.size())) != 0 || ::fsync(file_.get()) != 0) {
+    return base::system_error("cannot write", path_);
+  }
+  in_place_ = in_place_ || ::renameat(folder_.get(), "status.next", folder_.get(), "status") == 0;
+  if (!in_place_ || ::fsync(folder_.get()) != 0) return base::system_error("cannot write", path_);
+  return {};
+}
+
+bool StatusFile::has_folder() const {
+  struct stat facts{};
+  return ::fstat(folder_.get(), &facts) == 0 && facts.st_nlink > 0;
 }
 
 }  // namespace goban::live::engine::local

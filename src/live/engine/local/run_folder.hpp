@@ -5,8 +5,10 @@
 //   control   FIFO: one byte per order to the supervisor
 //   running   the job's process runs
 //   progress  its latest progress report
-//   sockets   link to the folder of sockets, which the job's user can access
+//   stuck     what does not begin or exit, for users; absent if all is well
+//   sockets   link to the folder of sockets, which the job's user can reach and not change
 //   status    how it ended; written when no process of it is left
+//   unable    `taken`, renamed: the machine could not start it, and it never begins
 #pragma once
 
 #include <string>
@@ -23,6 +25,7 @@ enum class RunStage : uint8_t {
   Running,  ///< a supervisor is running
   Over,     ///< `status` holds how it ended
   Broken,   ///< its supervisor exited without a status
+  Unable,   ///< its supervisor lacked resources to start it; it never began
 };
 
 /// Orders to a supervisor, one byte each.
@@ -31,7 +34,11 @@ enum class ControlByte : char {
   Cancelled = 'c',
   TimedOut = 't',
   Broken = 'b',
-  Shared = 's',  ///< other jobs share its GPUs: its GPU memory is limited from now on
+  Terminate = 'T',  ///< the time before SIGTERM is over; after one of the above
+  Kill = 'k',       ///< the grace is over; after one of the above
+  Suspend = 'z',    ///< stops all processes; the limit pauses
+  Continue = 'g',   ///< after Suspend
+  Shared = 's',     ///< other jobs share its GPUs: its GPU memory is limited from now on
 };
 
 class RunFolder {
@@ -61,10 +68,17 @@ class RunFolder {
   /// not be started (any more); BadData for an invalid order, which is taken nevertheless.
   [[nodiscard]] base::Result<Taken> take() const;
 
+  /// A supervisor took the order, or none may any more.
+  [[nodiscard]] bool is_decided() const;
   [[nodiscard]] RunStage stage() const;
   /// Ensures that an order that was not taken is never taken. False: a supervisor was faster, or
   /// the mark could not be written; call again later.
   [[nodiscard]] bool fence() const;
+  /// Takes back an order that could not be placed or handed over, and removes the folder. Needs no
+  /// disk space. False: a supervisor may have taken it.
+  [[nodiscard]] bool withdraw() const;
+  /// Called by the supervisor that took the order: it cannot start the job, for want of resources.
+  void give_back() const;
   /// Sends a byte to the supervisor. False: it does not listen yet, or no longer.
   [[nodiscard]] bool tell(ControlByte byte) const;
 
@@ -74,6 +88,26 @@ class RunFolder {
   [[nodiscard]] base::Status check_epoch() const;
 
   std::string path_;
+};
+
+/// The file `status` of a run. Its space is reserved before the job starts, so that the status can
+/// be written on a full disk.
+class StatusFile {
+ public:
+  /// Errors: Failed (disk full): then the run must not start.
+  [[nodiscard]] static base::Result<StatusFile> reserve(const std::string& folder);
+  /// Writes the status durably and renames it into place. Errors: Failed; may be retried.
+  [[nodiscard]] base::Status write(const RunStatus& status);
+  /// Whether the run's folder still exists; checked by descriptor, as another folder may have its
+  /// name now.
+  [[nodiscard]] bool has_folder() const;
+
+ private:
+  static constexpr size_t kBytes = 16384;  ///< enough for the times of all ranks
+  std::string path_{};
+  base::Descriptor folder_{};
+  base::Descriptor file_{};
+  bool in_place_ = false;
 };
 
 /// `<state>/jobs/<number>`: the runs of a job.

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/reports/run_reports_json.hpp"
-#include "live/job/job_spec_json.hpp"
+#include "live/job/job_spec.hpp"
 
 namespace goban::live::engine::local {
 namespace {
@@ -80,9 +80,15 @@ void read_order(FieldReader& in, RunOrder& order) {
   order.epoch = static_cast<uint64_t>(epoch);
   read_spec(in, order.spec);
   in.list("gpus", [&](FieldReader& gpu) { read_gpu(gpu, order.gpus.emplace_back()); });
+  in.list("denied", [&](FieldReader& device) {
+    base::gpus::DeviceNumber& number = order.denied.emplace_back();
+    device.field("major", number.major, uint32_t{0}, UINT32_MAX);
+    device.field("minor", number.minor, uint32_t{0}, UINT32_MAX);
+  });
   in.field("shares", order.shares);
   in.field("restarts", order.restarts, uint32_t{0}, UINT32_MAX);
   in.field("run_instances", order.run_instances, uint32_t{0}, UINT32_MAX);
+  in.field("limit_ns", order.limit_ns, TimeNs{0}, base::kNever);
   in.field("node", order.node);
   in.field("payload", order.payload);
   in.field("cgroup_root", order.cgroup_root);
@@ -95,15 +101,21 @@ void read_order(FieldReader& in, RunOrder& order) {
 std::string to_text(const RunOrder& order) {
   json gpus = json::array();
   for (const base::gpus::LocalGpu& gpu : order.gpus) gpus.push_back(gpu_json(gpu));
+  json denied = json::array();
+  for (const base::gpus::DeviceNumber& each : order.denied) {
+    denied.push_back({{"major", each.major}, {"minor", each.minor}});
+  }
   return dump({{"version", kVersion},
                {"job", job::job_number(order.run.job)},
                {"run", order.run.run},
                {"epoch", order.epoch},
                {"spec", job::to_json(order.spec)},
                {"gpus", std::move(gpus)},
+               {"denied", std::move(denied)},
                {"shares", order.shares},
                {"restarts", order.restarts},
                {"run_instances", order.run_instances},
+               {"limit_ns", order.limit_ns},
                {"node", order.node},
                {"payload", order.payload},
                {"cgroup_root", order.cgroup_root},
@@ -149,7 +161,9 @@ std::string to_text(const RunningNote& note) {
   return dump({{"supervisor_pid", note.supervisor_pid},
                {"pid", note.pid},
                {"started_ns", note.started_ns},
-               {"cgroup", note.cgroup}});
+               {"cgroup", note.cgroup},
+               {"device_cgroup", note.device_cgroup},
+               {"limited", note.limited}});
 }
 
 Result<RunningNote> parse_note(std::string_view text, const std::string& file) {
@@ -158,33 +172,41 @@ Result<RunningNote> parse_note(std::string_view text, const std::string& file) {
     in.field("pid", note.pid, int64_t{0}, INT64_MAX);
     in.field("started_ns", note.started_ns, TimeNs{0}, base::kNever);
     in.field("cgroup", note.cgroup);
+    in.field("device_cgroup", note.device_cgroup);
+    in.field("limited", note.limited);
   });
 }
 
 std::string to_text(const RunStatus& status) {
   return dump({{"refused", status.refused},
+               {"unable", status.unable},
                {"exit_code", status.exit_code},
                {"signal", status.signal},
                {"out_of_memory", status.out_of_memory},
                {"acknowledged", status.acknowledged},
+               {"limited", status.limited},
                {"usage", to_json(status.usage)},
                {"progress", to_json(status.progress)},
                {"started_ns", status.started_ns},
                {"ended_ns", status.ended_ns},
+               {"ran_ns", status.ran_ns},
                {"detail", status.detail}});
 }
 
 Result<RunStatus> parse_status(std::string_view text, const std::string& file) {
   return parse_file<RunStatus>(text, file, [](FieldReader& in, RunStatus& status) {
     in.field("refused", status.refused);
+    in.field("unable", status.unable);
     in.field("exit_code", status.exit_code, INT32_MIN, INT32_MAX);
     in.field("signal", status.signal, INT32_MIN, INT32_MAX);
     in.field("out_of_memory", status.out_of_memory);
     in.field("acknowledged", status.acknowledged);
+    in.field("limited", status.limited);
     in.object("usage", [&](FieldReader& part) { read_fields(part, status.usage); });
     in.object("progress", [&](FieldReader& part) { read_fields(part, status.progress); });
     in.field("started_ns", status.started_ns, INT64_MIN, base::kNever);
     in.field("ended_ns", status.ended_ns, INT64_MIN, base::kNever);
+    in.field("ran_ns", status.ran_ns, TimeNs{-1}, base::kNever);
     in.field("detail", status.detail);
   });
 }

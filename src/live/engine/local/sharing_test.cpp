@@ -50,7 +50,9 @@ TEST_P(RestartedWith, AResidentHearsOfItsNeighbourFromTheNextDaemon) {
   EXPECT_EQ(runs.wait_for(neighbour.run, ReportKind::Ended).back().signal, SIGTERM);
 }
 
-INSTANTIATE_TEST_SUITE_P(Sharing, RestartedWith, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Sharing, RestartedWith, testing::Bool(), [](const auto& each) {
+  return std::string(each.param ? "ResidentFirst" : "NeighbourFirst");
+});
 
 TEST(Sharing, AJobThatSaysNothingIsKnownByHowBusyItIs) {
   TestRuns runs("silent");
@@ -59,7 +61,7 @@ TEST(Sharing, AJobThatSaysNothingIsKnownByHowBusyItIs) {
   double busy_s = 0;
   ASSERT_TRUE(wait_until(
       [&] {
-        for (const Report& report : runs.engine().take_reports()) {
+        for (const Report& report : runs.reports()) {
           if (report.kind != ReportKind::Progress) continue;
           EXPECT_LT(report.progress.epoch, 0);
           EXPECT_GE(report.progress.busy_s, busy_s) << "it only grows";

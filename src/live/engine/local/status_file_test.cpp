@@ -1,8 +1,8 @@
-#include "live/engine/local/status_file.hpp"
-
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <unistd.h>
+
+#include "live/engine/local/run_folder.hpp"
 
 namespace goban::live::engine::local {
 namespace {

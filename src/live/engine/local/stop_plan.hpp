@@ -35,6 +35,7 @@ class StopPlan {
     }
     if (now_ns >= terminate_ns_) {
       terminate_ns_ = checkpoint_ns_ = base::kNever;
+      terminated_ = true;
       return Step::Terminate;
     }
     if (now_ns >= checkpoint_ns_) {
@@ -49,8 +50,10 @@ class StopPlan {
     return checkpoint_ns_ < terminate_ns_ ? checkpoint_ns_
                                           : (terminate_ns_ < kill_ns_ ? terminate_ns_ : kill_ns_);
   }
-  /// Sends SIGTERM without waiting, as no process received the request.
-  void skip_lead(base::TimeNs now_ns) {
+  /// Repeats the request for a checkpoint then, unless SIGTERM is due before.
+  void ask_again(base::TimeNs at_ns) { checkpoint_ns_ = terminated() ? base::kNever : at_ns; }
+  /// Sends SIGTERM without waiting; the grace stays.
+  void terminate_now(base::TimeNs now_ns) {
     if (terminate_ns_ == base::kNever || terminate_ns_ <= now_ns) return;
     kill_ns_ = kill_ns_ == base::kNever ? kill_ns_ : kill_ns_ - (terminate_ns_ - now_ns);
     terminate_ns_ = now_ns;
@@ -58,11 +61,14 @@ class StopPlan {
 
   [[nodiscard]] bool ordered() const { return ordered_; }
   [[nodiscard]] bool killed() const { return killed_; }
+  /// SIGTERM or SIGKILL was due.
+  [[nodiscard]] bool terminated() const { return terminated_ || killed_; }
   [[nodiscard]] StopReason reason() const { return reason_; }
 
  private:
   bool ordered_ = false;
   bool killed_ = false;
+  bool terminated_ = false;
   StopReason reason_ = StopReason::Preempted;
   base::TimeNs checkpoint_ns_ = base::kNever;
   base::TimeNs terminate_ns_ = base::kNever;

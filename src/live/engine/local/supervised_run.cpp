@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <netinet/in.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -16,6 +15,7 @@
 
 #include "base/clock.hpp"
 #include "live/engine/local/job_start.hpp"
+#include "live/engine/local/nccl_variables.hpp"
 #include "live/machine/process_tree.hpp"
 
 namespace goban::live::engine::local {
@@ -24,11 +24,11 @@ namespace {
 using base::kSecond;
 using base::TimeNs;
 
-constexpr TimeNs kMemoryEvery = kSecond / 10;  ///< if the supervisor enforces a memory limit
-constexpr TimeNs kMeterEvery = kSecond;
 constexpr TimeNs kKeepEvery = kSecond;
-constexpr TimeNs kBusyEvery = 5 * kSecond;  ///< for jobs that report no epochs
+constexpr TimeNs kAskEvery = kSecond / 10;  ///< for a checkpoint, until a process catches it
 constexpr TimeNs kKillEvery = kSecond / 50;
+constexpr TimeNs kStartPatience = kSecond;    ///< a start that takes longer is not waited for
+constexpr TimeNs kStuckAfter = 10 * kSecond;  ///< a step that takes longer hangs
 constexpr int kFirstClient_ms =
     3000;  ///< time that the terminal of an ended job waits for its first client
 
@@ -68,17 +68,6 @@ size_t cores_of(const job::JobSpec& spec, uint32_t instances) {
   return static_cast<size_t>(std::max(0, spec.cores)) * std::max(1U, instances);
 }
 
-/// The job's memory limit on its virtual GPUs while they are shared; 0 = no limit.
-int64_t virtual_gpu_limit(const RunOrder& order) {
-  const bool is_virtual = !order.gpus.empty() && order.gpus.front().is_virtual;
-  return is_virtual ? order.spec.training.gpu_mem_bytes * static_cast<int64_t>(order.gpus.size())
-                    : 0;
-}
-
-double seconds(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-}
-
 }  // namespace
 
 void complain(const std::string& text) {
@@ -86,7 +75,6 @@ void complain(const std::string& text) {
 }
 
 SupervisedRun::~SupervisedRun() {
-  if (cgroup_) cgroup_->remove();
   std::error_code ignored;
   if (!sockets_.empty()) std::filesystem::remove_all(sockets_, ignored);
   std::filesystem::remove(folder_.file("sockets"), ignored);
@@ -103,106 +91,149 @@ base::Status SupervisedRun::open_sockets() {
   auto listener = ProgressListener::open(sockets_ + "/progress.sock", order_.spec.owner);
   if (!listener) return base::failure(listener.error());
   progress_ = std::move(*listener);
-  if (!order_.spec.interactive) return hand_over(sockets_, order_.spec.owner);
+  if (!order_.spec.interactive) return let_in(sockets_, order_.spec.owner);
   auto terminal = TerminalHost::open(sockets_ + "/tty.sock", order_.spec.owner, base::steady_ns());
   if (!terminal) return base::failure(terminal.error());
   terminal_ = std::move(*terminal);
-  return hand_over(sockets_, order_.spec.owner);
+  return let_in(sockets_, order_.spec.owner);
 }
 
-void SupervisedRun::make_cgroup() {
-  cgroup_ = machine::Cgroup::make(order_.cgroup_root,
-                                  fmt::format("job-{}-run-{}-{}", job::job_number(order_.run.job),
-                                              order_.run.run, folder_.key().substr(0, 8)));
-  const int64_t limit = order_.spec.mem_bytes * std::max<int64_t>(1, order_.run_instances);
-  kernel_limits_ = cgroup_ && limit > 0 && cgroup_->limit_memory(limit);
+base::Result<Payload> SupervisedRun::read_payload() {
+  const auto text = base::read_small_file(order_.payload, size_t{64} << 20);
+  // If it exists, the disk or the machine's table of open files is the reason.
+  unable_ = !text && base::exists(order_.payload);
+  if (!text) return base::failure(text.error());
+  return parse_payload(*text, order_.payload);
+}
+
+base::Status SupervisedRun::prepare() {
+  // Open for reading and writing, so that it has no end of file when the daemon closes it.
+  control_.reset(::open(folder_.file("control").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  if (!control_) return base::system_error("cannot open", folder_.file("control"));
+  if (auto opened = open_sockets(); !opened) return opened;
+  if (auto made = processes_.make_cgroups(order_, folder_.key()); !made) return made;
+  usage_.emplace(order_, folder_, processes_);
+  return {};
 }
 
 base::Status SupervisedRun::start() {
   const job::JobSpec& spec = order_.spec;
   if (auto may = may_act_for(spec.owner); !may) return may;
-  const auto text = base::read_small_file(order_.payload, size_t{64} << 20);
-  if (!text) return base::failure(text.error());
-  const auto payload = parse_payload(*text, order_.payload);
+  const auto payload = read_payload();
   if (!payload) return base::failure(payload.error());
-  // Open for reading and writing, so that it has no end of file when the daemon closes it.
-  control_.reset(::open(folder_.file("control").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
-  if (!control_) return base::system_error("cannot open", folder_.file("control"));
-  if (auto opened = open_sockets(); !opened) return opened;
-  make_cgroup();
-  meter_ = make_gpu_meter(order_.gpus, folder_);
-  shares_ = order_.shares;
-
-  JobStart start;
-  start.script = payload->script;
-  start.args = payload->args;
-  start.owner = spec.owner;
-  start.user = user_facts(spec.owner);
-  start.work_folder = spec.work_folder.empty() ? start.user.home : spec.work_folder;
-  job::JobSpec placed = spec;
-  placed.work_folder = start.work_folder;
-  start.outputs = output_paths(placed, order_.run.job);
-  start.append = order_.restarts > 0;
-  start.cpus = cpus_of(order_);
-  cores_ = claim_cores(folder_.state() + "/cores", cores_of(spec, order_.run_instances));
-  start.cpus = all_of(start.cpus, cores_.cpus);
-  if (terminal_) start.terminal = terminal_->device();
-  if (cgroup_) start.cgroup_procs = cgroup_->procs_file();
+  if (auto prepared = prepare(); !prepared) {
+    unable_ = true;
+    return prepared;
+  }
   RunPlaces places;
+  places.user = user_facts(spec.owner);
+  places.work_folder = spec.work_folder.empty() ? places.user.home : spec.work_folder;
   places.progress_socket = sockets_ + "/progress.sock";
   places.key = folder_.key();
-  places.home = start.user.home;
-  places.shell = start.user.shell;
-  places.work_folder = start.work_folder;
   places.master_port = free_port(job::job_number(order_.run.job));
-  start.env = job_environment(order_, *payload, places);
+  if (terminal_) places.terminal = terminal_->device();
+  cores_ = claim_cores(folder_.state() + "/cores", cores_of(spec, order_.run_instances));
+  places.cpus = all_of(cpus_of(order_), cores_.cpus);
+  processes_.limit_cores(places.cpus);
+  places.cgroup_procs = processes_.procs_files();
+  places.nccl = nccl_variables(order_);
 
-  const auto pid = start_job(start);
-  if (!pid) return base::failure(pid.error());
-  pid_ = *pid;
+  auto started = start_job(order_, *payload, places);
+  if (!started) {
+    unable_ = started.error().of_machine;
+    return base::failure(started.error().error);
+  }
+  starting_ = std::move(*started);
+  pid_ = starting_->pid();
   started_ns_ = base::wall_ns();
   started_steady_ns_ = base::steady_ns();
+  return {};
+}
+
+void SupervisedRun::watch_start() {
+  if (!starting_ || !starting_->is_decided()) return;
+  failure_ = starting_->failure();
+  starting_.reset();
+  if (!failure_) begin();
+}
+
+void SupervisedRun::begin() {
   RunningNote note;
   note.supervisor_pid = ::getpid();
   note.pid = pid_;
   note.started_ns = started_ns_;
-  if (cgroup_) note.cgroup = cgroup_->path();
+  note.limited = true;
+  processes_.describe(note);
   if (auto s = base::replace_file(folder_.path(), "running", to_text(note), base::Durable::No);
       !s) {
     // The job runs nevertheless; the engine detects that by the lock.
     complain(s.error().text());
   }
-  return {};
 }
 
-std::vector<pid_t> SupervisedRun::processes() const {
-  return cgroup_ ? cgroup_->processes() : machine::descendants_of(::getpid());
+void SupervisedRun::suspend() {
+  if (!plan_.ordered()) processes_.suspend(true);
 }
 
-void SupervisedRun::signal_all(int signal) {
-  for (const pid_t process : processes()) {
-    ::kill(process, signal);
-    if (signal == SIGTERM) ::kill(process, SIGCONT);  // so that stopped processes receive it
-  }
+TimeNs SupervisedRun::ran_ns() const {
+  return base::steady_ns() - started_steady_ns_ - processes_.suspended_ns();
 }
 
 void SupervisedRun::ask_for_checkpoint() {
   const int signal = order_.spec.stop.signal;
   size_t heard = progress_->num_connections();  // connections were told when the order arrived
-  for (const pid_t process : processes()) {
+  for (const pid_t process : processes_.all()) {
     // Without a handler the signal would kill the process, such as a shell, and end the run.
     if (!machine::catches(process, signal)) continue;
     heard += ::kill(process, signal) == 0 ? 1 : 0;
   }
-  if (heard == 0) plan_.skip_lead(base::steady_ns());
+  if (heard > 0) return;
+  // At its limit the job may use all of its time, and one that just began will have its handler.
+  if (limited_) return plan_.ask_again(base::steady_ns() + kAskEvery);
+  plan_.terminate_now(base::steady_ns());
 }
 
-void SupervisedRun::kill_all() {
-  if (cgroup_) cgroup_->kill();
-  for (const pid_t process : machine::descendants_of(::getpid())) ::kill(process, SIGKILL);
+void SupervisedRun::say_stuck(const std::string& text) {
+  if (text == said_stuck_) return;
+  said_stuck_ = text;
+  complain(text);
+  // The engine shows it. A full disk does not matter: the log has it.
+  static_cast<void>(base::replace_file(folder_.path(), "stuck", text, base::Durable::No));
+}
+
+void SupervisedRun::watch_stuck() {
+  const TimeNs now = base::steady_ns();
+  const TimeNs killed_ns = processes_.killed_ns();
+  const bool is_killed = killed_ns > 0 && now - killed_ns > kStuckAfter;
+  if (starting_ && is_killed) {
+    // It waits in the kernel, and dies there when the file system answers: it executes nothing of
+    // the job any more. It never held a GPU, so the run is over.
+    detail_ = fmt::format("process {} hangs while {} and cannot be killed; it never began", pid_,
+                          starting_->doing());
+    complain(detail_);
+    main_gone_ = all_gone_ = true;
+    main_status_ = SIGKILL;
+  } else if (starting_ && now - started_steady_ns_ > kStuckAfter) {
+    say_stuck(fmt::format("its start took more than {:g} s, {}; that file system may not answer",
+                          base::to_seconds(kStuckAfter), starting_->doing()));
+  } else if (is_killed) {
+    const std::vector<pid_t> left = processes_.all();
+    if (left.empty()) return;
+    say_stuck(
+        fmt::format("process {} was killed and does not exit: it waits in the kernel, and "
+                    "holds its GPUs until then",
+                    left.front()));
+  }
 }
 
 void SupervisedRun::step() {
+  if (starting_ && plan_.ordered() && !plan_.killed()) {
+    // Usually it begins at once, and is asked to stop then. If it hangs, it cannot be asked.
+    if (base::steady_ns() - started_steady_ns_ < kStartPatience) return;
+    detail_ = "it was stopped before it began, while " + starting_->doing();
+    plan_.kill_now(base::steady_ns());
+  }
+  if (plan_.ordered()) processes_.suspend(false);
   switch (plan_.due(base::steady_ns())) {
     case StopPlan::Step::None:
       break;
@@ -210,13 +241,13 @@ void SupervisedRun::step() {
       ask_for_checkpoint();
       break;
     case StopPlan::Step::Terminate:
-      signal_all(SIGTERM);
+      processes_.signal(SIGTERM);
       break;
     case StopPlan::Step::Kill:
       break;  // repeated below
   }
   // Without a stop order, remaining processes are killed when the main process exits.
-  if (plan_.killed() || (main_gone_ && !plan_.ordered())) kill_all();
+  if (plan_.killed() || ended_by_itself()) processes_.kill();
 }
 
 void SupervisedRun::read_signals() {
@@ -231,36 +262,61 @@ void SupervisedRun::read_signals() {
 void SupervisedRun::read_control() {
   char byte = 0;
   while (::read(control_.get(), &byte, 1) == 1) {
-    StopReason reason{};
-    const char* text = nullptr;
     switch (static_cast<ControlByte>(byte)) {
       case ControlByte::Preempted:
-        reason = StopReason::Preempted;
-        text = "preempted";
+        order_stop(StopReason::Preempted, order_.spec.stop);
         break;
       case ControlByte::Cancelled:
-        reason = StopReason::Cancelled;
-        text = "cancelled";
+        order_stop(StopReason::Cancelled, order_.spec.stop);
         break;
       case ControlByte::TimedOut:
-        reason = StopReason::TimedOut;
-        text = "timed-out";
+        order_stop(StopReason::TimedOut, order_.spec.stop);
         break;
       case ControlByte::Broken:
-        reason = StopReason::Broken;
-        text = "broken";
+        order_stop(StopReason::Broken, order_.spec.stop);
+        break;
+      case ControlByte::Terminate:
+        plan_.terminate_now(base::steady_ns());
+        break;
+      case ControlByte::Kill:
+        plan_.kill_now(base::steady_ns());
+        break;
+      case ControlByte::Suspend:
+        suspend();
+        break;
+      case ControlByte::Continue:
+        processes_.suspend(false);
         break;
       case ControlByte::Shared:
-        shares_ = true;
+        usage_->share();
         break;
     }
-    if (text == nullptr || plan_.ordered()) continue;
-    const job::StopRequest& request = order_.spec.stop;
-    plan_.order(reason, request, base::steady_ns());
-    progress_->sum().expect_stop();
-    const TimeNs left_ns = base::add_saturating(request.lead_ns, request.grace_ns);
-    progress_->tell(fmt::format("stop reason={} left_s={:.3f}\n", text, base::to_seconds(left_ns)));
   }
+}
+
+void SupervisedRun::order_stop(StopReason reason, const job::StopRequest& request) {
+  if (plan_.ordered()) return;
+  constexpr std::array<const char*, 4> kWords = {"preempted", "cancelled", "timed-out", "broken"};
+  plan_.order(reason, request, base::steady_ns());
+  progress_->sum().expect_stop();
+  const TimeNs left_ns = base::add_saturating(request.lead_ns, request.grace_ns);
+  progress_->tell(fmt::format("stop reason={} left_s={:.3f}\n", kWords[static_cast<size_t>(reason)],
+                              base::to_seconds(left_ns)));
+}
+
+TimeNs SupervisedRun::limit_stop_ns() const {
+  if (order_.limit_ns == base::kNever || processes_.is_suspended()) return base::kNever;
+  const TimeNs lead_ns = std::min(order_.spec.stop.lead_ns, order_.limit_ns);
+  return base::add_saturating(started_steady_ns_ + processes_.suspended_ns(),
+                              order_.limit_ns - lead_ns);
+}
+
+void SupervisedRun::watch_limit() {
+  if (plan_.ordered() || base::steady_ns() < limit_stop_ns()) return;
+  limited_ = true;
+  job::StopRequest request = order_.spec.stop;
+  request.lead_ns = std::min(request.lead_ns, order_.limit_ns);
+  order_stop(StopReason::TimedOut, request);
 }
 
 void SupervisedRun::reap() {
@@ -276,56 +332,10 @@ void SupervisedRun::reap() {
   }
 }
 
-void SupervisedRun::check_memory(const std::vector<pid_t>& processes) {
-  const int64_t limit = order_.spec.mem_bytes * std::max<int64_t>(1, order_.run_instances);
-  const int64_t gpu_limit = shares_ ? order_.spec.training.gpu_mem_bytes : 0;
-  const int64_t virtual_limit = shares_ ? virtual_gpu_limit(order_) : 0;
-  int64_t used = machine::resident_bytes(processes);
-  // Forked processes share pages that resident_bytes() counts for each.
-  const auto above = [&](int64_t bound) {
-    if (bound <= 0 || used <= bound) return false;
-    used = std::min(used, machine::proportional_bytes(processes));
-    return used > bound;
-  };
-  const char* what = nullptr;
-  if (above(limit)) what = "memory";
-  if (above(virtual_limit)) what = "memory of its virtual GPUs";
-  if (virtual_limit == 0 && gpu_limit > 0 && meter_->gpu_mem_bytes() > gpu_limit) {
-    what = "memory of a GPU";
-  }
-  mem_bytes_max_ = std::max(mem_bytes_max_, used);
-  if (what == nullptr || out_of_memory_) return;
-  out_of_memory_ = true;
-  detail_ = fmt::format("it used more {} than it requested", what);
+void SupervisedRun::watch_usage() {
+  if (main_gone_ || !usage_->sample(progress_->sum().progress.latest)) return;
+  detail_ = usage_->excess();
   plan_.kill_now(base::steady_ns());
-}
-
-double SupervisedRun::cpu_s() const {
-  return cgroup_ ? cgroup_->cpu_s() : machine::tree_cpu_s(::getpid());
-}
-
-void SupervisedRun::note_busy(TimeNs now, double cpu_s) {
-  ProgressReport& latest = progress_->sum().progress.latest;
-  if (latest.epoch >= 0 || now < next_busy_ns_) return;
-  next_busy_ns_ = now + kBusyEvery;
-  const double busy_s = meter_->busy_s(cpu_s);
-  if (busy_s >= 0) latest.busy_s = busy_s;
-}
-
-void SupervisedRun::sample() {
-  const TimeNs now = base::steady_ns();
-  if (now < next_sample_ns_ || main_gone_) return;
-  const bool limited = (order_.spec.mem_bytes > 0 && !kernel_limits_) ||
-                       (shares_ && order_.spec.training.gpu_mem_bytes > 0);
-  next_sample_ns_ = now + (limited ? kMemoryEvery : kMeterEvery);
-  const std::vector<pid_t> all = processes();
-  if (now >= next_meter_ns_) {
-    next_meter_ns_ = now + kMeterEvery;
-    const double used_s = cpu_s();
-    meter_->sample(all, used_s);
-    note_busy(now, used_s);
-  }
-  check_memory(all);
 }
 
 void SupervisedRun::keep_progress(bool now) {
@@ -343,16 +353,20 @@ void SupervisedRun::watch_client() {
   const TimeNs limit = terminal_->alone_since_ns() + base::from_seconds(order_.attach_timeout_s);
   if (base::steady_ns() < limit) return;
   detail_ = "no client was attached to its terminal";
-  signal_all(SIGHUP);
+  processes_.signal(SIGHUP);
   plan_.order(StopReason::Cancelled, order_.spec.stop, base::steady_ns());
 }
 
 int SupervisedRun::wait_ms() const {
   const TimeNs now = base::steady_ns();
   TimeNs next = std::min(plan_.next_ns(), now + kSecond);
-  if (!main_gone_) next = std::min(next, next_sample_ns_);
+  if (!plan_.ordered()) next = std::min(next, limit_stop_ns());
+  if (starting_ && plan_.ordered() && !plan_.killed()) {
+    next = now < started_steady_ns_ + kStartPatience ? started_steady_ns_ + kStartPatience : next;
+  }
+  if (!main_gone_) next = std::min(next, usage_->next_ns());
   if (progress_->sum().progress != kept_) next = std::min(next, next_keep_ns_);
-  if (plan_.killed() || (main_gone_ && !plan_.ordered())) next = std::min(next, now + kKillEvery);
+  if (plan_.killed() || ended_by_itself()) next = std::min(next, now + kKillEvery);
   const TimeNs wait = std::max<TimeNs>(0, next - now);
   return static_cast<int>((wait + 999'999) / 1'000'000);
 }
@@ -360,6 +374,8 @@ int SupervisedRun::wait_ms() const {
 void SupervisedRun::turn() {
   std::vector<pollfd> waits{{signals_, POLLIN, 0}, {control_.get(), POLLIN, 0}};
   if (terminal_) terminal_->add_to(waits);
+  const size_t starting = waits.size();
+  waits.push_back({starting_ ? starting_->file() : -1, POLLIN, 0});
   const size_t first_connection = waits.size();
   progress_->add_to(waits, base::steady_ns());
   static_cast<void>(::poll(waits.data(), waits.size(), wait_ms()));
@@ -367,10 +383,13 @@ void SupervisedRun::turn() {
   if (waits[1].revents != 0) read_control();
   if (terminal_) terminal_->handle(&waits[2], base::steady_ns());
   progress_->handle(&waits[first_connection], waits.size() - first_connection, base::steady_ns());
+  if (waits[starting].revents != 0) watch_start();
   reap();
   watch_client();
+  if (!all_gone_) watch_limit();
   if (!all_gone_) step();
-  sample();
+  if (!all_gone_) watch_stuck();
+  watch_usage();
   keep_progress(false);
 }
 
@@ -381,23 +400,14 @@ void SupervisedRun::finish(RunStatus& status) {
   if (WIFSIGNALED(main_status_)) status.signal = WTERMSIG(main_status_);
   progress_->drain(base::steady_ns());
   status.progress = progress_->sum().progress;
+  status.limited = limited_ && (plan_.terminated() || progress_->sum().acknowledged);
   status.acknowledged = plan_.ordered() && progress_->sum().acknowledged;
   keep_progress(true);
-  rusage used{};
-  ::getrusage(RUSAGE_CHILDREN, &used);
-  const double waited_s = seconds(used.ru_utime) + seconds(used.ru_stime);
-  status.usage.cpu_s = std::max(waited_s, cgroup_ ? cgroup_->cpu_s() : -1);
-  status.usage.mem_bytes_max = std::max<int64_t>(mem_bytes_max_, int64_t{used.ru_maxrss} * 1024);
-  if (cgroup_) {
-    status.usage.mem_bytes_max = std::max(status.usage.mem_bytes_max, cgroup_->memory_bytes_max());
-    if (kernel_limits_ && cgroup_->memory_kills() > 0 && !out_of_memory_) {
-      out_of_memory_ = true;
-      detail_ = "it used more memory than it requested";
-    }
-  }
-  const double wall_s = base::to_seconds(base::steady_ns() - started_steady_ns_);
-  meter_->finish(status.usage, wall_s);
-  status.out_of_memory = out_of_memory_;
+  status.ran_ns = ran_ns();
+  const bool exceeded = !usage_->excess().empty();
+  status.usage = usage_->finish(status.ran_ns);
+  status.out_of_memory = !usage_->excess().empty();
+  if (status.out_of_memory && !exceeded) detail_ = usage_->excess();
   status.detail = detail_;
   if (terminal_) {
     terminal_->finish(status.signal > 0 ? 128 + status.signal : std::max(0, status.exit_code),
@@ -407,13 +417,20 @@ void SupervisedRun::finish(RunStatus& status) {
 
 RunStatus SupervisedRun::run() {
   RunStatus status;
-  if (auto started = start(); !started) {
+  const auto refuse = [&](const base::Error& why) {
     status.refused = true;
-    status.detail = started.error().text();
+    status.unable = unable_;
+    status.detail = why.text();
     status.ended_ns = base::wall_ns();
     return status;
-  }
+  };
+  if (auto started = start(); !started) return refuse(started.error());
   while (!all_gone_) turn();
+  watch_start();  // its last message
+  if (failure_) {
+    unable_ = failure_->of_machine;
+    return refuse(failure_->error);
+  }
   finish(status);
   return status;
 }

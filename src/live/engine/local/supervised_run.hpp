@@ -1,19 +1,18 @@
 // One run under its supervisor: everything between the order and the status.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <poll.h>
 #include <vector>
 
 #include "live/engine/local/core_claims.hpp"
-#include "live/engine/local/gpu_meter.hpp"
+#include "live/engine/local/job_start.hpp"
 #include "live/engine/local/progress_listener.hpp"
 #include "live/engine/local/run_folder.hpp"
-#include "live/engine/local/status_file.hpp"
+#include "live/engine/local/run_processes.hpp"
 #include "live/engine/local/stop_plan.hpp"
 #include "live/engine/local/terminal_host.hpp"
-#include "live/machine/cgroup.hpp"
+#include "live/engine/local/usage_watch.hpp"
 
 namespace goban::live::engine::local {
 
@@ -30,25 +29,38 @@ class SupervisedRun {
 
  private:
   [[nodiscard]] base::Status start();
+  /// Errors: Failed for want of the machine's resources.
+  [[nodiscard]] base::Status prepare();
+  [[nodiscard]] base::Result<Payload> read_payload();
   [[nodiscard]] base::Status open_sockets();
-  void make_cgroup();
-  void turn();  ///< waits for an event and handles it
+  void watch_start();  ///< notices that the job's interpreter runs, or why it does not
+  void begin();        ///< its interpreter runs
+  void turn();         ///< waits for an event and handles it
   [[nodiscard]] int wait_ms() const;
   void read_signals();
   void read_control();
+  /// Its main process exited, and nothing had ordered that.
+  [[nodiscard]] bool ended_by_itself() const {
+    return main_gone_ && (!plan_.ordered() || (limited_ && !plan_.terminated()));
+  }
+  /// Stops the run for this reason and tells the job; nothing if a stop was ordered before.
+  void order_stop(StopReason reason, const job::StopRequest& request);
+  void watch_limit();
+  /// When the stop at the walltime limit begins; kNever = there is no limit.
+  [[nodiscard]] base::TimeNs limit_stop_ns() const;
   void reap();
-  void step();  ///< carries out the stop plan
-  void signal_all(int signal);
+  void step();     ///< carries out the stop plan
+  void suspend();  ///< nothing once a stop was ordered
+  /// Time since its start without suspensions.
+  [[nodiscard]] base::TimeNs ran_ns() const;
   void ask_for_checkpoint();
-  void kill_all();
-  /// Records the GPU busy time, which replaces the progress of a job that reports no epochs.
-  void note_busy(base::TimeNs now, double cpu_s);
-  [[nodiscard]] double cpu_s() const;  ///< CPU time of the run so far
-  void sample();
-  void check_memory(const std::vector<pid_t>& processes);
+  /// Ends the run of a killed process that never began and does not exit, and says what does not
+  /// exit or begin.
+  void watch_stuck();
+  void say_stuck(const std::string& text);
+  void watch_usage();
   void keep_progress(bool now);
   void watch_client();
-  [[nodiscard]] std::vector<pid_t> processes() const;
   void finish(RunStatus& status);
 
   const RunFolder& folder_;
@@ -58,24 +70,22 @@ class SupervisedRun {
   std::string sockets_{};
   std::optional<ProgressListener> progress_{};
   std::optional<TerminalHost> terminal_{};
-  std::optional<machine::Cgroup> cgroup_{};
-  std::unique_ptr<GpuMeter> meter_{};
+  RunProcesses processes_{};
+  std::optional<UsageWatch> usage_{};
   CoreClaims cores_{};
   StopPlan plan_{};
+  std::optional<StartingJob> starting_{};  ///< until the job's interpreter runs
+  std::optional<StartFailure> failure_{};  ///< why it does not
   pid_t pid_ = 0;
   bool main_gone_ = false;
   bool all_gone_ = false;
   int main_status_ = 0;
-  bool out_of_memory_ = false;
-  bool kernel_limits_ = false;  ///< the cgroup has the memory limit
-  bool shares_ = false;
+  bool unable_ = false;   ///< it could not be started for want of the machine's resources
+  bool limited_ = false;  ///< its stop began because of its limit
   std::string detail_{};
-  int64_t mem_bytes_max_ = -1;
+  std::string said_stuck_{};
   base::TimeNs started_ns_ = 0;  ///< since 1970
   base::TimeNs started_steady_ns_ = 0;
-  base::TimeNs next_sample_ns_ = 0;
-  base::TimeNs next_meter_ns_ = 0;
-  base::TimeNs next_busy_ns_ = 0;
   base::TimeNs next_keep_ns_ = 0;
   RunProgress kept_{};
 };

@@ -5,24 +5,19 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "live/engine/local/supervised_run.hpp"
+#include "live/machine/process_tree.hpp"
 
 namespace goban::live::engine::local {
 namespace {
 
-void close_other_files() {
-  constexpr unsigned kFirst = 3;
-  if (::syscall(SYS_close_range, kFirst, ~0U, 0U) == 0) return;
-  const auto count = static_cast<int>(::sysconf(_SC_OPEN_MAX));
-  for (int file = kFirst; file < count; ++file) ::close(file);
-}
-
-/// Receives SIGCHLD and SIGTERM by signalfd; ignores signals of terminals and full disks.
+/// Receives SIGCHLD and SIGTERM by signalfd; ignores signals of terminals and full disks, and those
+/// that mean nothing here.
 base::Descriptor receive_signals() {
-  for (const int ignored : {SIGPIPE, SIGXFSZ, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTOU}) {
+  for (const int ignored :
+       {SIGPIPE, SIGXFSZ, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTOU, SIGUSR1, SIGUSR2, SIGALRM}) {
     ::signal(ignored, SIG_IGN);
   }
   ::signal(SIGCHLD, SIG_DFL);
@@ -56,7 +51,7 @@ void write_status(StatusFile& file, const RunStatus& status) {
 }  // namespace
 
 int supervise(const std::string& folder) {
-  close_other_files();
+  machine::close_files(STDERR_FILENO + 1, ~0U);
   // A session of its own, so that signals to the daemon's session do not reach it.
   ::setsid();
   if (::chdir("/") != 0) return 1;
@@ -73,6 +68,7 @@ int supervise(const std::string& folder) {
   auto status_file = StatusFile::reserve(folder);
   if (!status_file) {
     complain(status_file.error().text());
+    run_folder.give_back();
     return 1;
   }
   RunStatus status;

@@ -24,7 +24,7 @@ base::Result<TerminalHost> TerminalHost::open(const std::string& socket_path,
   }
   out.device_ = name.data();
   if (::geteuid() != owner.uid && ::chown(out.device_.c_str(), owner.uid, owner.gid) != 0) {
-    return base::system_error("cannot hand over the terminal", out.device_);
+    return base::system_error("cannot change the owner of the terminal", out.device_);
   }
   const WindowSize usual;  // until a client sends its own
   const winsize window{usual.rows, usual.columns, 0, 0};

@@ -93,12 +93,20 @@ class TestRuns {
     if (!engine_) restart();
     return *engine_;
   }
+  /// What the engine reported since the last call.
+  std::vector<Report> reports() {
+    std::vector<Report> out;
+    for (EngineEvent& event : engine().take_events()) {
+      out.push_back(std::move(std::get<Report>(event)));
+    }
+    return out;
+  }
   /// All reports up to the first of this kind for the run; on a timeout the last one has kind Lost
   /// and detail "timeout".
   std::vector<Report> wait_for(RunId run, ReportKind kind) {
     std::vector<Report> all;
     const bool came = wait_until([&] {
-      for (Report& report : engine().take_reports()) {
+      for (Report& report : reports()) {
         const bool is_it = report.run == run && report.kind == kind;
         all.push_back(std::move(report));
         if (is_it) return true;

@@ -1,0 +1,76 @@
+#include "live/engine/cluster/cluster_engine.hpp"
+
+#include <iterator>
+#include <utility>
+
+namespace goban::live::engine::cluster {
+
+void ClusterEngine::end() {
+  {
+    const std::scoped_lock lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void ClusterEngine::post(std::function<void()> order) {
+  {
+    const std::scoped_lock lock(mutex_);
+    inbox_.push_back(std::move(order));
+    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  }
+  wake_.notify_all();
+}
+
+void ClusterEngine::do_posted() {
+  std::vector<std::function<void()>> orders;
+  {
+    const std::scoped_lock lock(mutex_);
+    orders = std::exchange(inbox_, {});
+  }
+  for (const auto& order : orders) order();
+}
+
+void ClusterEngine::tell(std::vector<EngineEvent> events, Picture picture) {
+  std::vector<EngineEvent> changes = diff(told_, picture);
+  picture.ended.clear();
+  told_ = std::move(picture);
+  const std::scoped_lock lock(mutex_);
+  for (std::vector<EngineEvent>* list : {&events, &changes}) {
+    outbox_.insert(outbox_.end(), std::make_move_iterator(list->begin()),
+                   std::make_move_iterator(list->end()));
+  }
+}
+
+void ClusterEngine::launch(const LaunchOrder& order) {
+  post([this, order] { ledger_.launch(order); });
+}
+
+void ClusterEngine::stop(RunId run, StopReason reason) {
+  post([this, run, reason] { ledger_.stop(run, reason); });
+}
+
+void ClusterEngine::resume(const LaunchOrder& order) {
+  post([this, order] { ledger_.resume(order); });
+}
+
+void ClusterEngine::forget(JobId /*job*/, const std::string& /*payload*/) {}
+
+void ClusterEngine::withdraw(JobId /*job*/, const std::string& engine_id) {
+  post([this, engine_id] { ledger_.withdraw(engine_id); });
+}
+
+std::vector<EngineEvent> ClusterEngine::take_events() {
+  bool runs = false;
+  std::vector<EngineEvent> events;
+  {
+    const std::scoped_lock lock(mutex_);
+    runs = thread_.joinable();
+    events = std::exchange(outbox_, {});
+  }
+  if (!runs) post([] {});
+  return events;
+}
+
+}  // namespace goban::live::engine::cluster

@@ -1,0 +1,596 @@
+#include "live/engine/kubernetes/gangs.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <fmt/format.h>
+#include <optional>
+#include <tuple>
+
+#include "base/number.hpp"
+
+namespace goban::live::engine::kubernetes {
+
+namespace {
+
+using cluster::JobStand;
+using cluster::Stand;
+
+constexpr std::string_view kRealm = "kubernetes";
+constexpr int32_t kGangMost = 100'000;
+constexpr std::string_view kJob = "Job";
+
+bool is_ours(const Meta& meta, const std::string& scheduler, const Rules& rules) {
+  const bool names_us = scheduler == rules.scheduler || scheduler == rules.scheduler + "-exact";
+  if (rules.mode == Mode::Observe || !names_us) return false;
+  return rules.mode == Mode::All ||
+         std::ranges::find(rules.namespaces, meta.space) != rules.namespaces.end();
+}
+
+bool is_managed(const Node& node, const Rules& rules) {
+  if (rules.mode == Mode::Observe) return node.seen.num_gpus > 0;
+  return node.meta.label(kManagedLabel) == "true";
+}
+
+std::string id_of(const Meta& meta) { return meta.key() + "/" + meta.uid; }
+
+/// The mark of a pod, unless a daemon with another state folder wrote it.
+std::optional<cluster::Mark> mark_of(const Pod& pod, uint64_t first_epoch) {
+  cluster::Mark mark;
+  const bool ours = cluster::parse_mark(pod.meta.note(kRunNote), mark) && mark.epoch >= first_epoch;
+  return ours ? std::optional(mark) : std::nullopt;
+}
+
+void put(Gang& gang, const Pod& pod) {
+  if (pod.is_over()) {
+    gang.over.push_back(&pod);
+    return;
+  }
+  gang.pods.push_back(&pod);
+  if (pod.node.empty()) {
+    gang.open += pod.meta.deleting ? 0 : 1;
+    return;
+  }
+  ++gang.bound;
+  gang.is_leaving = gang.is_leaving || pod.meta.deleting;
+  if (const auto mark = mark_of(pod, gang.first_epoch)) {
+    // Of pods of several runs, the latest.
+    if (!gang.is_marked || mark->run > gang.mark.run) gang.mark = *mark;
+    gang.is_marked = true;
+  } else if (!pod.meta.note(kRunNote).empty()) {
+    gang.is_foreign = true;
+  }
+}
+
+/// What the kubelet refused never ran.
+bool was_refused(const Pod& pod) { return pod.reason.starts_with("OutOf"); }
+
+bool is_of_run(const Pod& pod, const Gang& gang, const RunId& run) {
+  const auto mark = mark_of(pod, gang.first_epoch);
+  return mark && mark->run == run;
+}
+
+/// Pods that a Job has at a time, less those that have succeeded.
+int32_t size_of(const Work& work) {
+  const int32_t all = work.completions < 0 ? work.parallelism : work.completions;
+  return std::min(work.parallelism, std::max(0, all - work.succeeded));
+}
+
+/// Kinds of owners without which a gang's size is unknown.
+bool is_group_kind(std::string_view kind) {
+  return std::ranges::any_of(kGroups, [&](const GroupFacts& each) { return kind == each.kind; });
+}
+
+/// The object that made this pod, or this Job; null: none that is known.
+const Group* group_of(const Objects& objects, const Meta& meta, std::string_view owner) {
+  const auto find = [&](const std::map<std::string, Group>& all, std::string_view label) {
+    const auto found = all.find(meta.space + "/" + meta.label(label));
+    return found == all.end() ? nullptr : &found->second;
+  };
+  if (!meta.label(kJobSetLabel).empty()) return find(objects.job_sets, kJobSetLabel);
+  if (meta.label(kTrainingLabel).empty()) return nullptr;
+  if (owner == "PyTorchJob") return find(objects.pytorch_jobs, kTrainingLabel);
+  if (const Group* group = find(objects.mpi_jobs, kTrainingLabel)) return group;
+  return find(objects.mpi2_jobs, kTrainingLabel);
+}
+
+int32_t size_of(const Group& group, const Gang& gang) {
+  const auto well = std::ranges::count(gang.over, Phase::Succeeded, &Pod::phase);
+  return std::max(0, group.size - static_cast<int32_t>(well));
+}
+
+int32_t size_of(const Gang& gang) {
+  const std::vector<const Pod*>& pods = gang.pods.empty() ? gang.over : gang.pods;
+  if (!pods.empty() &&
+      (pods.front()->owner_kind == kJob || is_group_kind(pods.front()->owner_kind)))
+    return -1;
+  if (pods.empty() || pods.front()->meta.label(kGangLabel).empty()) return 1;
+  const auto size = base::parse_int(pods.front()->meta.label(kGangSizeLabel));
+  if (!size || *size < 1 || *size > kGangMost) return -1;
+  const auto well = std::ranges::count(gang.over, Phase::Succeeded, &Pod::phase);
+  return std::max(0, static_cast<int32_t>(*size - well));
+}
+
+/// The GPUs of a node, while they are given to pods.
+struct NodeGpus {
+  std::vector<bool> taken{};
+};
+
+/// The older of two pods was there first.
+std::tuple<TimeNs, TimeNs, std::string> age_of(const Pod* pod) {
+  const TimeNs start_ns = pod->start_ns < 0 ? base::kNever : pod->start_ns;
+  return {start_ns, pod->meta.created_ns, pod->meta.key()};
+}
+
+using Holdings = std::map<std::string, std::vector<int32_t>>;  ///< pod's uid: indices
+
+bool all_free(const NodeGpus& node, const std::vector<int32_t>& gpus) {
+  return std::ranges::all_of(gpus, [&](int32_t gpu) {
+    return gpu >= 0 && static_cast<size_t>(gpu) < node.taken.size() &&
+           !node.taken[static_cast<size_t>(gpu)];
+  });
+}
+
+void take(NodeGpus& node, const std::vector<int32_t>& gpus) {
+  for (const int32_t gpu : gpus) {
+    if (gpu >= 0 && static_cast<size_t>(gpu) < node.taken.size())
+      node.taken[static_cast<size_t>(gpu)] = true;
+  }
+}
+
+std::vector<int32_t> free_of(const NodeGpus& node, size_t most) {
+  std::vector<int32_t> out;
+  for (size_t gpu = node.taken.size(); gpu-- > 0 && out.size() < most;) {
+    if (!node.taken[gpu]) out.push_back(static_cast<int32_t>(gpu));
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+std::vector<int32_t> told_gpus(const cluster::Picture& told, const Pod& pod) {
+  const auto found = told.jobs.find(id_of(pod.meta));
+  if (found == told.jobs.end() || found->second.parts.size() != 1) return {};
+  const NodePart& part = found->second.parts.front();
+  return part.node == pod.node ? part.gpus : std::vector<int32_t>{};
+}
+
+/// Who holds which GPU: pods of ours as their annotation says, others as was told last, and any of
+/// the rest for those that come anew.
+Holdings holdings_of(const Objects& objects, const Rules& rules, const cluster::Picture& told) {
+  std::map<std::string, NodeGpus> nodes;
+  for (const auto& [key, node] : objects.nodes) {
+    nodes[node.meta.name].taken.resize(static_cast<size_t>(node.seen.num_gpus));
+  }
+  Holdings out;
+  std::vector<const Pod*> pods;
+  for (const auto& [key, pod] : objects.pods) {
+    if (!pod.node.empty() && !pod.is_over() && pod.gpus > 0) pods.push_back(&pod);
+  }
+  std::ranges::sort(pods, {}, age_of);
+  std::vector<const Pod*> unknown;
+  for (const Pod* pod : pods) {
+    auto gpus = is_ours(pod->meta, pod->scheduler, rules)
+                    ? parse_gpu_list(pod->meta.note(kGpusNote))
+                    : std::nullopt;
+    // Where only their number counts, a device plug-in gives no GPU twice, whatever two daemons
+    // say.
+    const bool is_known = gpus && gpus->size() == static_cast<size_t>(pod->gpus) &&
+                          (rules.indices == Indices::Exact || all_free(nodes[pod->node], *gpus));
+    if (!is_known) {
+      unknown.push_back(pod);
+      continue;
+    }
+    take(nodes[pod->node], *gpus);
+    out[pod->meta.uid] = std::move(*gpus);
+  }
+  if (rules.indices == Indices::Exact) {
+    for (const Pod* pod : unknown) out[pod->meta.uid] = free_of(nodes[pod->node], SIZE_MAX);
+    return out;
+  }
+  std::erase_if(unknown, [&](const Pod* pod) {
+    std::vector<int32_t> gpus = told_gpus(told, *pod);
+    if (gpus.size() != static_cast<size_t>(pod->gpus) || !all_free(nodes[pod->node], gpus)) {
+      return false;
+    }
+    take(nodes[pod->node], gpus);
+    out[pod->meta.uid] = std::move(gpus);
+    return true;
+  });
+  for (const Pod* pod : unknown) {
+    std::vector<int32_t> gpus = free_of(nodes[pod->node], static_cast<size_t>(pod->gpus));
+    take(nodes[pod->node], gpus);
+    out[pod->meta.uid] = std::move(gpus);
+  }
+  return out;
+}
+
+std::vector<NodePart> parts_of(const Gang& gang, const Holdings& holdings) {
+  std::vector<NodePart> parts;
+  for (const Pod* pod : gang.pods) {
+    if (pod->node.empty()) continue;
+    auto part = std::ranges::find(parts, pod->node, &NodePart::node);
+    if (part == parts.end()) part = parts.insert(parts.end(), NodePart{.node = pod->node});
+    if (const auto held = holdings.find(pod->meta.uid); held != holdings.end()) {
+      part->gpus.insert(part->gpus.end(), held->second.begin(), held->second.end());
+    }
+    part->cores += static_cast<int32_t>((pod->cpu_milli + kMilli - 1) / kMilli);
+    part->mem_bytes += pod->mem_bytes;
+  }
+  return parts;
+}
+
+TimeNs start_of(const Gang& gang) {
+  TimeNs start_ns = -1;
+  for (const Pod* pod : gang.pods) start_ns = std::max(start_ns, pod->start_ns);
+  for (const Pod* pod : gang.over) {
+    if (gang.pods.empty()) start_ns = std::max(start_ns, pod->start_ns);
+  }
+  return start_ns;
+}
+
+void set_end(const Gang& gang, JobStand& out) {
+  out.stand = Stand::Ended;
+  out.exit_code = 0;
+  for (const Pod* pod : gang.over) {
+    out.ran = out.ran || (!pod->node.empty() && !was_refused(*pod));
+    out.end_ns = std::max(out.end_ns, pod->end_ns);
+    const auto mark = mark_of(*pod, gang.first_epoch);
+    if (mark && (!out.run.job.valid() || mark->run > out.run)) out.run = mark->run;
+    if (pod->phase != Phase::Failed || out.exit_code != 0 || out.signal != 0) continue;
+    out.exit_code = pod->signal != 0 ? -1 : pod->exit_code;
+    out.signal = pod->signal;
+    out.out_of_memory = pod->out_of_memory;
+    out.node_failed = pod->reason == "NodeLost" || pod->reason == "Terminated";
+  }
+  if (gang.group != nullptr) {
+    if (gang.group->complete) out.exit_code = 0, out.signal = 0;
+    if (gang.group->failed && out.exit_code == 0 && out.signal == 0) out.exit_code = 1;
+    return;
+  }
+  // The Job of these pods is gone.
+  out.cancelled =
+      gang.work == nullptr && !gang.over.empty() && gang.over.front()->owner_kind == kJob;
+  if (gang.work == nullptr) return;
+  if (gang.work->complete) out.exit_code = 0, out.signal = 0;
+  if (gang.work->failed && out.exit_code == 0 && out.signal == 0) out.exit_code = 1;
+  out.timed_out = gang.work->reason == "DeadlineExceeded";
+}
+
+bool has_ended(const Gang& gang) {
+  if (gang.bound > 0) return false;
+  if (gang.group != nullptr) return gang.group->complete || gang.group->failed;
+  if (gang.work != nullptr) return gang.work->complete || gang.work->failed;
+  return gang.pods.empty();
+}
+
+std::string why_not_whole(const Gang& gang) {
+  for (const Pod* pod : gang.over) {
+    if (was_refused(*pod) && is_of_run(*pod, gang, gang.mark.run)) {
+      return fmt::format("the kubelet of {} refused a pod: {}", pod->node, pod->reason);
+    }
+  }
+  return fmt::format("{} of {} pods have a node", gang.bound, gang.size);
+}
+
+/// Its pods have ended, and its Job's controller has not said yet what follows.
+bool is_between(const Gang& gang, const RunId& run) {
+  const bool has_owner = gang.work != nullptr || gang.group != nullptr;
+  if (!has_owner || gang.is_suspended() || !gang.pods.empty()) return false;
+  return std::ranges::any_of(gang.over, [&](const Pod* pod) { return is_of_run(*pod, gang, run); });
+}
+
+JobStand stand_of(const Gang& gang, const Holdings& holdings, const JobSeen* told, RunId started) {
+  JobStand out;
+  if (has_ended(gang)) {
+    set_end(gang, out);
+    return out;
+  }
+  out.start_ns = start_of(gang);
+  if (gang.is_marked) out.run = gang.mark.run;
+  const bool between = started.job.valid() && is_between(gang, started);
+  if (between) out.run = started;
+  if (gang.bound == 0 && !between) {
+    out.stand = Stand::Held;
+    out.run = {};
+    return out;
+  }
+  out.parts = parts_of(gang, holdings);
+  const bool all_run =
+      std::ranges::all_of(gang.pods, [](const Pod* pod) { return pod->phase == Phase::Running; });
+  if (started.job.valid() && started == out.run) {
+    // The gang holds what it got until its last pod has ended.
+    if (told != nullptr && !told->parts.empty()) out.parts = told->parts;
+    if (told != nullptr && told->start_ns >= 0) out.start_ns = told->start_ns;
+    out.stand = Stand::Running;
+    return out;
+  }
+  // What somebody else placed is believed at once: nobody here can take it back. What another of
+  // our daemons left in parts is.
+  const bool is_believed = !gang.is_marked && (!gang.is_foreign || gang.whole());
+  if ((gang.whole() && all_run) || is_believed) {
+    out.stand = Stand::Running;
+    return out;
+  }
+  out.stand = Stand::Released;
+  out.hopeless = !gang.whole();
+  out.reason = out.hopeless ? why_not_whole(gang) : "its containers are being started";
+  return out;
+}
+
+std::string blocked_by(const Gang& gang) {
+  if (gang.is_suspended()) {
+    const Meta& meta = gang.group != nullptr ? gang.group->meta : gang.work->meta;
+    const char* kind = gang.group != nullptr ? facts_of(gang.group->kind).kind : "Job";
+    return meta.note(kSuspendedNote).empty() ? fmt::format("its {} is suspended", kind)
+                                             : "its pods are being taken back";
+  }
+  if (gang.work != nullptr && gang.work->completions >= 0 &&
+      gang.work->completions != gang.work->parallelism) {
+    return "its Job has other completions than parallelism";
+  }
+  const std::string owner = gang.pods.empty() ? "" : gang.pods.front()->owner_kind;
+  if (gang.size < 0 && (owner == kJob || is_group_kind(owner))) {
+    return fmt::format("its {} is not known", owner);
+  }
+  if (gang.size < 0) return fmt::format("its pods have no label {}", kGangSizeLabel);
+  if (gang.bound > 0) return "its pods are being taken back";
+  if (gang.open != gang.size) return fmt::format("{} of {} pods exist", gang.open, gang.size);
+  int32_t gpus = 0;
+  for (const Pod* pod : gang.pods) {
+    if (pod->gated) return "a scheduling gate holds it";
+    if (!pod->unclear.empty()) return fmt::format("Goban does not carry out {}", pod->unclear);
+    if (pod->gpus == 0) continue;
+    if (gpus != 0 && pod->gpus != gpus) return "its pods need different numbers of GPUs";
+    gpus = pod->gpus;
+  }
+  return {};
+}
+
+int8_t class_of_label(const std::string& label) {
+  const bool known = label.size() == 1 && label[0] >= 'A' && label[0] <= 'Z';
+  return known ? static_cast<int8_t>(label[0] - 'A') : int8_t{-1};
+}
+
+void set_request(const Gang& gang, const Pod& pod, job::JobSpec& spec) {
+  int32_t with_gpus = 0;
+  for (const Pod* each : gang.pods) with_gpus += each->gpus > 0 ? 1 : 0;
+  if (gang.pods.empty() && pod.gpus > 0) with_gpus = std::max(gang.size, 1);
+  spec.num_gpus = with_gpus * std::max(pod.gpus, 0);
+  spec.instances = std::max(with_gpus, 1);
+  spec.cores = static_cast<int32_t>((pod.cpu_milli + kMilli - 1) / kMilli);
+  spec.mem_bytes = pod.mem_bytes;
+}
+
+job::JobSpec spec_of(const Gang& gang, const Pod& pod, const Objects& objects, const Rules& rules) {
+  job::JobSpec spec;
+  const Meta& meta = gang.group != nullptr  ? gang.group->meta
+                     : gang.work != nullptr ? gang.work->meta
+                                            : pod.meta;
+  spec.name = gang.work == nullptr && gang.group == nullptr && !pod.meta.label(kGangLabel).empty()
+                  ? pod.meta.label(kGangLabel)
+                  : meta.name;
+  spec.owner = {.user = meta.space, .realm = std::string(kRealm)};
+  spec.partition = meta.space;
+  spec.priority = pod.priority;
+  set_request(gang, pod, spec);
+  if (gang.work != nullptr) spec.walltime_limit_ns = gang.work->deadline_s * base::kSecond;
+  spec.model = pod.meta.label("goban.dev/model");
+  spec.app_class = class_of_label(pod.meta.label("goban.dev/class"));
+  spec.requeue = !pod.owner_kind.empty() || gang.work != nullptr || gang.group != nullptr;
+  spec.preemptible = spec.requeue && pod.meta.label("goban.dev/preemptible") == "true";
+  for (const auto& [key, node] : objects.nodes) {
+    const bool open = gang.pods.empty()
+                          ? may_run_on(pod, node)
+                          : std::ranges::any_of(gang.pods, [&](const Pod* each) {
+                              return each->gpus == pod.gpus && may_run_on(*each, node);
+                            });
+    if (is_managed(node, rules) && !open) {
+      spec.exclude_nodes.push_back(node.meta.name);
+    }
+  }
+  return spec;
+}
+
+/// The pod that stands for the others: one with GPUs.
+const Pod& pod_of(const Gang& gang) {
+  for (const Pod* pod : gang.pods) {
+    if (pod->gpus > 0) return *pod;
+  }
+  if (!gang.pods.empty()) return *gang.pods.front();
+  if (gang.work != nullptr) return gang.work->pod;
+  static const Pod none;  // of a group that has no pods yet
+  return gang.over.empty() ? none : *gang.over.front();
+}
+
+void add_gang(const std::string& id, const Gang& gang, const JobStand& stand,
+              const Objects& objects, const Rules& rules, View& view) {
+  if (stand.stand == Stand::Ended) {
+    JobGone gone{.id = id, .how = GoneHow::Completed, .exit_code = stand.exit_code};
+    gone.signal = stand.signal;
+    if (stand.exit_code != 0 || stand.signal != 0) gone.how = GoneHow::Failed;
+    if (stand.timed_out) gone.how = GoneHow::TimedOut;
+    if (stand.out_of_memory) gone.how = GoneHow::OutOfMemory;
+    if (gang.work != nullptr) gone.detail = gang.work->reason;
+    if (gang.work == nullptr && gang.over.front()->owner_kind == kJob) {
+      gone.how = GoneHow::Cancelled;
+      gone.detail = "its Job was deleted";
+    }
+    view.picture.ended[id] = std::move(gone);
+    return;
+  }
+  const Pod& pod = pod_of(gang);
+  JobSeen seen{.id = id, .managed = true};
+  const bool runs = stand.stand == Stand::Running;
+  seen.spec = spec_of(gang, pod, objects, rules);
+  seen.submit_ns = pod.meta.created_ns;
+  if (gang.work != nullptr) seen.submit_ns = gang.work->meta.created_ns;
+  if (gang.group != nullptr) seen.submit_ns = gang.group->meta.created_ns;
+  if (runs) {
+    seen.state = SeenState::Running;
+    seen.run = stand.run;
+    seen.start_ns = stand.start_ns;
+    seen.parts = stand.parts;
+  } else if (stand.stand == Stand::Held || (gang.is_foreign && !gang.is_marked)) {
+    seen.blocked = blocked_by(gang);
+  }
+  view.picture.jobs[id] = std::move(seen);
+}
+
+void add_other(const Pod& pod, const Holdings& holdings, View& view) {
+  Gang gang{.id = id_of(pod.meta), .pods = {&pod}, .bound = 1};
+  JobSeen seen{.id = gang.id, .state = SeenState::Running};
+  seen.spec.name = pod.meta.name;
+  seen.spec.owner = {.user = pod.meta.space, .realm = std::string(kRealm)};
+  seen.spec.partition = pod.meta.space;
+  seen.spec.num_gpus = pod.gpus;
+  seen.spec.priority = pod.priority;
+  seen.submit_ns = pod.meta.created_ns;
+  seen.start_ns = pod.start_ns;
+  seen.parts = parts_of(gang, holdings);
+  view.picture.jobs[gang.id] = std::move(seen);
+}
+
+/// What is left of a node's cores and memory by pods without GPUs, which are no jobs here.
+void add_nodes(const Objects& objects, const Rules& rules, View& view) {
+  constexpr int64_t kMemoryStep = int64_t{1} << 30;
+  std::map<std::string, std::pair<int64_t, int64_t>> others;
+  for (const auto& [key, pod] : objects.pods) {
+    const bool counts = !pod.node.empty() && !pod.is_over() && pod.gpus == 0;
+    if (!counts || is_ours(pod.meta, pod.scheduler, rules)) continue;
+    others[pod.node].first += pod.cpu_milli;
+    others[pod.node].second += pod.mem_bytes;
+  }
+  for (const auto& [key, node] : objects.nodes) {
+    if (!is_managed(node, rules)) continue;
+    SeenNode seen = node.seen;
+    const auto [cpu_milli, mem_bytes] = others[seen.name];
+    seen.cores = static_cast<int32_t>(
+        std::clamp<int64_t>((node.cpu_milli - cpu_milli) / kMilli, 1, INT32_MAX));
+    const int64_t steps = (mem_bytes + kMemoryStep - 1) / kMemoryStep;
+    seen.mem_bytes = std::max<int64_t>(node.mem_bytes - steps * kMemoryStep, 1);
+    view.picture.cluster.nodes.push_back(std::move(seen));
+  }
+  std::ranges::sort(view.picture.cluster.nodes, {}, &SeenNode::name);
+}
+
+}  // namespace
+
+std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules) {
+  std::map<std::string, Gang> gangs;
+  for (const auto& [key, work] : objects.works) {
+    if (!is_ours(work.meta, work.pod.scheduler, rules)) continue;
+    if (group_of(objects, work.meta, kJob) != nullptr) continue;  // a part of a larger gang
+    Gang& gang = gangs[id_of(work.meta)];
+    gang.work = &work;
+    gang.first_epoch = rules.first_epoch;
+  }
+  for (const auto& [key, pod] : objects.pods) {
+    if (!is_ours(pod.meta, pod.scheduler, rules)) continue;
+    std::string id = id_of(pod.meta);
+    const std::string label = pod.meta.label(kGangLabel);
+    const Group* group = group_of(objects, pod.meta, pod.owner_kind);
+    if (group != nullptr) {
+      id = id_of(group->meta);
+    } else if (pod.owner_kind == kJob ||
+               is_group_kind(
+                   pod.owner_kind)) {  // also if the Job is gone already, or not known yet
+      id = pod.meta.space + "/" + pod.owner_name + "/" + pod.owner_uid;
+    } else if (!label.empty()) {
+      id = pod.meta.space + "/" + label;
+      if (!pod.owner_uid.empty()) id += "/" + pod.owner_uid;
+    }
+    Gang& gang = gangs[id];
+    gang.first_epoch = rules.first_epoch;
+    gang.group = group;
+    put(gang, pod);
+  }
+  for (const auto* all :
+       {&objects.mpi_jobs, &objects.mpi2_jobs, &objects.pytorch_jobs, &objects.job_sets}) {
+    for (const auto& [key, group] : *all) {
+      if (group.meta.note(kSuspendedNote).empty()) continue;
+      Gang& gang = gangs[id_of(group.meta)];
+      gang.group = &group;
+      gang.first_epoch = rules.first_epoch;
+    }
+  }
+  for (auto& [id, gang] : gangs) {
+    gang.id = id;
+    gang.size = gang.work != nullptr ? size_of(*gang.work) : size_of(gang);
+    if (gang.group != nullptr) gang.size = size_of(*gang.group, gang);
+    gang.is_leaving =
+        gang.is_leaving || std::ranges::any_of(gang.over, [&](const Pod* pod) {
+          return gang.is_marked && was_refused(*pod) && is_of_run(*pod, gang, gang.mark.run);
+        });
+    std::ranges::sort(gang.pods, {}, [](const Pod* pod) {
+      return std::tuple(pod->gpus == 0, pod->index, pod->meta.name);
+    });
+  }
+  return gangs;
+}
+
+std::set<std::string> doubled(const std::map<std::string, Gang>& gangs, const Rules& rules) {
+  std::set<std::string> out;
+  if (rules.indices != Indices::Exact) return out;
+  std::vector<std::pair<const Pod*, const Gang*>> pods;
+  for (const auto& [id, gang] : gangs) {
+    for (const Pod* pod : gang.pods) {
+      if (!pod->node.empty()) pods.emplace_back(pod, &gang);
+    }
+  }
+  std::ranges::sort(pods, {}, [](const auto& each) { return age_of(each.first); });
+  std::map<std::pair<std::string, int32_t>, const Gang*> holders;
+  for (const auto& [pod, gang] : pods) {
+    for (const int32_t gpu :
+         parse_gpu_list(pod->meta.note(kGpusNote)).value_or(std::vector<int32_t>{})) {
+      const auto [holder, is_first] = holders.emplace(std::pair(pod->node, gpu), gang);
+      if (!is_first && !out.contains(holder->second->id)) out.insert(gang->id);
+    }
+  }
+  return out;
+}
+
+std::vector<const Pod*> left_on(const Objects& objects, const std::string& node,
+                                const Rules& rules) {
+  std::vector<const Pod*> out;
+  const auto found = objects.nodes.find("/" + node);
+  if (found != objects.nodes.end() && found->second.seen.state != SeenNodeState::Down) return out;
+  for (const auto& [key, pod] : objects.pods) {
+    if (pod.node == node && is_ours(pod.meta, pod.scheduler, rules)) out.push_back(&pod);
+  }
+  return out;
+}
+
+View view_of(const Objects& objects, const std::map<std::string, Gang>& gangs, const Rules& rules,
+             const cluster::Picture& told, const std::map<std::string, RunId>& started) {
+  View view;
+  add_nodes(objects, rules, view);
+  const Holdings holdings = holdings_of(objects, rules, told);
+  for (const auto& [id, gang] : gangs) {
+    const auto known = told.jobs.find(id);
+    const auto run = started.find(id);
+    JobStand stand = stand_of(gang, holdings, known == told.jobs.end() ? nullptr : &known->second,
+                              run == started.end() ? RunId{} : run->second);
+    add_gang(id, gang, stand, objects, rules, view);
+    view.stands[id] = std::move(stand);
+  }
+  for (const auto& [key, pod] : objects.pods) {
+    if (pod.node.empty() || pod.is_over() || pod.gpus == 0) continue;
+    if (!is_ours(pod.meta, pod.scheduler, rules)) add_other(pod, holdings, view);
+  }
+  // What was told and is nowhere any more was deleted.
+  for (const auto& [id, seen] : told.jobs) {
+    if (view.picture.jobs.contains(id) || view.picture.ended.contains(id)) continue;
+    JobGone gone{.id = id, .how = GoneHow::Cancelled, .detail = "deleted in Kubernetes"};
+    if (!seen.managed) gone = {.id = id, .how = GoneHow::Completed};
+    view.picture.ended[id] = std::move(gone);
+    if (const auto known = started.find(id); known != started.end()) {
+      view.stands[id] = {.stand = Stand::Ended,
+                         .run = known->second,
+                         .ran = true,
+                         .signal = SIGTERM,
+                         .cancelled = true};
+    }
+  }
+  return view;
+}
+
+}  // namespace goban::live::engine::kubernetes

@@ -1,0 +1,89 @@
+// Gangs: pods that start together or not at all. What the API server shows of them, as the jobs and
+// nodes that the core knows, and as the stands that answer orders. Pure.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "live/engine/cluster/ledger.hpp"
+#include "live/engine/cluster/mark.hpp"
+#include "live/engine/cluster/picture.hpp"
+#include "live/engine/kubernetes/groups.hpp"
+#include "live/engine/kubernetes/objects.hpp"
+
+namespace goban::live::engine::kubernetes {
+
+enum class Mode : uint8_t { Observe, Namespaces, All };
+
+/// What the GPU indices of pods mean.
+enum class Indices : uint8_t {
+  Counts,  ///< only their number: the node's device plug-in takes any of its free GPUs
+  Exact,   ///< pods get exactly these, by kGpusNote; nobody knows those of other pods
+};
+
+struct Rules {
+  Mode mode = Mode::Observe;
+  std::vector<std::string> namespaces{};  ///< the managed ones, with Mode::Namespaces
+  /// spec.schedulerName of pods that wait for us; with "-exact" they wait for nobody else.
+  std::string scheduler = "goban";
+  Indices indices = Indices::Counts;
+  uint64_t first_epoch = 0;  ///< marks of lower epochs are of a daemon with another state folder
+};
+
+/// All objects at one moment, by their keys (Meta::key).
+struct Objects {
+  std::map<std::string, Node> nodes{};
+  std::map<std::string, Pod> pods{};
+  std::map<std::string, Work> works{};
+  std::map<std::string, Group> mpi_jobs{};
+  std::map<std::string, Group> mpi2_jobs{};
+  std::map<std::string, Group> pytorch_jobs{};
+  std::map<std::string, Group> job_sets{};
+};
+
+struct Gang {
+  std::string id{};            ///< NAMESPACE/NAME, with /UID of its controller or pod if it has one
+  const Work* work = nullptr;  ///< its Job; null: plain pods, or of a group
+  const Group* group = nullptr;    ///< the object that made its pods or Jobs
+  std::vector<const Pod*> pods{};  ///< that have not ended, by index and name
+  std::vector<const Pod*> over{};
+  int32_t size = 1;      ///< pods that it needs now; -1: unknown
+  int32_t bound = 0;     ///< pods with a node
+  int32_t open = 0;      ///< pods without, that are not being deleted
+  cluster::Mark mark{};  ///< of the pods that have a node
+  bool is_marked = false;
+  bool is_foreign = false;   ///< a pod with a node was placed by a daemon with another state folder
+  uint64_t first_epoch = 0;  ///< Rules::first_epoch
+  bool is_leaving = false;   ///< a pod with a node is being deleted or was refused
+  [[nodiscard]] bool is_suspended() const {
+    return (work != nullptr && work->suspended) || (group != nullptr && group->suspended);
+  }
+  [[nodiscard]] bool whole() const { return bound == size && open == 0 && !is_leaving; }
+};
+
+/// The gangs of managed pods, by id. Pointers into `objects`.
+[[nodiscard]] std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules);
+
+/// Gangs that two daemons placed on one GPU, without the one that has been there for longest: these
+/// are taken back. Where only numbers of GPUs count, kubelets refuse what is too much.
+[[nodiscard]] std::set<std::string> doubled(const std::map<std::string, Gang>& gangs,
+                                            const Rules& rules);
+
+/// Pods of ours on a node that is down; none if it is not.
+[[nodiscard]] std::vector<const Pod*> left_on(const Objects& objects, const std::string& node,
+                                              const Rules& rules);
+
+struct View {
+  cluster::Picture picture{};
+  std::map<std::string, cluster::JobStand> stands{};
+};
+
+/// `told`: the last picture, so that pods of others keep the GPUs that were assumed for them.
+/// `started`: runs of which the start was seen.
+[[nodiscard]] View view_of(const Objects& objects, const std::map<std::string, Gang>& gangs,
+                           const Rules& rules, const cluster::Picture& told,
+                           const std::map<std::string, RunId>& started);
+
+}  // namespace goban::live::engine::kubernetes

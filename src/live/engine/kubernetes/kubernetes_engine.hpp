@@ -1,0 +1,154 @@
+// The engine that has Kubernetes run what Goban decides (docs/kubernetes.md). Watches keep a copy
+// of the cluster; the engine's thread compares it with the orders and carries them out over several
+// connections.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "live/engine/cluster/cluster_engine.hpp"
+#include "live/engine/kubernetes/bindings.hpp"
+#include "live/engine/kubernetes/lease_keeper.hpp"
+#include "live/engine/kubernetes/mirror.hpp"
+
+namespace goban::live::engine::kubernetes {
+
+/// Why gangs wait, by their ids; from the daemon's view of the engine to the engine.
+struct WaitReasons {
+  std::mutex mutex{};
+  std::map<std::string, std::string> texts{};
+};
+
+class KubernetesView final : public EngineView {
+ public:
+  /// Null: nothing is said to the cluster's users.
+  explicit KubernetesView(std::shared_ptr<WaitReasons> reasons) : reasons_(std::move(reasons)) {}
+  [[nodiscard]] bool wants_reasons() const override { return reasons_ != nullptr; }
+  void tell_reasons(std::map<std::string, std::string> reasons) override {
+    if (reasons_ == nullptr) return;
+    const std::scoped_lock lock(reasons_->mutex);
+    reasons_->texts = std::move(reasons);
+  }
+
+ private:
+  std::shared_ptr<WaitReasons> reasons_;
+};
+
+struct KubernetesOptions {
+  Access access{};
+  Rules rules{};
+  uint64_t epoch = 0;     ///< of the daemon; orders of a lower one are not carried out
+  double timeout_s = 10;  ///< of a write
+  uint32_t connections = 8;
+  double settle_s = 0.02;  ///< after a change, before it is looked at
+  double look_s = 1;       ///< between two looks without a change
+  MirrorTimes mirror{};
+  double requests_s = 200;                 ///< at most, of all connections
+  std::shared_ptr<WaitReasons> reasons{};  ///< null: pods are not told why they wait
+  std::string lease{};                     ///< NAMESPACE/NAME; empty: this daemon is the only one
+  LeaseTerms terms{};                      ///< of the Lease
+  /// A gang whose containers do not start, as an image is missing, is taken back.
+  cluster::Patience patience{.start_ns = 600 * base::kSecond,
+                             .hopeless_ns = base::kSecond / 2,
+                             .repeat_ns = 10 * base::kSecond};
+};
+
+class KubernetesEngine final : public cluster::ClusterEngine {
+ public:
+  /// Asks nothing before recall() or another call.
+  explicit KubernetesEngine(KubernetesOptions options);
+  ~KubernetesEngine() override;
+  KubernetesEngine(const KubernetesEngine&) = delete;
+  KubernetesEngine& operator=(const KubernetesEngine&) = delete;
+
+  void recall(const std::vector<KnownJob>& known) override;
+  void fence(const std::string& node) override;
+  void beat() override;
+  [[nodiscard]] bool is_shut_out() const override;
+
+  /// Why the API server could not be asked last; empty: it answers.
+  [[nodiscard]] std::string problem() const;
+
+ private:
+  using Gangs = std::map<std::string, Gang>;
+
+  /// What was bound, until the watch shows it.
+  struct Assumed {
+    std::string node{};
+    std::string gpus{};
+    std::string mark{};
+    bool seen_by(const Pod& pod) const { return !pod.node.empty(); }
+  };
+  /// A request to the API server and what came of it.
+  struct Write {
+    std::string method{};
+    std::string path{};
+    std::string body{};
+    ApiAnswer answer{};
+  };
+  struct Outcome {
+    std::string problem{};
+    bool unsure = false;
+  };
+
+  /// A gang while its pods are bound.
+  struct Start {
+    size_t task = 0;  ///< its place among the tasks
+    cluster::Mark mark{};
+    std::vector<Binding> bindings{};
+    std::vector<ApiAnswer> answers{};
+  };
+
+  void run() override;
+  void step();
+  /// Nobody else writes to the cluster now.
+  [[nodiscard]] bool may_write() const { return lease_ == nullptr || lease_->may_write(); }
+  /// True: we may write, and see what was written before.
+  [[nodiscard]] bool leads();
+  /// A copy of all objects, with what was bound since.
+  [[nodiscard]] Objects objects_now();
+  void carry_out(const Gangs& gangs, const Objects& objects);
+  [[nodiscard]] base::Result<std::vector<Binding>> plan(const cluster::Task& task, const Gang& gang,
+                                                        const Objects& objects) const;
+  void bind_all(std::vector<Start>& starts);
+  [[nodiscard]] Outcome outcome_of(const Start& start);
+  [[nodiscard]] ApiAnswer bind(Api& api, const Binding& binding, const cluster::Mark& mark);
+  [[nodiscard]] Outcome take_back(const Gang& gang);
+  [[nodiscard]] Outcome cancel(const Gang& gang);
+  [[nodiscard]] Outcome mark(const Gang& gang, RunId run);
+  [[nodiscard]] Outcome carry_out(const cluster::Task& task, const Gang& gang);
+  [[nodiscard]] Outcome send(std::vector<Write> writes);
+  /// Gangs that lost pods, and Jobs that are to go on.
+  void mend(const Gangs& gangs);
+  /// Removes pods of nodes that were fenced and have not come back.
+  void remove_fenced(const Objects& objects);
+  /// Writes to pods that wait why they do, some at a time.
+  void say_reasons(const Gangs& gangs);
+  /// Something has changed; by any thread.
+  void look_again();
+  /// Calls `each` for 0 to count - 1 over the connections.
+  void spread(size_t count, const std::function<void(Api&, size_t)>& each);
+
+  KubernetesOptions options_;
+  std::shared_ptr<Credentials> credentials_;
+  bool changed_ = false;  ///< guarded by mutex_
+  // Written under mutex_, by the thread.
+  std::unique_ptr<LeaseKeeper> lease_;
+  std::unique_ptr<Mirror> mirror_;
+
+  // Used by the thread alone.
+  std::vector<std::unique_ptr<Api>> connections_;
+  std::map<std::string, RunId> started_;
+  std::map<std::string, Assumed> assumed_;                          ///< by the pod's uid
+  std::map<std::string, std::pair<bool, base::TimeNs>> mended_ns_;  ///< id: goes on, when
+  std::map<std::string, base::TimeNs> said_ns_;        ///< pod's uid: not told anew before
+  std::map<std::string, base::TimeNs> fenced_ns_;      ///< node: removed last
+  std::map<std::string, base::TimeNs> taken_back_ns_;  ///< by mend(): id, when
+};
+
+}  // namespace goban::live::engine::kubernetes

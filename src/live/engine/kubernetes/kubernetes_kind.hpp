@@ -1,0 +1,47 @@
+// The row of the Kubernetes engine in the table of engines.
+#pragma once
+
+#include "live/engine/kubernetes/kubernetes_engine.hpp"
+#include "live/engine_kind.hpp"
+
+namespace goban::live::engine::kubernetes {
+
+struct KubernetesChoice {
+  KubernetesOptions options{};  ///< without access
+  std::string kubeconfig{};     ///< path; empty: as a pod of the cluster
+  std::string context{};
+  bool any_version = false;  ///< also one that was not tried
+};
+
+/// Reads all keys of the table [kubernetes] and refuses wrong values:
+///   mode        observe (no pod is ours, nothing is written), namespaces, all; must be given
+///   namespaces  the managed ones, with mode = "namespaces"
+///   kubeconfig  path; if absent, the service account of this pod
+///   context     of the kubeconfig; if absent, its current one
+///   scheduler   schedulerName of managed pods (goban)
+///   indices     counts (if absent), exact
+///   requests    to the API server, a second at most (200)
+///   start       how long the containers of a gang may take to start (10 min)
+///   lease       NAMESPACE/NAME of the Lease that the daemon that decides holds (goban/goban)
+///   takeover    without a sign of life for so long a stand-by takes over (15 s)
+///   version     any: also a version of Kubernetes that was not tried
+[[nodiscard]] KubernetesChoice read_kubernetes(base::TableReader& table);
+
+/// How to reach the cluster. Errors: those of access.hpp.
+[[nodiscard]] base::Result<Access> access_of(const KubernetesChoice& choice);
+
+/// `said`: the body of GET /version. Errors: Failed if this version was not tried.
+[[nodiscard]] base::Status check_version(std::string_view said, bool any);
+
+/// Errors: those above. An API server that does not answer yet, or not to us, is a note.
+[[nodiscard]] base::Result<EngineParts> make_kubernetes(const EngineSetup& setup);
+
+inline constexpr EngineKind kKubernetesKind{
+    .name = "kubernetes",
+    .submit_with = "kubectl",
+    .parts_share_nodes = true,
+    .fences_nodes = true,
+    .check = [](base::TableReader& table) { (void)read_kubernetes(table); },
+    .make = make_kubernetes};
+
+}  // namespace goban::live::engine::kubernetes

@@ -1,0 +1,27 @@
+// The nodes of the cluster, as `scontrol -o show node` prints them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "live/engine.hpp"
+
+namespace goban::live::engine::slurm {
+
+struct NodeRow {
+  SeenNode node{};
+  std::vector<std::string> partitions{};
+  /// One type per GPU index ("g0", "g1", ...): jobs can be given GPUs by their index.
+  std::vector<std::string> index_types{};
+  int32_t shards = 0;
+};
+
+/// Nodes of state FUTURE do not exist yet and are left out. Errors: BadData with line and field.
+[[nodiscard]] base::Result<std::vector<NodeRow>> parse_node_list(std::string_view text);
+
+/// Up, Drained or Down, from "MIXED+DRAIN", "DOWN*", "IDLE+POWERED_DOWN".
+[[nodiscard]] SeenNodeState node_state(std::string_view state);
+
+}  // namespace goban::live::engine::slurm

@@ -1,0 +1,306 @@
+#include "live/engine/slurm/queue_view.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <set>
+#include <sys/wait.h>
+#include <tuple>
+
+#include "base/number.hpp"
+#include "core/model/import/host_list.hpp"
+
+namespace goban::live::engine::slurm {
+
+namespace {
+
+using cluster::JobStand;
+using cluster::Stand;
+
+bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+/// Slurm tries such jobs again and again; nothing of it depends on time alone.
+bool is_hopeless(std::string_view reason) {
+  constexpr std::array<std::string_view, 5> kBegins = {"Assoc", "QOS", "Bad", "ReqNode",
+                                                       "Partition"};
+  constexpr std::array<std::string_view, 7> kWhole = {"Dependency",  "DependencyNeverSatisfied",
+                                                      "Reservation", "InvalidAccount",
+                                                      "InvalidQOS",  "JobHeldAdmin",
+                                                      "Licenses"};
+  return is_one_of(reason, kWhole) ||
+         std::ranges::any_of(kBegins, [&](auto begin) { return reason.starts_with(begin); });
+}
+
+GoneHow how_it_ended(const JobRow& row) {
+  const std::string_view state = row.state;
+  if (state == "COMPLETED") return GoneHow::Completed;
+  if (state == "CANCELLED" || state == "PREEMPTED") return GoneHow::Cancelled;
+  if (state == "TIMEOUT" || state == "DEADLINE") return GoneHow::TimedOut;
+  if (state == "OUT_OF_MEMORY") return GoneHow::OutOfMemory;
+  if (state == "NODE_FAIL" || state == "BOOT_FAIL") return GoneHow::NodeFailed;
+  return GoneHow::Failed;
+}
+
+std::vector<NodePart> shares_of_cores(std::vector<NodePart> parts, int32_t cpus) {
+  for (NodePart& part : parts) part.cores = cpus / static_cast<int32_t>(parts.size());
+  return parts;
+}
+
+JobStand job_stand(const JobRow& row, const std::vector<NodePart>& parts) {
+  JobStand out{.stand = stand_of(row)};
+  Mark mark;
+  if (parse_mark(row.mark, mark)) out.run = mark.run;
+  out.start_ns = row.start_ns;
+  out.end_ns = row.end_ns;
+  out.parts = parts;
+  out.reason = row.reason;
+  out.hopeless = is_hopeless(row.reason);
+  out.nodes_closed = row.reason.starts_with("ReqNode");
+  constexpr std::string_view kWhich = "UnavailableNodes:";
+  if (const size_t at = row.reason.find(kWhich); out.nodes_closed && at != row.reason.npos) {
+    out.closed_nodes = core::model::expand_host_list(row.reason.substr(at + kWhich.size()))
+                           .value_or(std::vector<std::string>{});
+  }
+  if (out.stand == Stand::Ended) {
+    out.ran = !row.nodes.empty();
+    if (WIFEXITED(row.exit_status)) out.exit_code = WEXITSTATUS(row.exit_status);
+    if (WIFSIGNALED(row.exit_status)) out.signal = WTERMSIG(row.exit_status);
+    const GoneHow how = how_it_ended(row);
+    out.out_of_memory = how == GoneHow::OutOfMemory;
+    out.timed_out = how == GoneHow::TimedOut;
+    out.cancelled = how == GoneHow::Cancelled;
+    out.node_failed = how == GoneHow::NodeFailed;
+  }
+  return out;
+}
+
+bool names_index(std::string_view gres, std::span<const std::string> index_types) {
+  return std::ranges::any_of(index_types, [&](const std::string& type) {
+    return gres.find("gpu:" + type + ":") != gres.npos || gres.ends_with("gpu:" + type);
+  });
+}
+
+job::JobSpec spec_of(const JobRow& row, const JobWords& words, const QueueRules& rules,
+                     std::span<const std::string> index_types) {
+  job::JobSpec spec;
+  spec.name = words.name;
+  spec.owner = {.uid = row.uid, .gid = row.gid, .user = words.user};
+  spec.account = row.account;
+  spec.partition = row.partition;
+  spec.qos = row.qos;
+  const int32_t nodes = std::max(row.num_nodes, 1);
+  spec.instances = nodes;
+  const auto gpus = requested_gpus(words, row);
+  spec.num_gpus = gpus ? static_cast<int32_t>(std::min<int64_t>(gpus->count, 1'000'000)) : 0;
+  if (gpus && !names_index(words.tres_per_node, index_types)) spec.gpu_model = gpus->type;
+  spec.cores = row.cpus / nodes;
+  spec.mem_bytes = row.mem_bytes;
+  spec.walltime_limit_ns = row.limit_ns;
+  spec.array_task = row.array_task;
+  spec.requeue = row.requeue;
+  spec.preemptible = false;
+  spec.equal_indices = rules.indices == Indices::Types && nodes > 1;
+  spec.held =
+      row.comment == kHeldMark || (row.mark == kHeldMark && row.comment != "goban:released");
+  return spec;
+}
+
+/// One condition, "afterok:12(unfulfilled)" or "singleton"; empty: it is met.
+std::string condition(std::string_view text, const JobRow& job, std::span<const JobRow> rows,
+                      const Outcomes& outcomes) {
+  const std::string_view whole = text.substr(0, text.find('('));
+  const std::string_view kind = whole.substr(0, whole.find(':'));
+  if (kind == "singleton") return "";  // Slurm's own scheduler checks it
+  std::string_view ids = kind.size() < whole.size() ? whole.substr(kind.size() + 1) : "";
+  while (!ids.empty()) {
+    const std::string_view id = ids.substr(0, ids.find(':'));
+    ids.remove_prefix(std::min(id.size() + 1, ids.size()));
+    const auto number = base::parse_int(id.substr(0, id.find_first_of("_+")));
+    if (!number) return fmt::format("dependency {} is not understood", whole);
+    const size_t under = id.find('_');
+    const auto task = under == id.npos ? std::nullopt : base::parse_int(id.substr(under + 1));
+    bool listed = false, all_started = true, all_ended = true, all_well = true;
+    for (const JobRow& row : rows) {
+      if (row.job != *number && row.array_job != *number) continue;
+      if (task && row.array_task != *task) continue;
+      if (row.id() == job.id()) continue;
+      listed = true;
+      const Stand stand = stand_of(row);
+      all_ended = all_ended && stand == Stand::Ended;
+      all_started = all_started && (stand == Stand::Ended || stand == Stand::Running);
+      all_well = all_well && row.state == "COMPLETED" && row.exit_status == 0;
+    }
+    if (!listed) {
+      const auto known = outcomes.ended.find(*number);
+      all_well = known != outcomes.ended.end() && known->second;
+    }
+    const bool ok = kind == "afterok" || kind == "aftercorr";
+    if (kind == "after" && all_started) continue;
+    if (!all_ended) return fmt::format("waits for job {} ({})", id, kind);
+    if ((ok && !all_well) || (kind == "afternotok" && all_well)) {
+      return fmt::format("never starts: job {} ended otherwise ({})", id, kind);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+Stand stand_of(const JobRow& row) {
+  constexpr std::array<std::string_view, 9> kRuns = {
+      "RUNNING",   "COMPLETING", "SUSPENDED", "CONFIGURING",       "STOPPED",
+      "SIGNALING", "STAGE_OUT",  "RESIZING",  "REQUEUE_COMPLETING"};
+  constexpr std::array<std::string_view, 6> kWaits = {
+      "PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"};
+  if (is_one_of(row.state, kRuns)) return Stand::Running;
+  if (is_one_of(row.state, kWaits)) return row.priority == 0 ? Stand::Held : Stand::Released;
+  return Stand::Ended;
+}
+
+bool takes_types(const JobWords& words) {
+  return words.tres_per_job.empty() && words.tres_per_socket.empty() && words.tres_per_task.empty();
+}
+
+bool is_managed(const JobRow& row, const JobWords& words, const QueueRules& rules,
+                std::span<const std::string> index_types) {
+  if (rules.observe || !row.batch || row.het_job != 0) return false;
+  if (!rules.partitions.empty() &&
+      std::ranges::find(rules.partitions, row.partition) == rules.partitions.end()) {
+    return false;
+  }
+  const auto gpus = requested_gpus(words, row);
+  if (row.mark == kSlurmMark || (gpus && gpus->count == 0)) return false;
+  // The types that we write into a request are not its user's.
+  Mark mark;
+  return parse_mark(row.mark, mark) || !names_index(words.tres_per_node, index_types);
+}
+
+bool is_managed_node(const NodeRow& node, const QueueRules& rules) {
+  return rules.partitions.empty() ||
+         std::ranges::any_of(node.partitions, [&](const std::string& partition) {
+           return std::ranges::find(rules.partitions, partition) != rules.partitions.end();
+         });
+}
+
+bool is_for_slurm(const JobRow& row, const JobWords& words, std::span<const NodeRow> nodes,
+                  const QueueRules& rules) {
+  int32_t most = 0;
+  std::set<std::string> models;
+  for (const NodeRow& node : nodes) {
+    if (node.node.num_gpus == 0 || !is_managed_node(node, rules)) continue;
+    most = std::max(most, node.node.num_gpus);
+    models.insert(node.node.gpu_model);
+  }
+  const auto gpus = requested_gpus(words, row);
+  if (!gpus || most == 0) return false;
+  if (models.size() > 1 && !gpus->type.empty()) return true;
+  const int64_t parts = std::max(row.num_nodes, 1);
+  return parts > 1 && (gpus->count % parts != 0 || 2 * (gpus->count / parts) <= most);
+}
+
+std::string blocked_by(std::string_view text, const JobRow& job, std::span<const JobRow> rows,
+                       const Outcomes& outcomes) {
+  const bool any = text.find('?') != text.npos;
+  std::string first;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find_first_of(",?"), text.size());
+    std::string why = condition(text.substr(0, end), job, rows, outcomes);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (why.empty() && any) return "";
+    if (first.empty()) first = std::move(why);
+  }
+  return first;
+}
+
+QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
+                  const std::map<std::string, JobFacts>& facts, const QueueRules& rules,
+                  const Outcomes& outcomes, const cluster::Picture& told) {
+  QueueView view;
+  std::span<const std::string> index_types;
+  for (const NodeRow& node : nodes) {
+    if (is_managed_node(node, rules)) view.picture.cluster.nodes.push_back(node.node);
+    if (node.index_types.size() > index_types.size()) index_types = node.index_types;
+  }
+  for (const JobRow& row : rows) {
+    const std::string id = row.id();
+    const auto fact = facts.find(id);
+    const bool has_parts = fact != facts.end() && fact->second.parts_of_ns == row.start_ns;
+    const std::vector<NodePart> parts =
+        has_parts ? shares_of_cores(fact->second.parts, row.cpus) : std::vector<NodePart>{};
+    JobStand stand = job_stand(row, parts);
+    if (stand.stand == Stand::Ended) {
+      JobGone gone{.id = id, .how = how_it_ended(row), .exit_code = stand.exit_code};
+      gone.signal = stand.signal;
+      if (row.reason != "None") gone.detail = row.reason;
+      view.picture.ended[id] = std::move(gone);
+      view.stands[id] = std::move(stand);
+      continue;
+    }
+    if (fact == facts.end() || !fact->second.has_words) continue;
+    const bool runs = stand.stand == Stand::Running;
+    const JobWords& words = fact->second.words;
+    JobSeen seen{.id = id, .managed = is_managed(row, words, rules, index_types)};
+    view.stands[id] = stand;
+    if (!runs && !seen.managed && !told.jobs.contains(id)) continue;
+    seen.state = runs ? SeenState::Running : SeenState::Waiting;
+    if (runs) seen.run = stand.run;
+    seen.spec = spec_of(row, words, rules, index_types);
+    if (row.array_task >= 0) seen.array = std::to_string(row.array_job);
+    if (!runs && !row.dependency.empty()) {
+      seen.blocked = blocked_by(row.dependency, row, rows, outcomes);
+    }
+    // A held job shows no begin time but the one that it asked for; a requeued one, which began
+    // already, one that Slurm made up.
+    if (!runs && row.restarts == 0 && row.eligible_ns > row.submit_ns) {
+      seen.spec.begin_ns = row.eligible_ns;
+    }
+    seen.submit_ns = std::max<base::TimeNs>(row.submit_ns, 0);
+    if (runs) seen.start_ns = row.start_ns;
+    if (runs) seen.parts = parts;
+    view.picture.jobs[id] = std::move(seen);
+  }
+  return view;
+}
+
+void block_by_limits(QueueView& view, std::span<const JobRow> rows,
+                     const std::map<std::string, JobFacts>& facts, const Limits& limits) {
+  if (limits.associations.empty() && limits.qos.empty()) return;
+  std::vector<LimitedJob> jobs;
+  for (const JobRow& row : rows) {
+    const auto fact = facts.find(row.id());
+    if (fact == facts.end() || !fact->second.has_words) continue;
+    const auto seen = view.picture.jobs.find(row.id());
+    const bool managed = seen != view.picture.jobs.end() && seen->second.managed;
+    const Stand stand = stand_of(row);
+    // What we released is as good as started.
+    const bool holds = stand == Stand::Running || (stand == Stand::Released && managed);
+    const bool waits =
+        managed && stand == Stand::Held && seen->second.blocked.empty() && !seen->second.spec.held;
+    if (!holds && !waits) continue;
+    const auto gpus = requested_gpus(fact->second.words, row);
+    jobs.push_back({.row = &row, .gpus = gpus ? gpus->count : 0, .holds = holds});
+  }
+  std::ranges::stable_sort(jobs, {}, [](const LimitedJob& job) {
+    return std::tuple(job.row->submit_ns,
+                      job.row->array_job != 0 ? job.row->array_job : job.row->job,
+                      job.row->array_task);
+  });
+  for (auto& [id, why] : limits_reached(limits, jobs)) {
+    view.picture.jobs.at(id).blocked = std::move(why);
+  }
+}
+
+void limit_arrays(QueueView& view, std::span<const JobRow> rows,
+                  const std::map<int64_t, int32_t>& limits) {
+  if (limits.empty()) return;
+  for (const JobRow& row : rows) {
+    const auto limit = limits.find(row.array_job);
+    if (limit == limits.end()) continue;
+    const auto seen = view.picture.jobs.find(row.id());
+    if (seen != view.picture.jobs.end()) seen->second.spec.array_limit = limit->second;
+  }
+}
+
+}  // namespace goban::live::engine::slurm

@@ -1,0 +1,84 @@
+// What Slurm's answers mean for the core: its jobs and nodes as a picture, and where the jobs stand
+// whose orders are open. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "live/engine/cluster/ledger.hpp"
+#include "live/engine/cluster/picture.hpp"
+#include "live/engine/slurm/job_list.hpp"
+#include "live/engine/slurm/limits.hpp"
+#include "live/engine/slurm/node_list.hpp"
+#include "live/engine/slurm/orders.hpp"
+
+namespace goban::live::engine::slurm {
+
+struct QueueRules {
+  bool observe = false;                   ///< no job is ours
+  std::vector<std::string> partitions{};  ///< managed ones; empty = all
+  Indices indices = Indices::Nodes;
+};
+
+/// What is asked once a job, and what it holds, once a start.
+struct JobFacts {
+  JobWords words{};
+  bool has_words = false;
+  base::TimeNs parts_of_ns = -1;  ///< start to which `parts` belongs; -1 = none
+  std::vector<NodePart> parts{};
+  int doubts = 0;  ///< times that its record could not be read: `parts` are its nodes alone
+};
+
+/// Where a job stands by its state, PENDING with priority 0 being held.
+[[nodiscard]] cluster::Stand stand_of(const JobRow& row);
+
+/// True for batch jobs of managed partitions, except parts of heterogeneous jobs, jobs without GPUs
+/// and jobs that name a GPU by its index.
+[[nodiscard]] bool is_managed(const JobRow& row, const JobWords& words, const QueueRules& rules,
+                              std::span<const std::string> index_types);
+
+/// The node is in a managed partition: of the nodes only these are told.
+[[nodiscard]] bool is_managed_node(const NodeRow& node, const QueueRules& rules);
+
+/// A managed job that the core cannot place, and Slurm can: on several nodes with less than half of
+/// their GPUs, or of one GPU model of several.
+[[nodiscard]] bool is_for_slurm(const JobRow& row, const JobWords& words,
+                                std::span<const NodeRow> nodes, const QueueRules& rules);
+
+/// The GPUs of a job can be chosen by their types: it requests them per node, and nothing else.
+[[nodiscard]] bool takes_types(const JobWords& words);
+
+/// How jobs ended that Slurm no longer lists.
+struct Outcomes {
+  std::map<int64_t, bool> ended{};  ///< job or array -> all of it completed with exit code 0
+};
+
+/// Why a job's dependencies do not let it start, as Slurm says nothing while it is held; empty:
+/// they do. `text`: "afterok:12(unfulfilled),afterany:13_*(unfulfilled)?after:14". What is no
+/// longer listed counts as ended, and as completed only if `outcomes` says so.
+[[nodiscard]] std::string blocked_by(std::string_view text, const JobRow& job,
+                                     std::span<const JobRow> rows, const Outcomes& outcomes);
+
+struct QueueView {
+  cluster::Picture picture{};
+  std::map<std::string, cluster::JobStand> stands{};
+};
+
+/// Jobs without words are left out: they appeared a moment ago. Jobs of others that wait are left
+/// out unless they are in `told`, what the core was told last.
+[[nodiscard]] QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
+                                const std::map<std::string, JobFacts>& facts,
+                                const QueueRules& rules, const Outcomes& outcomes,
+                                const cluster::Picture& told);
+
+/// Says of waiting jobs which limit of Slurm's accounting they would meet. Within a limit, jobs are
+/// eligible in the order of their submission; those that we ordered to start go first.
+void block_by_limits(QueueView& view, std::span<const JobRow> rows,
+                     const std::map<std::string, JobFacts>& facts, const Limits& limits);
+
+/// Sets how many tasks of an array run at once (sbatch --array=0-9%2), by the array's job.
+void limit_arrays(QueueView& view, std::span<const JobRow> rows,
+                  const std::map<int64_t, int32_t>& limits);
+
+}  // namespace goban::live::engine::slurm

@@ -1,0 +1,83 @@
+// The engine that has Slurm run what Goban decides (docs/slurm.md). Its thread asks Slurm and
+// carries out orders by Slurm's commands.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "live/engine/cluster/cluster_engine.hpp"
+#include "live/engine/slurm/client.hpp"
+#include "live/engine/slurm/queue_view.hpp"
+
+namespace goban::live::engine::slurm {
+
+struct SlurmOptions {
+  std::string conf{};  ///< path of slurm.conf; empty: Slurm's default
+  QueueRules rules{};
+  uint64_t epoch = 0;  ///< of the daemon; orders of a lower one are not carried out
+  double poll_s = 1;
+  double nodes_s = 5;     ///< between two lists of nodes
+  double timeout_s = 10;  ///< of each command of Slurm
+  cluster::Patience patience{};
+};
+
+class SlurmEngine final : public cluster::ClusterEngine {
+ public:
+  /// Starts nothing before recall() or another call. Ignores SIGPIPE in this process.
+  explicit SlurmEngine(SlurmOptions options);
+  /// Ends the thread, and a command of Slurm that it waits for.
+  ~SlurmEngine() override;
+  SlurmEngine(const SlurmEngine&) = delete;
+  SlurmEngine& operator=(const SlurmEngine&) = delete;
+
+  void recall(const std::vector<KnownJob>& known) override;
+  /// Ends the time after a job's signal; with Kill, kills its processes.
+  void hurry(RunId run, StopUrgency urgency) override;
+  /// By scontrol suspend, which needs the rights of an operator of Slurm.
+  void suspend(RunId run, bool suspended) override;
+
+  /// Why Slurm could not be asked last; empty: it answers.
+  [[nodiscard]] std::string problem() const;
+
+ private:
+  void run() override;
+  /// Orders, then one question to Slurm and what follows from it.
+  void step();
+  [[nodiscard]] base::Status ask();
+  [[nodiscard]] base::Status ask_words();
+  /// Limits of accounting and arrays. What cannot be asked keeps its last answer.
+  void ask_limits(bool anew);
+  void ask_array_limits(bool anew);
+  void ask_parts();
+  void carry_out();
+  /// Replies to scripts, one each; `unsure`: scontrol did not finish.
+  [[nodiscard]] std::vector<std::string> order(const std::vector<std::string>& scripts,
+                                               bool& unsure);
+  [[nodiscard]] base::Result<std::string> lines_of(const cluster::Task& task) const;
+  void let_go_of_others();
+  /// A job that asks for a signal before its stop gets it; true: the stop is put off.
+  [[nodiscard]] bool signals_first(const cluster::Task& task);
+  void remember_outcomes();
+
+  SlurmOptions options_;
+  Client client_;
+  std::string problem_;  ///< guarded by mutex_
+
+  // Used by the thread alone.
+  std::vector<JobRow> rows_;
+  std::vector<NodeRow> nodes_;
+  base::TimeNs nodes_at_ns_ = -1;
+  Limits limits_;
+  std::map<int64_t, int32_t> array_limits_;
+  std::map<std::string, JobFacts> facts_;
+  Outcomes outcomes_;
+  struct Signalled {
+    RunId run{};
+    base::TimeNs until_ns = 0;  ///< then it is stopped
+  };
+  std::map<std::string, Signalled> signalled_;
+  base::TimeNs asked_ns_ = -1;
+};
+
+}  // namespace goban::live::engine::slurm

@@ -1,0 +1,35 @@
+// The row of the Slurm engine in the table of engines.
+#pragma once
+
+#include "live/engine/slurm/slurm_engine.hpp"
+#include "live/engine_kind.hpp"
+
+namespace goban::live::engine::slurm {
+
+struct SlurmChoice {
+  SlurmOptions options{};
+  bool any_version = false;  ///< also one that was not tried
+};
+
+/// Reads all keys of the table [slurm] and refuses wrong values:
+///   mode        observe (no job is ours, nothing is written), partitions, all; must be given
+///   partitions  the managed ones, with mode = "partitions"
+///   conf        path of slurm.conf
+///   indices     nodes (if absent), types
+///   poll        time between two looks, at most a minute
+///   version     any: also a version of Slurm that was not tried
+[[nodiscard]] SlurmChoice read_slurm(base::TableReader& table);
+
+/// `said`: what `scontrol --version` printed. Errors: Failed if this version was not tried.
+[[nodiscard]] base::Status check_version(std::string_view said, bool any);
+
+/// Errors: those above; Failed if the client commands are absent or of a version not tried.
+[[nodiscard]] base::Result<EngineParts> make_slurm(const EngineSetup& setup);
+
+inline constexpr EngineKind kSlurmKind{
+    .name = "slurm",
+    .submit_with = "sbatch",
+    .check = [](base::TableReader& table) { (void)read_slurm(table); },
+    .make = make_slurm};
+
+}  // namespace goban::live::engine::slurm

@@ -1,0 +1,60 @@
+#include "live/engine/slurm/slurm_kind.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace goban::live::engine::slurm {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+/// What [slurm] with these lines says, and the first problem.
+std::pair<SlurmChoice, std::string> read(const std::string& lines) {
+  const auto document = base::parse_config(lines, "goban.toml").value();
+  base::ConfigProblems problems("goban.toml");
+  base::TableReader table(document, "slurm", problems);
+  SlurmChoice choice = read_slurm(table);
+  table.finish();
+  const base::Status status = problems.status();
+  return {choice, status ? "" : status.error().text()};
+}
+
+TEST(SlurmKind, Options) {
+  const auto [all, no_problem] = read("mode = 'all'\nindices = 'types'\npoll = '2.5s'\n");
+  ASSERT_EQ(no_problem, "");
+  EXPECT_TRUE(all.options.rules.partitions.empty());
+  EXPECT_EQ(all.options.rules.indices, Indices::Types);
+  EXPECT_EQ(all.options.poll_s, 2.5);
+  EXPECT_FALSE(all.any_version);
+  const auto [some, none] = read("mode = 'partitions'\npartitions = ['gpu', 'a100']\n");
+  EXPECT_EQ(none, "");
+  EXPECT_THAT(some.options.rules.partitions, ElementsAre("gpu", "a100"));
+  EXPECT_FALSE(some.options.rules.observe);
+  EXPECT_EQ(some.options.poll_s, 1);
+  EXPECT_TRUE(read("mode = 'observe'\nversion = 'any'\n").first.options.rules.observe);
+  EXPECT_TRUE(read("mode = 'observe'\nversion = 'any'\n").first.any_version);
+}
+
+TEST(SlurmKind, RefusesWhatItDoesNotKnow) {
+  const auto error = [](const std::string& lines) { return read(lines).second; };
+  EXPECT_THAT(error(""), HasSubstr("mode"));
+  EXPECT_THAT(error("mode = 'some'"), HasSubstr("goban.toml:1:8: slurm.mode"));
+  EXPECT_THAT(error("mode = 'partitions'"), HasSubstr("slurm.partitions"));
+  EXPECT_THAT(error("mode = 'all'\npartitions = 'gpu'"), HasSubstr("slurm.partitions"));
+  EXPECT_THAT(error("mode = 'all'\npoll = 0"), HasSubstr("slurm.poll"));
+  EXPECT_THAT(error("mode = 'all'\npoll = '2m'"), HasSubstr("slurm.poll"));
+  EXPECT_THAT(error("mode = 'all'\nindices = 'x'"), HasSubstr("slurm.indices"));
+  EXPECT_THAT(error("mode = 'all'\nversion = '24'"), HasSubstr("slurm.version"));
+  EXPECT_THAT(error("mode = 'all'\nshell = 'sh'"), HasSubstr("shell"));
+}
+
+TEST(SlurmKind, OnlyVersionsThatWereTried) {
+  EXPECT_TRUE(check_version("slurm-wlm 22.05.8\n", false));
+  EXPECT_THAT(check_version("slurm 24.11.5\n", false).error().text(),
+              HasSubstr("Slurm 24.11.5 was not tried"));
+  EXPECT_FALSE(check_version("slurm 22.5.1", false));
+  EXPECT_TRUE(check_version("slurm 24.11.5", true));
+}
+
+}  // namespace
+}  // namespace goban::live::engine::slurm

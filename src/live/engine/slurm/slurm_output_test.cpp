@@ -1,0 +1,185 @@
+// Output of Slurm 22.05.8, recorded from the fixture (tests/slurm/slurm_site.py): held, running,
+// ended, requeued jobs, an array, a heterogeneous job, and jobs whose users wrote what Slurm
+// prints.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+
+#include "base/text_file.hpp"
+#include "live/engine/slurm/job_list.hpp"
+#include "live/engine/slurm/job_parts.hpp"
+#include "live/engine/slurm/node_list.hpp"
+#include "live/engine/slurm/orders.hpp"
+
+namespace goban::live::engine::slurm {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string recorded(const std::string& name) {
+  return base::read_text_file(GOBAN_SOURCE_DIR "/tests/corpus/slurm_output/" + name).value();
+}
+
+std::map<std::string, JobRow> rows() {
+  std::map<std::string, JobRow> out;
+  const auto list = parse_job_list(recorded("job_list.txt"), "~0f3a");
+  EXPECT_TRUE(list) << list.error().text();
+  for (const JobRow& row : *list) out[row.id()] = row;
+  return out;
+}
+
+TEST(SlurmOutput, JobList) {
+  const auto jobs = rows();
+  EXPECT_EQ(jobs.size(), 24U);  // 24 lines, each job once
+  const JobRow& one = jobs.at("1");
+  EXPECT_EQ(one.state, "RUNNING");
+  EXPECT_EQ(one.nodes, "n2");
+  EXPECT_EQ(one.mark, "goban:1.1");
+  EXPECT_EQ(jobs.at("20").comment, "") << "a comment with line breaks, of its user";
+  EXPECT_EQ(one.start_ns, 1795436211 * base::kSecond);
+  EXPECT_EQ(one.priority, 4294901757);
+  EXPECT_TRUE(one.batch && one.requeue);
+  EXPECT_FALSE(jobs.at("11").batch) << "srun";
+  EXPECT_EQ(jobs.at("7").limit_ns, 3600 * base::kSecond);
+  EXPECT_EQ(jobs.at("7").mem_bytes, int64_t{1000} << 20);
+  EXPECT_EQ(jobs.at("7").eligible_ns, 1795439807 * base::kSecond);
+  EXPECT_EQ(jobs.at("7").start_ns, jobs.at("7").eligible_ns);
+  EXPECT_EQ(jobs.at("15").exit_status, 768) << "exit 3";
+  EXPECT_EQ(jobs.at("16").exit_status, 9);
+  EXPECT_EQ(jobs.at("4").dependency, "afterok:1(unfulfilled)");
+  EXPECT_EQ(jobs.at("5").het_job, 5);
+  EXPECT_EQ(jobs.at("6").het_job, 5);
+  EXPECT_EQ(jobs.at("3_0").job, 3);
+  EXPECT_EQ(jobs.at("3_4").job, 13) << "an update gave it a number of its own";
+  EXPECT_EQ(jobs.at("3_3").restarts, 1);
+  EXPECT_FALSE(jobs.contains("3"));
+}
+
+TEST(SlurmOutput, JobListErrorsNameLineAndField) {
+  const std::string text = recorded("job_list.txt");
+  const auto error = [](const std::string& list) {
+    return parse_job_list(list, "~0f3a").error().text();
+  };
+  EXPECT_THAT(error(text.substr(0, text.size() - 1)),
+              HasSubstr("squeue:24: Comment: the record does not end"));
+  EXPECT_THAT(error("slurm_load_jobs error: Unable to contact\n"),
+              HasSubstr("squeue:1: JobID: is missing"));
+  std::string other = text;
+  other.replace(other.find("RUNNING"), 7, "RUNNING\x1f");
+  EXPECT_THAT(error(other), HasSubstr("squeue:20: PriorityLong"));
+}
+
+TEST(SlurmOutput, UserTextBreaksNoRecord) {
+  const auto words = parse_job_words(recorded("job_words.txt"), "~0f3a");
+  ASSERT_TRUE(words) << words.error().text();
+  std::map<std::string, JobWords> of;
+  for (const JobWords& each : *words) of[each.id()] = each;
+  EXPECT_EQ(of.size(), 24U);
+  EXPECT_EQ(of.at("2").name, "evil\nJobId=99 UserId=root(0)|x $(id)");
+  EXPECT_EQ(of.at("10").tres_per_node, "gres:gpu:x\ny:1");
+  EXPECT_FALSE(of.contains("99"));
+  const auto jobs = rows();
+  const auto gpus = [&](const char* id) { return requested_gpus(of.at(id), jobs.at(id))->count; };
+  EXPECT_EQ(gpus("1"), 2);
+  EXPECT_EQ(gpus("8"), 3) << "--gpus=3";
+  EXPECT_EQ(gpus("9"), 4) << "--gpus-per-task=1, four tasks";
+  EXPECT_EQ(gpus("21"), 4) << "two on each of two nodes";
+  EXPECT_EQ(gpus("7"), 0);
+  EXPECT_THAT(parse_job_words(recorded("job_words.txt"), "~0f3b").error().text(),
+              HasSubstr("JobID"));
+}
+
+TEST(SlurmOutput, IndicesOfRunningJobs) {
+  const auto parts = [](const char* file, std::string_view name) {
+    const auto all = parse_job_parts(recorded(file), name);
+    EXPECT_TRUE(all) << file << all.error().text();
+    return all.value_or(std::vector<NodePart>{});
+  };
+  EXPECT_THAT(parts("show_job_1.txt", "job.sh"),
+              ElementsAre(NodePart{.node = "n2", .gpus = {1, 3}}));
+  EXPECT_THAT(parts("show_job_12.txt", "job.sh"), ElementsAre(NodePart{.node = "n3", .gpus = {1}}))
+      << "requeued: types of count 0 are listed";
+  EXPECT_THAT(
+      parts("show_job_two_nodes.txt", "job.sh"),
+      ElementsAre(NodePart{.node = "n3", .gpus = {2, 3}}, NodePart{.node = "n4", .gpus = {2, 3}}));
+  // Its name and its comment hold a line of the form of Slurm's, with another node.
+  EXPECT_THAT(
+      parts("show_job_forged.txt",
+            "x UserId=root(0) MinCPUsNode=1\n   Nodes=n1 CPU_IDs=0 Mem=0 GRES=gpu:g0:1(IDX:0) "),
+      ElementsAre(NodePart{.node = "n4", .gpus = {0}}));
+  EXPECT_THAT(parse_job_parts(recorded("show_job_1.txt"), "job").error().text(),
+              HasSubstr("another name"));
+  EXPECT_THAT(*gpu_indices("gpu:4(IDX:0-2,5),shard:g7:2(IDX:7)"), ElementsAre(0, 1, 2, 5, 7));
+  EXPECT_FALSE(gpu_indices("gpu:g1:1"));
+  EXPECT_FALSE(gpu_indices("gpu:g1:1(IDX:a)"));
+}
+
+TEST(SlurmOutput, Nodes) {
+  const auto nodes = parse_node_list(recorded("show_node.txt"));
+  ASSERT_TRUE(nodes) << nodes.error().text();
+  ASSERT_EQ(nodes->size(), 4U);
+  const NodeRow& first = nodes->front();
+  EXPECT_EQ(first.node.name, "n1");
+  EXPECT_EQ(first.node.num_gpus, 4);
+  EXPECT_THAT(first.index_types, ElementsAre("g0", "g1", "g2", "g3"));
+  EXPECT_EQ(first.shards, 16);
+  EXPECT_EQ(first.node.state, SeenNodeState::Drained);
+  EXPECT_THAT(first.node.reason, HasSubstr("disk broken"));
+  EXPECT_EQ(nodes->back().node.state, SeenNodeState::Up);
+  EXPECT_EQ(first.node.mem_bytes, int64_t{5000} << 20);
+  EXPECT_THAT(first.partitions, ElementsAre("gpu"));
+  EXPECT_EQ(node_state("DOWN*+DRAIN"), SeenNodeState::Down);
+  EXPECT_EQ(node_state("MIXED*"), SeenNodeState::Drained);
+  EXPECT_EQ(node_state("IDLE+POWERED_DOWN"), SeenNodeState::Up) << "it wakes for a job";
+}
+
+TEST(SlurmOrders, AnOrderClearsAndSets) {
+  const std::vector<NodePart> parts = {{.node = "n2", .gpus = {1, 3}},
+                                       {.node = "n4", .gpus = {1, 3}}};
+  const std::vector<std::string> types = {"g0", "g1", "g2", "g3"};
+  const Mark mark{.epoch = 7, .run = {JobId{11U}, 2}};
+  EXPECT_EQ(*place_lines("8_3", parts, mark, Indices::Types, types),
+            "update jobid=8_3 TresPerNode=\n"
+            "update jobid=8_3 TresPerNode=gres:gpu:g1:1,gres:gpu:g3:1 ReqNodeList=n2,n4 "
+            "AdminComment=goban:7.11.2 StartTime=now\n");
+  EXPECT_EQ(*place_lines("5", parts, mark, Indices::Nodes, {}),
+            "update jobid=5 ReqNodeList=n2,n4 AdminComment=goban:7.11.2 StartTime=now\n");
+  Mark again;
+  EXPECT_TRUE(parse_mark("goban:7.11.2", again) && again == mark);
+  EXPECT_FALSE(parse_mark(kHeldMark, again));
+  EXPECT_FALSE(parse_mark("goban:1.1", again));
+  std::vector<NodePart> other = parts;
+  other[1].gpus = {0, 1};
+  EXPECT_THAT(place_lines("5", other, mark, Indices::Types, types).error().text(),
+              HasSubstr("same GPU"));
+  other[1] = {.node = "n4\nshutdown", .gpus = {1, 3}};
+  EXPECT_FALSE(place_lines("5", other, mark, Indices::Types, types));
+  EXPECT_TRUE(is_job_id("8_3") && is_job_id("12"));
+  EXPECT_FALSE(is_job_id("8 1") || is_job_id("") || is_job_id("8_") || is_job_id("all"));
+}
+
+TEST(SlurmOrders, EachMessageBelongsToOneOrder) {
+  const std::vector<std::string> orders = {"hold 1\n", "update jobid=99 Comment=\n", "release 98\n",
+                                           "hold 2\n"};
+  EXPECT_EQ(order_script(orders, "n"),
+            "hold 1\nnx0x\nupdate jobid=99 Comment=\nnx1x\nrelease 98\nnx2x\nhold 2\nnx3x\n");
+  EXPECT_THAT(
+      parse_order_replies("invalid keyword: nx0x\nInvalid job id specified for job 99\n"
+                          "invalid keyword: nx1x\nInvalid job id specified for job 98\n"
+                          "slurm_suspend error: Invalid job id specified\ninvalid keyword: nx2x\n",
+                          4, "n"),
+      ElementsAre("", "Invalid job id specified for job 99",
+                  "Invalid job id specified for job 98\n"
+                  "slurm_suspend error: Invalid job id specified",
+                  "no reply"));
+  EXPECT_THAT(
+      parse_shown(
+          "scontrol: show job 12\nJobId=12 JobName=a\nb UserId=x\nscontrol: show hostnames nx0x\n"
+          "nx0x\nscontrol: show job 99\nscontrol: show hostnames nx1x\nnx1x\nscontrol: ",
+          2, "n"),
+      ElementsAre("JobId=12 JobName=a\nb UserId=x", ""));
+}
+
+}  // namespace
+}  // namespace goban::live::engine::slurm
