@@ -141,6 +141,7 @@ base::http::Request make_request(Random& random) {
       body["work_folder"] = "/tmp";
       body.erase("user");
       body.erase("array_tasks");
+      body.erase("dependencies");
     }
     const bool is_text = content.key() != "application/json" && body.is_string();
     request.body = is_text ? body.get<std::string>()

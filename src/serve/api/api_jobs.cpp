@@ -1,4 +1,4 @@
-// /v1/jobs: submit, list, show, cancel, hold, release, requeue.
+// /v1/jobs: submit, list, show.
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
@@ -12,7 +12,9 @@
 #include "base/number.hpp"
 #include "base/reports/run_reports_json.hpp"
 #include "serve/api/api.hpp"
-#include "serve/api/cpu_jobs.hpp"
+#include "serve/api/forecast_view.hpp"
+#include "serve/api/job_list.hpp"
+#include "serve/api/job_requests.hpp"
 #include "serve/api/job_view.hpp"
 #include "serve/api/membership.hpp"
 #include "serve/api/typed_jobs.hpp"
@@ -25,10 +27,6 @@ using nlohmann::json;
 namespace {
 constexpr int64_t kPageDefault = 1000;
 constexpr int64_t kPageMax = 10'000;
-
-live::controller::Caller caller_of(const Identity& who, bool may) {
-  return {.uid = who.owner.uid, .user = who.owner.user, .is_operator = may};
-}
 
 std::string home_of(const live::job::Owner& owner) {
   std::vector<char> room(64 << 10);
@@ -62,8 +60,22 @@ base::Result<live::job::Owner> owner_for(const Call& call, const ApiContext& con
   return owner;
 }
 
+/// Of a submission that was refused: by the daemon's trouble, by a limit of the user, or because of
+/// its content.
+int status_of(const base::Error& error) {
+  switch (error.code) {
+    case base::ErrorCode::Failed:
+      return base::http::kUnavailable;
+    case base::ErrorCode::Usage:
+      return base::http::kForbidden;
+    case base::ErrorCode::BadData:
+      break;
+  }
+  return base::http::kBadRequest;
+}
+
 base::http::Response submit(const Call& call, const ApiContext& context,
-                            const core::model::Cluster& cluster) {
+                            const live::controller::Site& site) {
   if (!call.who.may_submit())
     return base::http::refusal(base::http::kForbidden, "viewers are not permitted to submit jobs");
   base::Result<SubmitRequest> submission = parse_submit_request(call.request.body, context.limits);
@@ -71,31 +83,30 @@ base::http::Response submit(const Call& call, const ApiContext& context,
   base::Result<live::job::Owner> owner = owner_for(call, context, submission->user);
   if (!owner) return base::http::refusal(base::http::kForbidden, owner.error());
   for (const live::job::JobSpec& job : submission->jobs) {
-    if (job.priority <= call.who.priority_max) continue;
-    return base::http::refusal(
-        base::http::kForbidden,
-        {.code = base::ErrorCode::Usage,
-         .message = fmt::format("priority {} is above {}, the maximum of your role", job.priority,
-                                call.who.priority_max),
-         .place = {.file = {}, .line = 0, .column = 0, .field = "priority"},
-         .remedy = "omit it, or ask an operator"});
+    if (auto may = check_priority(job.priority, call.who); !may) {
+      return base::http::refusal(base::http::kForbidden, may.error());
+    }
   }
   base::Status belongs;
-  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     belongs = check_membership(submission->jobs.front().account, call.who, *owner, snapshot.site);
   });
   if (!belongs) return base::http::refusal(base::http::kForbidden, belongs.error());
   for (live::job::JobSpec& job : submission->jobs) {
-    auto fits = fit_into_type(job, cluster);
-    if (fits) fits = fit_into_slots(job, cluster);
+    auto fits = fit_into_type(job, site.cluster);
+    if (fits) fits = fit_into_site(job, site.limits);
+    if (fits) fits = fit_into_slots(job, site.cluster);
     if (!fits) {
       return base::http::refusal(base::http::kBadRequest, fits.error());
     }
   }
-  base::Result<std::string> payload = context.payloads.write(submission->payload);
-  if (!payload) return base::http::refusal(base::http::kUnavailable, payload.error());
   // Tasks of an array differ only in their index.
   live::job::JobSpec& first_job = submission->jobs.front();
+  if (auto settled = settle_past_dependencies(first_job, call.who, context); !settled) {
+    return base::http::refusal(status_of(settled.error()), settled.error());
+  }
+  base::Result<std::string> payload = context.payloads.write(submission->payload, *owner);
+  if (!payload) return base::http::refusal(status_of(payload.error()), payload.error());
   first_job.owner = *owner;
   first_job.payload = *payload;
   if (first_job.work_folder.empty()) first_job.work_folder = home_of(*owner);
@@ -111,12 +122,10 @@ base::http::Response submit(const Call& call, const ApiContext& context,
   const auto answer =
       context.scheduler.ask(live::controller::Submit{.jobs = std::move(submission->jobs)});
   if (!answer) {
-    // After a time-out the job may exist nevertheless: keep its payload. The next start removes
-    // payloads without a job.
+    // If the journal failed, the job may exist nevertheless: keep its payload. The next start
+    // removes payloads without a job.
     if (answer.error().code != base::ErrorCode::Failed) context.payloads.discard(*payload);
-    const bool broken = answer.error().code == base::ErrorCode::Failed;
-    return base::http::refusal(broken ? base::http::kUnavailable : base::http::kBadRequest,
-                               answer.error());
+    return base::http::refusal(status_of(answer.error()), answer.error());
   }
   const uint64_t first = live::job::job_number(answer->first_job);
   json numbers = json::array();
@@ -130,27 +139,28 @@ base::http::Response submit(const Call& call, const ApiContext& context,
 struct Filter {
   std::vector<live::controller::JobStage> stages{};  ///< empty: all
   std::string user{};                                ///< empty: all users
+  std::vector<std::string> names{};                  ///< empty: all; see JobListing::named()
   int64_t limit = kPageDefault;
-  int64_t after = 0;  ///< job number
+  int64_t after = 0;           ///< job number
+  bool running_first = false;  ///< jobs that hold GPUs come before the others
 
-  [[nodiscard]] bool takes(const LiveJob& job) const {
-    return (user.empty() || job.spec.owner.user == user) &&
-           (stages.empty() || std::find(stages.begin(), stages.end(), job.stage) != stages.end());
+  [[nodiscard]] bool takes(const ListedJob& job) const {
+    return (user.empty() || live::job::full_name(job.owner) == user) &&
+           (stages.empty() ||
+            std::find(stages.begin(), stages.end(), job.state.stage) != stages.end());
   }
 };
 
 base::Status read_stages(std::string_view text, std::vector<live::controller::JobStage>& out) {
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(','), text.size());
-    const auto stage = find_stage(text.substr(0, end));
-    if (!stage) {
-      return base::bad_data({.file = {}, .line = 0, .column = 0, .field = "state"}, "unknown state",
-                            "held, depends, waiting, starting, running, stopping or done");
-    }
-    out.push_back(*stage);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return {};
+  bool known = true;
+  each_part(text, [&](std::string_view part) {
+    const auto stage = find_stage(part);
+    known = known && stage.has_value();
+    if (stage) out.push_back(*stage);
+  });
+  if (known) return {};
+  return base::bad_data({.file = {}, .line = 0, .column = 0, .field = "state"}, "unknown state",
+                        "held, depends, waiting, starting, running, suspended, stopping or done");
 }
 
 base::Result<Filter> filter_of(const Call& call) {
@@ -163,8 +173,15 @@ base::Result<Filter> filter_of(const Call& call) {
   }
   const std::string_view all = call.query("all");
   if (!all.empty() && all != "1" && all != "0") return wrong("all", "must be 0 or 1");
+  for (const char* name : {"from_s", "to_s"}) {
+    if (!call.query(name).empty()) return wrong(name, "requires past=1");
+  }
   filter.user = call.query("user");
-  if (filter.user.empty() && all != "1") filter.user = call.who.owner.user;
+  if (filter.user.empty() && all != "1") filter.user = live::job::full_name(call.who.owner);
+  each_part(call.query("job"), [&](std::string_view name) { filter.names.emplace_back(name); });
+  const std::string_view first = call.query("first");
+  if (!first.empty() && first != "running") return wrong("first", "must be running");
+  filter.running_first = !first.empty();
   const auto number = [&](const char* name, int64_t least, int64_t most, int64_t& out) {
     const std::string_view text = call.query(name);
     if (text.empty()) return true;
@@ -180,69 +197,111 @@ base::Result<Filter> filter_of(const Call& call) {
   return filter;
 }
 
-base::http::Response list(const Call& call, const ApiContext& context) {
+/// Indexes of the jobs that the filter takes, ascending.
+std::vector<size_t> filtered(const JobListing& listing, const Filter& filter) {
+  std::vector<size_t> out;
+  if (filter.names.empty()) {
+    for (size_t i = 0; i < listing.jobs.size(); ++i) {
+      if (filter.takes(*listing.jobs[i])) out.push_back(i);
+    }
+    return out;
+  }
+  for (const std::string& name : filter.names) {
+    for (const size_t i : listing.named(name)) {
+      if (filter.takes(*listing.jobs[i])) out.push_back(i);
+    }
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+/// `,"start":{...}` of a job that waits; empty if there is no forecast.
+std::string start_part(const StartTable& starts, const ListedJob& job) {
+  const auto found = starts.starts.find(job.job);
+  const bool waits = job.state.stage == live::controller::JobStage::Waiting;
+  if (!waits || found == starts.starts.end()) return {};
+  const json shown = start_json(found->second);
+  return shown.empty() ? std::string{} : R"(,"start":)" + shown.dump();
+}
+
+base::http::Response list_jobs(const Call& call, const ApiContext& context, JobList& list) {
   const base::Result<Filter> filter = filter_of(call);
   if (!filter) return base::http::refusal(base::http::kBadRequest, filter.error());
-  std::vector<LiveJob> jobs;
-  int64_t total = 0;
-  const core::model::Cluster* cluster = nullptr;
-  std::map<core::model::JobId, int64_t> positions;
-  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
-    cluster = &snapshot.site.cluster;
-    if (snapshot.core != nullptr) positions = queue_positions(*snapshot.core);
-    for (const auto& [id, job] : snapshot.book.jobs) {
-      if (!filter->takes(job)) continue;
-      ++total;
-      if (live::job::job_number(id) <= static_cast<uint64_t>(filter->after)) continue;
-      if (static_cast<int64_t>(jobs.size()) < filter->limit) jobs.push_back(job);
-    }
-  });
-  json shown = json::array();
-  for (const LiveJob& job : jobs) {
-    const bool details = call.who.may_see(job.spec.owner, job.spec.account);
-    json each = job_summary(job, *cluster);
-    if (details && !job.spec.name.empty()) each["name"] = job.spec.name;
-    if (const auto at = positions.find(job.job); at != positions.end()) {
-      each["position"] = at->second;
-    }
-    shown.push_back(std::move(each));
+  const std::shared_ptr<const JobListing> listing = list.latest();
+  std::vector<size_t> found = filtered(*listing, *filter);
+  std::map<std::string_view, int64_t> states;
+  int64_t held_gpus = 0;
+  for (const size_t i : found) {
+    const ListedJob& job = *listing->jobs[i];
+    ++states[stage_name(job.state.stage)];
+    if (job.holds_gpus()) held_gpus += job.state.num_gpus;
   }
-  return base::http::reply({{"jobs", std::move(shown)}, {"total", total}});
+  const size_t total = found.size();
+  std::erase_if(found, [&](size_t i) {
+    return live::job::job_number(listing->jobs[i]->job) <= static_cast<uint64_t>(filter->after);
+  });
+  if (filter->running_first) {
+    std::stable_partition(found.begin(), found.end(),
+                          [&](size_t i) { return listing->jobs[i]->holds_gpus(); });
+  }
+  found.resize(std::min(found.size(), static_cast<size_t>(filter->limit)));
+  base::http::Response response{.body = R"({"jobs":[)"};
+  const auto starts = context.parts.starts == nullptr ? nullptr : context.parts.starts->latest();
+  for (const size_t i : found) {
+    const ListedJob& job = *listing->jobs[i];
+    if (response.body.back() != '[') response.body += ',';
+    response.body += job.summary;
+    if (!job.name.empty() && call.who.may_see(job.owner, job.account)) {
+      response.body += R"(,"name":)" + job.name;
+    }
+    const int64_t position = listing->positions[i];
+    if (position > 0) response.body += fmt::format(R"(,"position":{})", position);
+    if (starts != nullptr) response.body += start_part(*starts, job);
+    response.body += '}';
+  }
+  response.body += fmt::format(R"(],"total":{},"held_gpus":{},"states":{}}})", total, held_gpus,
+                               json(states).dump());
+  return response;
 }
 
-base::http::Response no_job(const std::string& name) {
-  return base::http::refusal(base::http::kNotFound, fmt::format("there is no job {}", name),
-                             "goban history shows finished jobs");
-}
-
-base::http::Response show(const Call& call, const ApiContext& context) {
+base::http::Response show_job(const Call& call, const ApiContext& context) {
   LiveJob job;
   bool found = false;
   const core::model::Cluster* cluster = nullptr;
-  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     cluster = &snapshot.site.cluster;
     const LiveJob* const named = find_job(snapshot.book, call.names[0]);
     if (named == nullptr) return;
     found = true;
     job = *named;
   });
-  if (!found) return no_job(call.names[0]);
+  if (!found) {
+    auto past = find_past_job(context, call.names[0]);
+    if (!past) return base::http::refusal(base::http::kUnavailable, past.error());
+    if (!*past) {
+      return base::http::refusal(base::http::kNotFound, unknown_job_error(call.names[0]));
+    }
+    job = std::move(**past);
+  }
   if (!call.who.may_see(job.spec.owner, job.spec.account)) {
     return base::http::refusal(base::http::kForbidden, "the job belongs to another user",
                                "the job list shows its public fields");
   }
   json details = job_details(job, *cluster);
+  put_forecasts(details, job, context.parts.starts);
+  if (!found) details["history"] = true;
   // Not every caller who may see a job may attach to its terminal: only its owner and root may.
-  const uint32_t uid = call.who.owner.uid;
-  const bool may_attach = call.who.may_submit() && (uid == job.spec.owner.uid || uid == 0);
+  const live::job::OwnerKey key = live::job::key_of(call.who.owner);
+  const bool is_theirs = key == live::job::key_of(job.spec.owner) || key == live::job::OwnerKey{};
+  const bool may_attach = call.who.may_submit() && is_theirs;
   if (job.spec.interactive && job.stage == live::controller::JobStage::Running && may_attach &&
       context.parts.engine != nullptr) {
     const std::string socket =
         context.parts.engine->terminal_socket({.job = job.job, .run = job.runs});
     if (!socket.empty()) details["terminal"] = socket;
   }
-  const bool runs = job.stage == live::controller::JobStage::Running ||
-                    job.stage == live::controller::JobStage::Stopping;
+  const bool runs = holds_gpus(job.stage) && job.stage != live::controller::JobStage::Starting;
   if (runs && context.parts.engine != nullptr) {
     const auto ranks = context.parts.engine->rank_times({.job = job.job, .run = job.runs});
     if (!ranks.empty()) details["ranks"] = to_json(ranks);
@@ -254,122 +313,31 @@ base::http::Response show(const Call& call, const ApiContext& context) {
   return base::http::reply(details);
 }
 
-/// The jobs that a change applies to: one, or with array=1 all unfinished tasks of its array. The
-/// last task comes first, so that waiting tasks do not start when running ones end.
-struct Targets {
-  std::vector<core::model::JobId> jobs{};
-  bool found = false;
-  bool allowed = false;
-};
-
-using Fits = std::function<bool(const LiveJob&)>;
-
-Targets targets_of(const Call& call, const ApiContext& context, const Fits& fits) {
-  Targets out;
-  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
-    const LiveJob* const named = find_job(snapshot.book, call.names[0]);
-    if (named == nullptr) return;
-    out.found = true;
-    out.allowed = call.who.may_touch(named->spec.owner, named->spec.account);
-    const core::model::JobId array = named->spec.array_first;
-    if (call.query("array") != "1" || !array.valid()) {
-      if (fits(*named)) out.jobs.push_back(named->job);
-      return;
-    }
-    for (auto at = snapshot.book.jobs.lower_bound(array); at != snapshot.book.jobs.end(); ++at) {
-      if (at->second.spec.array_first != array) break;
-      if (at->second.stage != live::controller::JobStage::Done && fits(at->second))
-        out.jobs.push_back(at->first);
-    }
-  });
-  std::reverse(out.jobs.begin(), out.jobs.end());
-  return out;
-}
-
-struct Change {
-  std::function<live::controller::Input(core::model::JobId, const live::controller::Caller&)> make;
-  Fits fits;
-  const char* unfit;  ///< message if no job can be changed
-};
-
-base::http::Response change(const Call& call, const ApiContext& context, const Change& submission) {
-  const Targets targets = targets_of(call, context, submission.fits);
-  if (!targets.found) return no_job(call.names[0]);
-  if (!targets.allowed)
-    return base::http::refusal(base::http::kForbidden, "the job belongs to another user");
-  if (targets.jobs.empty() && submission.unfit != nullptr)
-    return base::http::refusal(base::http::kConflict, submission.unfit);
-  std::vector<uint64_t> done;
-  json left = json::array();
-  std::optional<base::http::Response> refused;
-  for (const core::model::JobId job : targets.jobs) {
-    // An account manager may change jobs of other users; Targets::allowed has checked this.
-    const bool may = call.who.role >= Role::AccountManager;
-    const live::controller::Input input = submission.make(job, caller_of(call.who, may));
-    const auto answer = context.scheduler.ask(input);
-    if (answer) {
-      done.push_back(live::job::job_number(job));
-      continue;
-    }
-    left.push_back({{"job", live::job::job_number(job)}, {"message", answer.error().message}});
-    const int why =
-        status_of_refusal(context.scheduler, input, answer.error(), base::http::kConflict);
-    if (!refused) refused = base::http::refusal(why, answer.error());
-    if (why == base::http::kUnavailable) break;
-  }
-  if (done.empty() && refused) return std::move(*refused);
-  std::reverse(done.begin(), done.end());
-  json out{{"jobs", std::move(done)}};
-  if (!left.empty()) out["left"] = std::move(left);
-  return base::http::reply(out);
-}
-
-template <typename Input>
-Change changer() {
-  return {.make = [](core::model::JobId job, const live::controller::Caller& by)
-              -> live::controller::Input { return Input{.job = job, .by = by}; },
-          .fits = [](const LiveJob&) { return true; },
-          .unfit = nullptr};
-}
-
-Change releaser() {
-  Change out = changer<live::controller::Release>();
-  out.fits = [](const LiveJob& job) {
-    return job.stage != live::controller::JobStage::Done &&
-           (job.spec.held || job.stage == live::controller::JobStage::Held);
-  };
-  out.unfit = "it is not held";
-  return out;
-}
 }  // namespace
-
-int status_of_refusal(const SchedulerClient& scheduler, const live::controller::Input& input,
-                      const base::Error& error, int wrong) {
-  const bool fits = error.code == base::ErrorCode::Failed && scheduler.check(input).has_value();
-  return fits ? base::http::kUnavailable : wrong;
-}
 
 void add_job_routes(Router& router, const ApiContext& context) {
   // Submissions read only constant data here, so that they wait for no commit cycle but their own.
-  const core::model::Cluster* cluster = nullptr;
+  const live::controller::Site* site = nullptr;
   context.scheduler.look(
-      [&](const SchedulerSnapshot& snapshot) { cluster = &snapshot.site.cluster; });
+      [&](const live::loop::SchedulerSnapshot& snapshot) { site = &snapshot.site; });
   router.add("POST", "/v1/jobs", Access::Known, {},
-             [&context, cluster](const Call& call) { return submit(call, context, *cluster); });
-  router.add("GET", "/v1/jobs", Access::Known, {"state", "user", "all", "limit", "after"},
-             [&context](const Call& call) { return list(call, context); });
+             [&context, site](const Call& call) { return submit(call, context, *site); });
+  router.add("GET", "/v1/jobs", Access::Known,
+             {"state", "user", "all", "job", "first", "limit", "after", "past", "from_s", "to_s"},
+             [&context, list = std::make_shared<JobList>(context.scheduler)](const Call& call) {
+               const std::string_view past = call.query("past");
+               if (past == "1") return list_past_jobs(call, context);
+               if (!past.empty() && past != "0") {
+                 return base::http::refusal(
+                     base::http::kBadRequest,
+                     base::bad_data({.file = {}, .line = 0, .column = 0, .field = "past"},
+                                    "must be 0 or 1")
+                         .value());
+               }
+               return list_jobs(call, context, *list);
+             });
   router.add("GET", "/v1/jobs/{}", Access::Known, {},
-             [&context](const Call& call) { return show(call, context); });
-  const auto add_change = [&](const char* method, const char* path, Change submission) {
-    router.add(method, path, Access::Known, {"array"},
-               [&context, submission = std::move(submission)](const Call& call) {
-                 return change(call, context, submission);
-               });
-  };
-  add_change("DELETE", "/v1/jobs/{}", changer<live::controller::Cancel>());
-  add_change("POST", "/v1/jobs/{}/hold", changer<live::controller::Hold>());
-  add_change("POST", "/v1/jobs/{}/release", releaser());
-  add_change("POST", "/v1/jobs/{}/requeue", changer<live::controller::Requeue>());
+             [&context](const Call& call) { return show_job(call, context); });
 }
 
 }  // namespace goban::serve::api

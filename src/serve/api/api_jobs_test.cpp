@@ -266,6 +266,78 @@ TEST_F(ApiJobs, ListsByStateUserAndPage) {
   EXPECT_EQ(status(kAlice, "GET", "/v1/jobs", "", {{"sate", "held"}}), 400);
 }
 
+TEST_F(ApiJobs, ListsNamedJobsAndRunningOnesFirst) {
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","array_tasks":[3,5,7]})"), 201);
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
+  const auto list = [&](std::map<std::string, std::string> query) {
+    return parsed(ask(kAlice, "GET", "/v1/jobs", "", std::move(query)));
+  };
+  const auto ids = [&](const std::map<std::string, std::string>& query) {
+    std::vector<std::string> found;
+    const json answer = list(query);
+    for (const json& job : answer["jobs"]) found.push_back(job["id"]);
+    return found;
+  };
+  EXPECT_THAT(ids({{"job", "1"}}), ElementsAre("1"));
+  EXPECT_THAT(ids({{"job", "2"}}), ElementsAre("2_3", "2_5", "2_7"));
+  EXPECT_THAT(ids({{"job", "3"}}), ElementsAre("2_5")) << "a task by its number";
+  EXPECT_THAT(ids({{"job", "5,2_7,2_5,2_5"}}), ElementsAre("2_5", "2_7", "5"));
+  EXPECT_TRUE(ids({{"job", "9,2_4,x,-1,2_"}}).empty());
+  scheduler.run(4, {core::model::GpuId(5u)});
+  scheduler.run(5, {core::model::GpuId(6u), core::model::GpuId(7u)});
+  EXPECT_THAT(ids({{"first", "running"}, {"limit", "3"}}), ElementsAre("2_7", "5", "1"));
+  const json counted = list({{"first", "running"}, {"limit", "1"}});
+  EXPECT_EQ(counted["total"], 5);
+  EXPECT_EQ(counted["states"], json::parse(R"({"running":2,"waiting":3})"));
+  const int held =
+      counted["jobs"][0]["num_gpus"].get<int>() + list({{"job", "5"}})["held_gpus"].get<int>();
+  EXPECT_EQ(counted["held_gpus"], held);
+  EXPECT_EQ(status(kAlice, "GET", "/v1/jobs", "", {{"first", "mine"}}), 400);
+}
+
+TEST_F(ApiJobs, ReadersOfOneStateShareOneLook) {
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
+  const auto states = [&] {
+    std::vector<std::string> found;
+    const json list = parsed(ask(kAlice, "GET", "/v1/jobs"));
+    for (const json& job : list["jobs"]) found.push_back(job["state"]);
+    return found;
+  };
+  EXPECT_THAT(states(), ElementsAre("waiting", "waiting", "waiting"));
+  const int64_t looks = scheduler.num_looks;
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(states().size(), 3u);
+  EXPECT_EQ(scheduler.num_looks, looks);
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs/2/hold"), 200);
+  EXPECT_THAT(states(), ElementsAre("waiting", "held", "waiting")) << "what was answered is listed";
+}
+
+TEST_F(ApiJobs, LongListsCountAsSeveralRequests) {
+  options.requests_per_s = 0.001;
+  options.requests_burst = 10;
+  json tasks = json::array();
+  for (int i = 0; i < 5'000; ++i) tasks.push_back(i);
+  ASSERT_EQ(
+      status(kAlice, "POST", "/v1/jobs", json{{"script", "x"}, {"array_tasks", tasks}}.dump()),
+      201);
+  EXPECT_EQ(status(kAlice, "GET", "/v1/jobs", "", {{"limit", "10"}}), 200);
+  EXPECT_EQ(status(kAlice, "GET", "/v1/jobs", "", {{"limit", "10000"}}), 200);
+  EXPECT_EQ(status(kAlice, "GET", "/v1/jobs", "", {{"limit", "10"}}), 429);
+  EXPECT_EQ(status(kBob, "GET", "/v1/jobs", "", {{"limit", "10"}}), 200);
+}
+
+TEST_F(ApiJobs, ALargeArrayIsChangedInOneCycle) {
+  json tasks = json::array();
+  for (int i = 0; i < 5'000; ++i) tasks.push_back(i);
+  ASSERT_EQ(
+      status(kAlice, "POST", "/v1/jobs", json{{"script", "x"}, {"array_tasks", tasks}}.dump()),
+      201);
+  EXPECT_EQ(parsed(ask(kAlice, "GET", "/v1/jobs/1_4321"))["job"], 4322);
+  EXPECT_EQ(parsed(ask(kAlice, "DELETE", "/v1/jobs/1", "", {{"array", "1"}}))["jobs"].size(),
+            5'000u);
+  EXPECT_EQ(scheduler.num_cycles, 1);
+}
+
 TEST_F(ApiJobs, ArraysAreChangedAsAWhole) {
   const base::http::Response response =
       ask(kAlice, "POST", "/v1/jobs", R"({"script":"x","array_tasks":[3,5,7],"array_limit":2})");
@@ -299,6 +371,79 @@ TEST_F(ApiJobs, TasksThatCannotBeChangedAreNamed) {
   EXPECT_EQ(status(kAlice, "DELETE", "/v1/jobs/1", "", {{"array", "1"}}), 409);
 }
 
+TEST_F(ApiJobs, SeveralJobsAreChangedInOneCycle) {
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
+  ASSERT_EQ(status(kBob, "POST", "/v1/jobs", kJob), 201);
+  scheduler.refused = {4};
+  scheduler.num_cycles = 0;
+  const auto cancelled = ask(kAlice, "DELETE", "/v1/jobs/1,3,4,5,9,1");
+  EXPECT_EQ(scheduler.num_cycles, 1);
+  EXPECT_EQ(scheduler.changed, (std::vector<uint32_t>{3, 1})) << "from the last to the first";
+  const json reply = parsed(cancelled);
+  EXPECT_EQ(reply["jobs"], json({1, 3}));
+  std::map<int, int> left;
+  for (const json& each : reply["left"]) left[each["job"]] = each["status"];
+  EXPECT_EQ(left, (std::map<int, int>{{4, 409}, {5, 403}, {9, 404}}));
+  EXPECT_EQ(parsed(ask(kBob, "DELETE", "/v1/jobs/2,4"))["left"].size(), 2U) << "200 for several";
+  EXPECT_EQ(status(kAlice, "DELETE", "/v1/jobs/2,x"), 404) << "nothing is changed";
+  EXPECT_EQ(parsed(ask(kAlice, "GET", "/v1/jobs/2"))["state"], "waiting");
+}
+
+TEST_F(ApiJobs, WaitingJobsAreAltered) {
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
+  const auto alter = [&](const char* token, const std::string& body) {
+    return status(token, "POST", "/v1/jobs/1/alter", body);
+  };
+  EXPECT_EQ(alter(kAlice, R"({"walltime_s": 7200, "priority": -5})"), 200);
+  const json job = parsed(ask(kAlice, "GET", "/v1/jobs/1"));
+  EXPECT_EQ(job["walltime_s"], 7200);
+  EXPECT_EQ(job["priority"], -5);
+  EXPECT_EQ(alter(kAlice, R"({"priority": 0})"), 200) << "the maximum of users";
+  EXPECT_EQ(alter(kAlice, R"({"priority": 1})"), 403);
+  EXPECT_EQ(alter(kOperator, R"({"priority": 1})"), 200);
+  EXPECT_EQ(alter(kBob, R"({"priority": -1})"), 403);
+  for (const char* wrong : {"", "{}", "[]", R"({"walltime_s": 0})", R"({"walltime_s": "1h"})",
+                            R"({"array_limit": -1})", R"({"priorty": 1})"}) {
+    EXPECT_EQ(alter(kAlice, wrong), 400) << wrong;
+  }
+}
+
+TEST_F(ApiJobs, OneTaskStandsForTheLimitOfItsArray) {
+  const std::string array = R"({"script": "#!/bin/sh\n", "array_tasks": [0, 1, 2]})";
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", array), 201);
+  const json one =
+      parsed(ask(kAlice, "POST", "/v1/jobs/1/alter", R"({"array_limit": 2})", {{"array", "1"}}));
+  EXPECT_EQ(one["jobs"].size(), 1U);
+  scheduler.run(1, {core::model::GpuId(5u)});
+  const json all =
+      parsed(ask(kAlice, "POST", "/v1/jobs/1/alter", R"({"priority": -1})", {{"array", "1"}}));
+  EXPECT_EQ(all["jobs"], json({2, 3})) << "those that wait";
+}
+
+TEST_F(ApiJobs, AHeldJobIsHeldWhateverElseItWaitsFor) {
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
+  scheduler.edit(1, [](live::controller::LiveJob& job) {
+    job.stage = live::controller::JobStage::Depends;
+    job.spec.held = true;
+    job.spec.begin_ns = 4'000'000'000 * base::kSecond;
+  });
+  EXPECT_EQ(parsed(ask(kAlice, "GET", "/v1/jobs/1"))["state"], "held");
+  EXPECT_EQ(parsed(ask(kAlice, "GET", "/v1/jobs", "", {{"state", "held"}}))["total"], 1);
+  EXPECT_EQ(parsed(ask(kAlice, "GET", "/v1/stats"))["jobs"]["held"], 1);
+  const json why = parsed(ask(kAlice, "GET", "/v1/jobs/1/explain"));
+  EXPECT_EQ(why["state"], "held");
+  EXPECT_EQ(
+      why["text"],
+      "it is held until it is released; it begins at 2096-10-02 07:06:40 UTC at the earliest");
+}
+
+TEST_F(ApiJobs, SuspendedJobsAreCounted) {
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
+  scheduler.edit(
+      1, [](live::controller::LiveJob& job) { job.stage = live::controller::JobStage::Suspended; });
+  EXPECT_EQ(parsed(ask(kAlice, "GET", "/v1/stats"))["jobs"]["suspended"], 1);
+}
+
 TEST_F(ApiJobs, OutputFilesAreShownAsTheyAreCalled) {
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs",
                    R"({"script":"x","name":"bert","work_folder":"/d","stdout_path":"%x-%j.out"})"),
@@ -329,16 +474,41 @@ TEST_F(ApiJobs, ShowsWhatRuns) {
 
 TEST_F(ApiJobs, UnusedPayloadsAreSweptAway) {
   start();
-  const std::string used = payloads->write("{}").value();
-  const std::string unused = payloads->write("{}").value();
+  const live::job::Owner myself{.uid = ::geteuid(), .gid = ::getegid(), .user = "me"};
+  const std::string used = payloads->write("{}", myself).value();
+  const std::string unused = payloads->write("{}", myself).value();
   std::filesystem::create_directory(folder + "/jobs/17");
-  EXPECT_EQ(payloads->sweep({used}), 1u);
+  EXPECT_EQ(payloads->sweep({{used, myself.uid}}), 1u);
   EXPECT_TRUE(std::filesystem::exists(folder + "/jobs/" + used + "/payload.json"));
   EXPECT_FALSE(std::filesystem::exists(folder + "/jobs/" + unused));
   EXPECT_TRUE(std::filesystem::exists(folder + "/jobs/17"));
   payloads->discard("../jobs");
   payloads->discard("17");
   EXPECT_TRUE(std::filesystem::exists(folder + "/jobs/17"));
+}
+
+TEST_F(ApiJobs, OnlyOperatorsSuspendAndResume) {
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
+  EXPECT_EQ(status(kOperator, "POST", "/v1/jobs/1/suspend"), 409) << "it waits";
+  scheduler.run(1, {core::model::GpuId(0U)});
+  for (const char* token : {kAlice, kBob, kManager, kViewer}) {
+    EXPECT_EQ(status(token, "POST", "/v1/jobs/1/suspend"), 403) << token;
+    EXPECT_EQ(status(token, "POST", "/v1/jobs/1/resume"), 403) << token;
+  }
+  EXPECT_EQ(status(kOperator, "POST", "/v1/jobs/1/suspend"), 200);
+  EXPECT_EQ(status(kOperator, "POST", "/v1/jobs/1/resume"), 409) << "it runs";
+  scheduler.edit(1, [](live::controller::LiveJob& job) {
+    job.stage = live::controller::JobStage::Suspended;
+    job.suspensions = {.count = 2, .since_ns = job.run_start_ns + 9, .ended_ns = base::kSecond};
+  });
+  const json shown = parsed(ask(kAlice, "GET", "/v1/jobs/1"));
+  EXPECT_EQ(shown["state"], "suspended");
+  EXPECT_EQ(shown["suspended_s"], 1);
+  EXPECT_EQ(parsed(ask(kAlice, "GET", "/v1/jobs", "", {{"state", "suspended"}}))["held_gpus"],
+            shown["num_gpus"]);
+  EXPECT_THAT(ask(kOperator, "GET", "/metrics").body,
+              HasSubstr("goban_jobs{state=\"suspended\"} 1"));
+  EXPECT_EQ(status(kOperator, "POST", "/v1/jobs/1/resume"), 200);
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
 // /v1/jobs/{}/log: the output of a job, in parts or followed while it grows.
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 
+#include "base/clock.hpp"
 #include "base/http/reply.hpp"
 #include "base/number.hpp"
 #include "live/job/output_path.hpp"
 #include "serve/api/api.hpp"
+#include "serve/api/file_work.hpp"
 #include "serve/api/job_view.hpp"
 #include "serve/api/log_file.hpp"
 
@@ -54,86 +57,155 @@ base::Result<Request> request_of(const Call& call) {
   return request;
 }
 
-int64_t begin_of(const Request& request, int64_t size) {
-  return request.offset < 0 ? std::max<int64_t>(0, size + request.offset) : request.offset;
+/// Part of a log, as it was read.
+struct LogPart {
+  bool there = false;  ///< false: nothing was written yet
+  std::string text{};
+  int64_t begin = 0;
+  int64_t size = 0;  ///< of the file
+  [[nodiscard]] int64_t end() const { return begin + static_cast<int64_t>(text.size()); }
+};
+
+/// Opens, reads and closes the file; each of these may hang. Negative offsets are relative to the
+/// end. Errors: the file must not be shown.
+base::Result<LogPart> read_log(const live::job::Owner& owner, const std::string& path,
+                               int64_t offset, size_t bytes_max) {
+  const base::Result<LogFile> file = LogFile::open(owner, path);
+  if (!file) return base::failure(file.error());
+  LogPart part{.there = file->there()};
+  part.size = file->size();
+  part.begin = std::min(offset < 0 ? std::max<int64_t>(0, part.size + offset) : offset, part.size);
+  if (bytes_max > 0) file->read(part.begin, bytes_max, part.text);
+  return part;
 }
 
-/// Follows the file until the job has finished and everything was sent.
+/// Follows the file until the job has finished and everything was sent. Reads in the background, as
+/// the thread that fills all streams must not wait for a file system.
 class LogStream final : public base::http::BodyStream {
  public:
-  LogStream(const SchedulerClient& scheduler, core::model::JobId job, live::job::Owner owner,
-            std::string path, Request request)
-      : scheduler_(scheduler),
+  LogStream(const ApiContext& context, core::model::JobId job, live::job::Owner owner,
+            std::string path, int64_t offset)
+      : context_(context),
         job_(job),
         owner_(std::move(owner)),
         path_(std::move(path)),
-        request_(request) {}
+        at_(offset) {}
 
   bool fill(std::string& out, size_t bytes_max) override {
-    const bool over = is_over();
-    if (!file_.there()) {
-      base::Result<LogFile> opened = LogFile::open(owner_, path_);
-      if (!opened) return false;
-      file_ = std::move(*opened);
-      if (!file_.there()) return !over;
-      at_ = begin_of(request_, file_.size());
+    if (step_ == nullptr && !begin(bytes_max)) return !gives_up();
+    // Usually it has finished at once. One that hangs delays the other streams once.
+    constexpr base::TimeNs kPatience = 50'000'000;
+    if (!context_.files.wait(*task_, std::exchange(has_waited_, true) ? 0 : kPatience)) {
+      return !gives_up();
     }
-    at_ = std::min(at_, file_.size());
-    const int64_t count = file_.read(at_, bytes_max, out);
-    at_ += count;
-    return count > 0 || !over;
+    hangs_since_ns_ = 0;
+    const std::shared_ptr<Step> done = std::exchange(step_, nullptr);
+    if (!done->part || !*done->part) return false;
+    const LogPart& part = **done->part;
+    if (!part.there) return !done->over;
+    at_ = part.end();
+    out += part.text;
+    return !part.text.empty() || !done->over;
   }
 
  private:
+  /// A read in progress.
+  struct Step {
+    bool over = false;  ///< the job was over when it began
+    std::optional<base::Result<LogPart>> part{};
+  };
+  /// Starts a read. False: no thread is free.
+  bool begin(size_t bytes_max) {
+    auto step = std::make_shared<Step>();
+    step->over = is_over();
+    task_ =
+        context_.files.start(owner_, [step, owner = owner_, path = path_, offset = at_, bytes_max] {
+          step->part.emplace(read_log(owner, path, offset, bytes_max));
+        });
+    if (task_ == nullptr) return false;
+    step_ = std::move(step);
+    has_waited_ = false;
+    return true;
+  }
+  /// Whether the job is over and its file system has not answered for long.
+  bool gives_up() {
+    const base::TimeNs now = base::steady_ns();
+    if (hangs_since_ns_ == 0) hangs_since_ns_ = now;
+    return now - hangs_since_ns_ > context_.files.limits().timeout_ns && is_over();
+  }
   [[nodiscard]] bool is_over() const {
     bool over = true;
-    scheduler_.look([&](const SchedulerSnapshot& snapshot) {
+    context_.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
       const live::controller::LiveJob* const job = snapshot.book.find(job_);
       over = job == nullptr || job->stage == live::controller::JobStage::Done;
     });
     return over;
   }
-  const SchedulerClient& scheduler_;
+  const ApiContext& context_;
   core::model::JobId job_;
   live::job::Owner owner_;
   std::string path_;
-  Request request_;
-  LogFile file_;
-  int64_t at_ = 0;
+  int64_t at_;  ///< negative: relative to the end, until the file is there
+  std::shared_ptr<FileWork::Task> task_{};
+  std::shared_ptr<Step> step_{};  ///< null: no read is in progress
+  bool has_waited_ = false;
+  base::TimeNs hangs_since_ns_ = 0;  ///< 0 = it does not
 };
+
+base::http::Response unread(const FileTrouble& trouble) {
+  if (!trouble.is_busy) return base::http::refusal(base::http::kNoAnswer, trouble.error);
+  base::http::Response response = base::http::refusal(base::http::kUnavailable, trouble.error);
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
 
 base::http::Response show_log(const Call& call, const ApiContext& context) {
   const base::Result<Request> request = request_of(call);
   if (!request) return base::http::refusal(base::http::kBadRequest, request.error());
   core::model::JobId job;
   live::job::JobSpec spec;
-  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+  bool has_started = true;
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     if (const live::controller::LiveJob* const named = find_job(snapshot.book, call.names[0])) {
       job = named->job;
       spec = named->spec;
+      has_started = named->first_start_ns >= 0;
     }
   });
-  if (!job.valid()) return base::http::refusal(base::http::kNotFound, "there is no such job");
+  if (!job.valid()) {
+    auto past = find_past_job(context, call.names[0]);
+    if (!past) return base::http::refusal(base::http::kUnavailable, past.error());
+    if (!*past) return base::http::refusal(base::http::kNotFound, "there is no such job");
+    job = (*past)->job;
+    has_started = (*past)->first_start_ns >= 0;
+    spec = std::move((*past)->spec);
+  }
   if (!call.who.may_see(spec.owner, spec.account)) {
     return base::http::refusal(base::http::kForbidden, "the job belongs to another user");
   }
   const std::string path = live::job::output_path(job, spec, request->stream);
-  base::Result<LogFile> file = LogFile::open(spec.owner, path);
-  if (!file) return base::http::refusal(base::http::kForbidden, file.error());
+  const auto read = context.files.run<base::Result<LogPart>>(spec.owner, [owner = spec.owner, path,
+                                                                          asked = *request] {
+    return read_log(owner, path, asked.offset, asked.follow ? 0 : static_cast<size_t>(asked.limit));
+  });
+  if (!read) return unread(read.error());
+  if (!*read) return base::http::refusal(base::http::kForbidden, read->error());
+  const LogPart& part = **read;
   if (request->follow) {
     base::http::Response response{.content_type = kText};
-    response.stream =
-        std::make_unique<LogStream>(context.scheduler, job, spec.owner, path, *request);
+    response.stream = std::make_unique<LogStream>(context, job, spec.owner, path, request->offset);
     return response;
   }
-  if (!file->there())
-    return base::http::refusal(base::http::kNotFound, "the job has not written any output yet");
-  const int64_t size = file->size();
-  const int64_t begin = std::min(begin_of(*request, size), size);
-  base::http::Response response{.content_type = kText};
-  const int64_t count = file->read(begin, static_cast<size_t>(request->limit), response.body);
-  response.headers = {{"X-Goban-Offset", fmt::format("{}", begin + count)},
-                      {"X-Goban-Size", fmt::format("{}", size)}};
+  if (!part.there) {
+    return base::http::refusal(
+        base::http::kNotFound,
+        has_started
+            ? fmt::format("the job's output file {} does not exist; it may have been deleted", path)
+            : "the job has not started, so it has no output");
+  }
+  base::http::Response response{.content_type = kText, .body = part.text};
+  response.headers = {{"X-Goban-Offset", fmt::format("{}", part.end())},
+                      {"X-Goban-Size", fmt::format("{}", part.size)}};
   return response;
 }
 }  // namespace

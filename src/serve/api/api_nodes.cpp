@@ -15,6 +15,7 @@
 #include "serve/api/api.hpp"
 #include "serve/api/cluster_view.hpp"
 #include "serve/api/explain.hpp"
+#include "serve/api/forecast_view.hpp"
 #include "serve/api/job_view.hpp"
 #include "study/what_if.hpp"
 
@@ -26,8 +27,9 @@ namespace {
 
 ClusterView view_of(const ApiContext& context, bool with_scores) {
   ClusterView view;
-  context.scheduler.look(
-      [&](const SchedulerSnapshot& snapshot) { view = view_cluster(snapshot, with_scores); });
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
+    view = view_cluster(snapshot, with_scores);
+  });
   return view;
 }
 
@@ -153,7 +155,7 @@ base::http::Response show_cluster(const ApiContext& context) {
 /// The node that a path names, if there is one.
 std::optional<core::model::NodeId> node_of(const Call& call, const ApiContext& context) {
   std::optional<core::model::NodeId> node;
-  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     node = snapshot.site.cluster.find_node(call.names[0]);
   });
   return node;
@@ -203,10 +205,19 @@ base::http::Response resume(const Call& call, const ApiContext& context) {
   return take(context, call.names[0], live::controller::Resume{.node = *node});
 }
 
+base::http::Response fence(const Call& call, const ApiContext& context) {
+  const auto node = node_of(call, context);
+  if (!node)
+    return base::http::refusal(base::http::kNotFound, "there is no such node",
+                               "GET /v1/nodes lists them");
+  return take(context, call.names[0], live::controller::Fence{.node = *node});
+}
+
 base::http::Response take_scores(const Call& call, const ApiContext& context) {
   uint32_t num_gpus = 0;
-  context.scheduler.look(
-      [&](const SchedulerSnapshot& snapshot) { num_gpus = snapshot.site.cluster.num_gpus(); });
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
+    num_gpus = snapshot.site.cluster.num_gpus();
+  });
   const auto scores = core::knowledge::parse_scores(call.request.body, "", num_gpus);
   if (!scores) return base::http::refusal(base::http::kBadRequest, scores.error());
   const live::controller::ScoresMeasured input{.table = core::knowledge::to_csv(*scores),
@@ -223,16 +234,30 @@ base::http::Response take_scores(const Call& call, const ApiContext& context) {
   return base::http::reply({{"num_gpus", num_gpus}, {"bins", std::move(bins)}});
 }
 
-base::http::Response show_stats(const ApiContext& context) {
-  std::array<int64_t, 7> stages{};
+/// Nodes on which no job starts for a while, as the machine could not make the last launch.
+json launch_holds(const live::loop::SchedulerSnapshot& snapshot) {
+  json out = json::array();
+  if (snapshot.holds == nullptr) return out;
+  for (const auto& [node, hold] : *snapshot.holds) {
+    out.push_back({{"node", snapshot.site.cluster.node(node).name},
+                   {"until_s", base::to_seconds(hold.until_ns)},
+                   {"reason", hold.reason}});
+  }
+  return out;
+}
+
+base::http::Response show_stats(const Call& call, const ApiContext& context) {
+  std::array<int64_t, live::controller::kNumJobStages> stages{};
   int64_t waiting_gpus = 0;
   ClusterView view;
+  json holds = json::array();
   base::TimeNs now = 0;
-  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     now = snapshot.now_ns;
+    holds = launch_holds(snapshot);
     view = view_cluster(snapshot, false);
     for (const auto& [id, job] : snapshot.book.jobs) {
-      ++stages[static_cast<size_t>(job.stage)];
+      ++stages[static_cast<size_t>(shown_stage(job))];
       if (job.stage == live::controller::JobStage::Waiting) waiting_gpus += job.spec.num_gpus;
     }
   });
@@ -254,7 +279,9 @@ base::http::Response show_stats(const ApiContext& context) {
               {"decisions", stats.decisions},
               {"turns", stats.turns},
               {"journal_failures", stats.journal_failures},
-              {"journal_is_stuck", stats.journal_is_stuck}};
+              {"journal_is_stuck", stats.journal_is_stuck},
+              {"caller", {{"user", call.who.owner.user}, {"role", role_name(call.who.role)}}}};
+  if (!holds.empty()) out["launch_holds"] = std::move(holds);
   if (!stats.decide_s_last.empty()) {
     out["decide_s"] = {
         {"p50", stats.decide_s(0.5)}, {"p99", stats.decide_s(0.99)}, {"max", stats.decide_s(1)}};
@@ -266,14 +293,27 @@ base::http::Response explain(const Call& call, const ApiContext& context) {
   json out;
   bool found = false;
   bool allowed = false;
-  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     const live::controller::LiveJob* const job = find_job(snapshot.book, call.names[0]);
     if (job == nullptr) return;
     found = true;
     allowed = call.who.may_see(job->spec.owner, job->spec.account);
-    if (allowed) out = explain_job(snapshot, *job);
+    if (!allowed) return;
+    out = explain_job(snapshot, *job);
+    put_forecasts(out, *job, context.parts.starts);
+    out["text"] = out["text"].get<std::string>() + forecast_words(*job, context.parts.starts);
   });
-  if (!found) return base::http::refusal(base::http::kNotFound, "there is no such job");
+  if (!found) {
+    const auto past = find_past_job(context, call.names[0]);
+    if (!past) return base::http::refusal(base::http::kUnavailable, past.error());
+    if (!*past) return base::http::refusal(base::http::kNotFound, unknown_job_error(call.names[0]));
+    allowed = call.who.may_see((*past)->spec.owner, (*past)->spec.account);
+    if (allowed) {
+      context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
+        out = explain_job(snapshot, **past);
+      });
+    }
+  }
   if (!allowed)
     return base::http::refusal(base::http::kForbidden, "the job belongs to another user");
   return base::http::reply(out);
@@ -297,8 +337,13 @@ base::http::Response what_if(const Call& call, const ApiContext& context,
                                "wait until it has finished");
   }
   auto scores = core::knowledge::PmScores::uniform(1);
-  context.scheduler.look([&](const SchedulerSnapshot& snapshot) { scores = snapshot.site.scores; });
-  base::Result<std::string> answer = context.parts.what_if->answer(call.request.body, scores);
+  core::model::Cluster cluster;
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
+    scores = snapshot.site.scores;
+    cluster = snapshot.site.cluster;
+  });
+  base::Result<std::string> answer =
+      context.parts.what_if->answer(call.request.body, cluster, scores);
   is_busy = false;
   if (answer) return {.body = std::move(*answer)};
   const bool broken = answer.error().code == base::ErrorCode::Failed;
@@ -308,7 +353,7 @@ base::http::Response what_if(const Call& call, const ApiContext& context,
 
 base::http::Response export_colocation(const ApiContext& context) {
   core::knowledge::ColocationHistory history;
-  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     if (snapshot.colocation) history = snapshot.colocation();
   });
   return {.content_type = "text/csv; charset=utf-8", .body = core::knowledge::to_csv(history)};
@@ -323,7 +368,8 @@ void add_node_routes(Router& router, const ApiContext& context) {
   };
   get("/v1/nodes", list_nodes);
   get("/v1/cluster", show_cluster);
-  get("/v1/stats", show_stats);
+  router.add("GET", "/v1/stats", Access::Known, {},
+             [&context](const Call& call) { return show_stats(call, context); });
   router.add("POST", "/v1/scores", Access::Operator, {},
              [&context](const Call& call) { return take_scores(call, context); });
   router.add("GET", "/v1/colocation", Access::Operator, {},
@@ -332,6 +378,8 @@ void add_node_routes(Router& router, const ApiContext& context) {
              [&context](const Call& call) { return drain(call, context); });
   router.add("POST", "/v1/nodes/{}/resume", Access::Operator, {},
              [&context](const Call& call) { return resume(call, context); });
+  router.add("POST", "/v1/nodes/{}/fence", Access::Operator, {},
+             [&context](const Call& call) { return fence(call, context); });
   router.add("GET", "/v1/jobs/{}/explain", Access::Known, {},
              [&context](const Call& call) { return explain(call, context); });
   router.add("POST", "/v1/whatif", Access::Known, {},

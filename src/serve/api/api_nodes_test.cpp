@@ -15,7 +15,7 @@ using testing::Not;
 class TestWhatIf final : public study::WhatIf {
  public:
   TestWhatIf() : WhatIf({}) {}
-  base::Result<std::string> answer(const std::string& question,
+  base::Result<std::string> answer(const std::string& question, const core::model::Cluster&,
                                    const core::knowledge::PmScores& scores) override {
     EXPECT_EQ(scores.num_gpus(), 16U) << "those of the cluster";
     if (question == "{}") return std::string(R"({"days":7,"jobs":1,"left_out":0,"policies":[]})");
@@ -61,6 +61,9 @@ TEST_F(ApiNodes, OnlyOperatorsDrain) {
   EXPECT_EQ(nodes[0]["reason"], "fan");
   EXPECT_EQ(nodes[3]["state"], "drained");
   EXPECT_EQ(status(kOperator, "POST", "/v1/nodes/n0/resume"), 200);
+  EXPECT_EQ(status(kManager, "POST", "/v1/nodes/n0/fence"), 403);
+  EXPECT_EQ(status(kOperator, "POST", "/v1/nodes/n9/fence"), 404);
+  EXPECT_EQ(status(kOperator, "POST", "/v1/nodes/n0/fence"), 409) << "it is not down";
   EXPECT_EQ(get("/v1/nodes")["nodes"][0]["state"], "up");
   EXPECT_EQ(status(kOperator, "POST", "/v1/nodes/n9/drain", "{}"), 404);
   for (const char* body :
@@ -193,6 +196,21 @@ TEST_F(ApiNodes, TooManyRequestsAreToldToWait) {
   EXPECT_EQ(refused.status, 429);
   EXPECT_THAT(refused.headers, testing::Contains(testing::Key("Retry-After")));
   EXPECT_EQ(status(kBob, "GET", "/v1/stats"), 200);
+}
+
+TEST_F(ApiNodes, StrangersKeepNobodyFromTheDashboard) {
+  options.requests_per_s = 0.001;
+  options.requests_burst = 3;
+  pages["/"] = {.content_type = "text/html", .body = "<p>hello</p>"};
+  start();
+  for (int i = 0; i < 50; ++i) {
+    static_cast<void>(service->answer({.method = "GET", .path = "/v1/openapi.json"}));
+    static_cast<void>(service->answer({.method = "GET", .path = "/v1/jobs", .token = "guess"}));
+  }
+  for (int i = 0; i < 30; ++i) {
+    EXPECT_EQ(service->answer({.method = "GET", .path = "/"}).status, 200) << "page load " << i;
+  }
+  EXPECT_EQ(status(kAlice, "GET", "/v1/stats"), 200);
 }
 
 }  // namespace

@@ -41,9 +41,9 @@ json reservation_json(const live::controller::LiveReservation& each,
   return out;
 }
 
-base::http::Response list(const Call& call, const ApiContext& context) {
+base::http::Response list_reservations(const Call& call, const ApiContext& context) {
   json out = json::array();
-  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     for (const auto& [id, each] : snapshot.book.reservations) {
       out.push_back(reservation_json(each, snapshot.site.cluster, call.who));
     }
@@ -63,9 +63,9 @@ base::http::Response no_such() {
                              "GET /v1/reservations lists them");
 }
 
-base::http::Response show(const Call& call, const ApiContext& context) {
+base::http::Response show_reservation(const Call& call, const ApiContext& context) {
   json out;
-  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     const live::controller::LiveReservation* const each = named(call, snapshot.book);
     if (each != nullptr) out = reservation_json(*each, snapshot.site.cluster, call.who);
   });
@@ -119,8 +119,9 @@ int status_of(const ApiContext& context, const live::controller::Input& input,
 
 base::http::Response reserve(const Call& call, const ApiContext& context) {
   bool by_users = false;
-  context.scheduler.look(
-      [&](const SchedulerSnapshot& snapshot) { by_users = snapshot.site.reservations.by_users; });
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
+    by_users = snapshot.site.reservations.by_users;
+  });
   const bool may = call.who.is_operator() || (by_users && call.who.may_submit());
   if (!may)
     return base::http::refusal(base::http::kForbidden, "only operators may make reservations here",
@@ -140,9 +141,10 @@ base::http::Response reserve(const Call& call, const ApiContext& context) {
   }
   input.by = {.uid = call.who.owner.uid,
               .user = call.who.owner.user,
-              .is_operator = call.who.is_operator()};
+              .is_operator = call.who.is_operator(),
+              .realm = call.who.owner.realm};
   std::string unknown;
-  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     for (const std::string& name : request->nodes) {
       const auto node = snapshot.site.cluster.find_node(name);
       if (node) input.plan.nodes.push_back(*node);
@@ -157,7 +159,7 @@ base::http::Response reserve(const Call& call, const ApiContext& context) {
   if (!answer)
     return base::http::refusal(status_of(context, input, answer.error()), answer.error());
   json out;
-  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     const auto* made = snapshot.book.find(answer->reservation);
     if (made != nullptr) out = reservation_json(*made, snapshot.site.cluster, call.who);
   });
@@ -169,14 +171,15 @@ base::http::Response reserve(const Call& call, const ApiContext& context) {
 base::http::Response cancel(const Call& call, const ApiContext& context) {
   const live::controller::Caller by{.uid = call.who.owner.uid,
                                     .user = call.who.owner.user,
-                                    .is_operator = call.who.is_operator()};
+                                    .is_operator = call.who.is_operator(),
+                                    .realm = call.who.owner.realm};
   live::controller::CancelReservation input{.reservation = {}, .by = by};
   bool may = false;
-  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     const live::controller::LiveReservation* const found = named(call, snapshot.book);
     if (found == nullptr) return;
     input.reservation = found->id;
-    may = call.who.may_submit() && (by.is_operator || found->plan.owner.uid == by.uid);
+    may = call.who.may_submit() && (by.is_operator || by.owns(found->plan.owner));
   });
   if (!input.reservation.valid()) return no_such();
   if (!may)
@@ -193,9 +196,9 @@ void add_reservation_routes(Router& router, const ApiContext& context) {
   router.add("POST", "/v1/reservations", Access::Known, {},
              [&context](const Call& call) { return reserve(call, context); });
   router.add("GET", "/v1/reservations", Access::Known, {},
-             [&context](const Call& call) { return list(call, context); });
+             [&context](const Call& call) { return list_reservations(call, context); });
   router.add("GET", "/v1/reservations/{}", Access::Known, {},
-             [&context](const Call& call) { return show(call, context); });
+             [&context](const Call& call) { return show_reservation(call, context); });
   router.add("DELETE", "/v1/reservations/{}", Access::Known, {},
              [&context](const Call& call) { return cancel(call, context); });
 }

@@ -1,4 +1,5 @@
-// /v1/jobs/{}/series: readings of a job's GPUs since the start of its run.
+// /v1/jobs/{}/series: readings of a job's GPUs since the start of its run. /v1/jobs/{}/progress:
+// what it reported over time.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -49,7 +50,7 @@ base::http::Response show_series(const Call& call, const ApiContext& context) {
   bool found = false;
   bool allowed = false;
   const core::model::Cluster* cluster = nullptr;
-  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     cluster = &snapshot.site.cluster;
     const live::controller::LiveJob* const job = find_job(snapshot.book, call.names[0]);
     if (job == nullptr) return;
@@ -97,11 +98,37 @@ base::http::Response show_series(const Call& call, const ApiContext& context) {
   }
   return base::http::reply(out);
 }
+
+base::http::Response show_progress(const Call& call, const ApiContext& context) {
+  core::model::JobId id{};
+  bool found = false;
+  bool allowed = false;
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
+    const live::controller::LiveJob* const job = find_job(snapshot.book, call.names[0]);
+    if (job == nullptr) return;
+    found = true;
+    allowed = call.who.may_see(job->spec.owner, job->spec.account);
+    id = job->job;
+  });
+  if (!found) return base::http::refusal(base::http::kNotFound, "there is no such job");
+  if (!allowed)
+    return base::http::refusal(base::http::kForbidden, "the job belongs to another user");
+  json points = json::array();
+  if (context.parts.progress != nullptr) {
+    for (const ProgressPoint& point : context.parts.progress->of(id)) {
+      json& each = points.emplace_back(progress_json(point.report));
+      each["at_s"] = point.at_s;
+    }
+  }
+  return base::http::reply({{"job", live::job::job_number(id)}, {"points", std::move(points)}});
+}
 }  // namespace
 
 void add_series_route(Router& router, const ApiContext& context) {
   router.add("GET", "/v1/jobs/{}/series", Access::Known, {"points"},
              [&context](const Call& call) { return show_series(call, context); });
+  router.add("GET", "/v1/jobs/{}/progress", Access::Known, {},
+             [&context](const Call& call) { return show_progress(call, context); });
 }
 
 }  // namespace goban::serve::api

@@ -96,5 +96,25 @@ TEST_F(ApiSeries, WithoutAnythingWrittenDownThereAreNoPoints) {
   EXPECT_EQ(series()["gpus"], json::parse(R"([{"gpu":0,"node":"n0","index":0,"points":[]}])"));
 }
 
+struct TwoReports final : ProgressHistory {
+  [[nodiscard]] std::vector<ProgressPoint> of(core::model::JobId) const override {
+    return {{.at_s = 10, .report = {.step = 1, .loss = 2.5, .busy_s = 3}},
+            {.at_s = 20, .report = {.step = 2, .loss = 1.5}}};
+  }
+};
+
+TEST_F(ApiSeries, ProgressIsForThoseWhoMaySeeTheJob) {
+  const TwoReports reports;
+  parts.progress = &reports;
+  submit();
+  const json curve = json::parse(ask(kAlice, "GET", "/v1/jobs/1/progress").body);
+  ASSERT_EQ(curve["points"].size(), 2U);
+  EXPECT_EQ(curve["points"][0]["loss"], 2.5);
+  EXPECT_EQ(curve["points"][1]["at_s"], 20);
+  EXPECT_FALSE(curve["points"][0].contains("busy_s"));
+  EXPECT_EQ(status(kBob, "GET", "/v1/jobs/1/progress"), 403);
+  EXPECT_EQ(status(kAlice, "GET", "/v1/jobs/2/progress"), 404);
+}
+
 }  // namespace
 }  // namespace goban::serve::api

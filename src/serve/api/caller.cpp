@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <fmt/format.h>
 #include <grp.h>
 #include <pwd.h>
 #include <unistd.h>
+
+#include "base/clock.hpp"
 
 namespace goban::serve::api {
 
@@ -14,11 +15,7 @@ namespace {
 constexpr int64_t kRemember_s = 30;
 constexpr size_t kEntryBytes = 64 << 10;
 
-int64_t now_s() {
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+int64_t now_s() { return base::steady_ns() / base::kSecond; }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -87,7 +84,7 @@ std::vector<uint32_t> groups_of(const live::job::Owner& owner) {
 bool Identity::may_touch(const live::job::Owner& of, const std::string& account) const {
   if (role == Role::Operator) return true;
   if (role == Role::Viewer) return false;
-  if (of.uid == owner.uid && of.user == owner.user) return true;
+  if (live::job::key_of(of) == live::job::key_of(owner) && of.user == owner.user) return true;
   return role == Role::AccountManager && !account.empty() && contains(accounts, account);
 }
 

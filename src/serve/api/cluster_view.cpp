@@ -2,7 +2,7 @@
 
 namespace goban::serve::api {
 
-ClusterView view_cluster(const SchedulerSnapshot& snapshot, bool with_scores) {
+ClusterView view_cluster(const live::loop::SchedulerSnapshot& snapshot, bool with_scores) {
   const core::model::Cluster& cluster = snapshot.site.cluster;
   ClusterView view;
   view.cluster = &cluster;
@@ -15,6 +15,12 @@ ClusterView view_cluster(const SchedulerSnapshot& snapshot, bool with_scores) {
     if (run.stage == live::controller::LiveRun::Stage::Pending) continue;
     for (const core::model::GpuId gpu : run.gpus) {
       if (gpu.index() < view.holders.size()) view.holders[gpu.index()].push_back(id.job);
+    }
+  }
+  for (const auto& [id, job] : snapshot.book.jobs) {
+    if (job.managed || job.found.empty()) continue;
+    for (const core::model::GpuId gpu : job.gpus) {
+      if (gpu.index() < view.holders.size()) view.holders[gpu.index()].push_back(id);
     }
   }
   view.promises.resize(cluster.nodes().size());

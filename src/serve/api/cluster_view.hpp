@@ -5,17 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "serve/api/scheduler_client.hpp"
+#include "live/loop/live_scheduler.hpp"
 
 namespace goban::serve::api {
 
 struct ClusterView {
   const core::model::Cluster* cluster = nullptr;
-  std::vector<std::vector<core::model::JobId>> holders{};  ///< by GPU: running and starting jobs
-  std::vector<std::string> drain_reason{};                 ///< by node; "" = none
-  std::vector<bool> is_drained{};                          ///< by node
-  std::vector<bool> is_open{};                             ///< by node: neither down nor asleep
-  std::vector<bool> is_asleep{};                           ///< by node: asleep or waking
+  std::vector<std::vector<core::model::JobId>>
+      holders{};                            ///< by GPU: starting and running jobs, also found ones
+  std::vector<std::string> drain_reason{};  ///< by node; "" = none
+  std::vector<bool> is_drained{};           ///< by node
+  std::vector<bool> is_open{};              ///< by node: neither down nor asleep
+  std::vector<bool> is_asleep{};            ///< by node: asleep or waking
   struct Promise {
     core::model::ReservationId reservation{};
     base::TimeNs start_ns = 0;
@@ -32,6 +33,7 @@ struct ClusterView {
   [[nodiscard]] uint32_t held_gpus(size_t node) const;
 };
 
-[[nodiscard]] ClusterView view_cluster(const SchedulerSnapshot& snapshot, bool with_scores);
+[[nodiscard]] ClusterView view_cluster(const live::loop::SchedulerSnapshot& snapshot,
+                                       bool with_scores);
 
 }  // namespace goban::serve::api

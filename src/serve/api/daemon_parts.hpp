@@ -3,14 +3,20 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/knowledge/durations/start_calibration.hpp"
 #include "core/knowledge/measure/learned_scores.hpp"
+#include "core/model/start_interval.hpp"
 #include "live/controller/job_book.hpp"
 #include "live/engine.hpp"
 #include "serve/api/gpu_curves.hpp"
+#include "serve/api/job_name.hpp"
 #include "study/what_if.hpp"
 
 namespace goban::serve::api {
@@ -19,8 +25,10 @@ namespace goban::serve::api {
 class Payloads {
  public:
   virtual ~Payloads() = default;
-  /// Stores a payload durably: it survives a power failure. Returns its name. Errors: Failed.
-  [[nodiscard]] virtual base::Result<std::string> write(std::string_view payload) const = 0;
+  /// Stores a payload durably: it survives a power failure. Returns its name. Errors: Failed; Usage
+  /// if its owner has reached the limit of bytes.
+  [[nodiscard]] virtual base::Result<std::string> write(std::string_view payload,
+                                                        const live::job::Owner& owner) const = 0;
   /// Removes a payload; unknown names are ignored.
   virtual void discard(const std::string& name) const = 0;
 };
@@ -35,6 +43,24 @@ class Profiles {
   [[nodiscard]] virtual std::string find(const live::controller::LiveJob& job) = 0;
 };
 
+/// Which past jobs.
+struct PastQuery {
+  std::string user{};                     ///< empty: all
+  std::vector<JobName> names{};           ///< an array's number means all its tasks; empty: all
+  std::optional<base::TimeNs> from_ns{};  ///< ended at or after
+  std::optional<base::TimeNs> to_ns{};    ///< ended before
+  int64_t limit = 1'000;                  ///< at most this many: those that ended last
+};
+
+/// Finished jobs, also those that the scheduler no longer has.
+class PastJobs {
+ public:
+  virtual ~PastJobs() = default;
+  /// The jobs, the last to end first. Errors: Failed if the history cannot be read now.
+  [[nodiscard]] virtual base::Result<std::vector<live::controller::LiveJob>> find(
+      const PastQuery& query) = 0;
+};
+
 struct GpuReadings {
   base::TimeNs at_ns = 0;          ///< Unix time; 0 = no readings yet
   std::vector<GpuReading> gpus{};  ///< by GPU; empty = GPUs are not measured
@@ -47,6 +73,19 @@ class GpuMonitor {
   [[nodiscard]] virtual GpuReadings latest() const = 0;
   /// Readings of GPUs over a time window. Errors: those of the series store.
   [[nodiscard]] virtual base::Result<GpuCurves> curves(const GpuWindow& window) const = 0;
+};
+
+struct ProgressPoint {
+  double at_s = 0;  ///< Unix time of the report
+  live::ProgressReport report{};
+};
+
+/// Progress of jobs over time.
+class ProgressHistory {
+ public:
+  virtual ~ProgressHistory() = default;
+  /// By time; empty if the job has reported nothing.
+  [[nodiscard]] virtual std::vector<ProgressPoint> of(core::model::JobId job) const = 0;
 };
 
 /// State of the PM scores of the GPUs, and the cost of measuring them.
@@ -64,13 +103,34 @@ class ScoreReporter {
   [[nodiscard]] virtual ScoreReport report() const = 0;
 };
 
+/// When waiting jobs are expected to start.
+struct StartTable {
+  base::TimeNs made_ns = 0;  ///< the scheduler's time; 0 = none yet
+  std::map<core::model::JobId, core::model::StartInterval> starts{};
+  core::knowledge::StartCalibration calibration{};  ///< of `starts`, for other forecasts
+  int runs = 0;                                     ///< that they rest on
+  double took_s = 0;
+  int64_t known = 0;   ///< starts of jobs with a forecast since the daemon started
+  int64_t inside = 0;  ///< of them, those in the interval that was shown first
+};
+
+class StartTimes {
+ public:
+  virtual ~StartTimes() = default;
+  /// Never null.
+  [[nodiscard]] virtual std::shared_ptr<const StartTable> latest() const = 0;
+};
+
 /// Null: not available. All of them outlive the service.
 struct DaemonParts {
   Profiles* profiles = nullptr;
+  PastJobs* past = nullptr;
   const GpuMonitor* gpus = nullptr;
   const ScoreReporter* scores = nullptr;
+  const ProgressHistory* progress = nullptr;
   const live::EngineView* engine = nullptr;
   study::WhatIf* what_if = nullptr;
+  const StartTimes* starts = nullptr;
 };
 
 }  // namespace goban::serve::api

@@ -77,7 +77,7 @@ void EventFeed::look_around() {
   // Read the version first: changes during the comparison are then reported again.
   const uint64_t version = scheduler_.version();
   std::map<core::model::JobId, uint64_t> jobs;
-  scheduler_.look([&](const SchedulerSnapshot& snapshot) {
+  scheduler_.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     for (const auto& [id, job] : snapshot.book.jobs) {
       jobs.emplace_hint(jobs.end(), id, fingerprint(job));
     }

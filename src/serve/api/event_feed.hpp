@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/http/http_message.hpp"
-#include "serve/api/scheduler_client.hpp"
+#include "live/loop/live_scheduler.hpp"
 
 namespace goban::serve::api {
 
@@ -18,7 +18,7 @@ namespace goban::serve::api {
 class EventFeed {
  public:
   /// `scheduler` outlives the feed.
-  explicit EventFeed(const SchedulerClient& scheduler) : scheduler_(scheduler) {}
+  explicit EventFeed(const live::loop::SchedulerClient& scheduler) : scheduler_(scheduler) {}
   EventFeed(const EventFeed&) = delete;
   EventFeed& operator=(const EventFeed&) = delete;
   ~EventFeed() = default;
@@ -36,7 +36,7 @@ class EventFeed {
   void look_around();
   static uint64_t fingerprint(const live::controller::LiveJob& job);
 
-  const SchedulerClient& scheduler_;
+  const live::loop::SchedulerClient& scheduler_;
   Clock::time_point last_{};
   std::mutex mutex_;
   uint64_t seen_ = 0;     ///< guarded by mutex_, like all below

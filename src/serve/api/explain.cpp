@@ -37,7 +37,8 @@ CauseWords words_of(WaitCause cause) {
       return {"fragments", "enough GPUs are free, but it cannot use them together"};
     case WaitCause::HostResources:
       return {"host_resources",
-              "enough GPUs are free, but not enough cores or memory on their nodes"};
+              "enough GPUs are free, but not together on the nodes that it needs, or not with "
+              "enough cores or memory"};
     case WaitCause::Reservation:
       return {"reservation", "it would fit, but would delay the job before it"};
     case WaitCause::Round:
@@ -52,23 +53,46 @@ CauseWords words_of(WaitCause cause) {
   return {"unknown", "the reason is unknown"};
 }
 
-void explain_dependencies(const SchedulerSnapshot& snapshot, const LiveJob& job, json& out) {
+constexpr const char* kHeld = "it is held until it is released";
+
+void explain_dependencies(const live::loop::SchedulerSnapshot& snapshot, const LiveJob& job,
+                          json& out) {
   std::string words;
+  if (!job.blocked.empty() || !job.misfit.empty()) {
+    out["text"] = job.blocked.empty() ? job.misfit : job.blocked;
+    return;
+  }
   json open = json::array();
+  const auto join = [](std::string text, std::string_view more) {
+    if (!text.empty() && !more.empty()) text += "; ";
+    return text.append(more);
+  };
   for (const live::job::Dependency& each : job.spec.dependencies) {
+    json entry = {{"kind", live::job::dependency_name(each.kind)}};
+    if (each.kind == live::job::DependencyKind::Singleton) {
+      words += fmt::format("{}other jobs of its name and user", words.empty() ? "" : ", ");
+      open.push_back(std::move(entry));
+      continue;
+    }
     const LiveJob* const other = snapshot.book.find(each.job);
-    json entry = {{"kind", live::job::dependency_name(each.kind)},
-                  {"job", live::job::job_number(each.job)}};
-    if (other != nullptr) entry["state"] = stage_name(other->stage);
+    entry["job"] = live::job::job_number(each.job);
+    if (other != nullptr) entry["state"] = stage_name(shown_stage(*other));
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ",
                          live::job::dependency_name(each.kind), live::job::job_number(each.job));
     open.push_back(std::move(entry));
   }
+  if (!words.empty()) words = "it depends on other jobs: " + words;
+  if (job.spec.held) words = join(kHeld, words);
+  if (snapshot.now_ns < job.spec.begin_ns) {
+    out["begin_s"] = base::to_seconds(job.spec.begin_ns);
+    words = join(std::move(words), fmt::format("it begins at {} UTC at the earliest",
+                                               base::date_time_text(job.spec.begin_ns)));
+  }
   out["dependencies"] = std::move(open);
-  out["text"] = "it depends on other jobs: " + words;
+  out["text"] = words;
 }
 
-void explain_waiting(const SchedulerSnapshot& snapshot, const LiveJob& job, json& out) {
+void explain_waiting(const live::loop::SchedulerSnapshot& snapshot, const LiveJob& job, json& out) {
   if (snapshot.core == nullptr || !snapshot.core->state().is_active(job.job)) {
     out["text"] = "it waits for the next decision";
     return;
@@ -102,11 +126,17 @@ void explain_waiting(const SchedulerSnapshot& snapshot, const LiveJob& job, json
   if (reason.head_start_ns != base::kNever && reason.head_start_ns > 0) {
     waiting["head_start_s"] = base::to_seconds(reason.head_start_ns);
   }
+  if (snapshot.holds != nullptr && !snapshot.holds->empty()) {
+    const auto& [node, hold] = *snapshot.holds->begin();
+    waiting["launches_held"] = hold.reason;
+    text = fmt::format("launches on {} are held and tried again soon: {}",
+                       snapshot.site.cluster.node(node).name, hold.reason);
+  }
   out["waiting"] = std::move(waiting);
   out["text"] = text;
 }
 
-void explain_place(const SchedulerSnapshot& snapshot, const LiveJob& job, json& out) {
+void explain_place(const live::loop::SchedulerSnapshot& snapshot, const LiveJob& job, json& out) {
   const core::model::Cluster& cluster = snapshot.site.cluster;
   // The level is computed from the GPUs: not every placement records one in its reason.
   const std::string& level = cluster.levels()[cluster.span_level(job.gpus)].name;
@@ -124,11 +154,15 @@ void explain_place(const SchedulerSnapshot& snapshot, const LiveJob& job, json& 
 }
 }  // namespace
 
-json explain_job(const SchedulerSnapshot& snapshot, const LiveJob& job) {
-  json out = {{"job", live::job::job_number(job.job)}, {"state", stage_name(job.stage)}};
+json explain_job(const live::loop::SchedulerSnapshot& snapshot, const LiveJob& job) {
+  json out = {{"job", live::job::job_number(job.job)}, {"state", stage_name(shown_stage(job))}};
+  if (!job.managed && job.stage != JobStage::Done) {
+    out["text"] = "it is in the cluster's own queue and is not scheduled by goban";
+    return out;
+  }
   switch (job.stage) {
     case JobStage::Held:
-      out["text"] = "it is held until it is released";
+      out["text"] = kHeld;
       break;
     case JobStage::Depends:
       explain_dependencies(snapshot, job, out);
@@ -139,11 +173,12 @@ json explain_job(const SchedulerSnapshot& snapshot, const LiveJob& job) {
     case JobStage::Starting:
     case JobStage::Running:
     case JobStage::Stopping:
+    case JobStage::Suspended:
       explain_place(snapshot, job, out);
       break;
     case JobStage::Done:
-      out["text"] = job.detail.empty() ? fmt::format("it has finished: {}", result_name(job.result))
-                                       : fmt::format("it has finished: {}", job.detail);
+      out["text"] =
+          fmt::format("{}{}{}", end_words(job), job.detail.empty() ? "" : ": ", job.detail);
       break;
   }
   return out;

@@ -3,12 +3,12 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "serve/api/scheduler_client.hpp"
+#include "live/loop/live_scheduler.hpp"
 
 namespace goban::serve::api {
 
 /// Called while the scheduler is blocked. Cost: at most one placement search.
-[[nodiscard]] nlohmann::json explain_job(const SchedulerSnapshot& snapshot,
+[[nodiscard]] nlohmann::json explain_job(const live::loop::SchedulerSnapshot& snapshot,
                                          const live::controller::LiveJob& job);
 
 }  // namespace goban::serve::api

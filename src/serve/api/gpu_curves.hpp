@@ -18,6 +18,7 @@ struct GpuWindow {
   base::TimeNs from_ns = 0;  ///< Unix time
   base::TimeNs to_ns = 0;
   size_t points_max = 300;  ///< per GPU; at least 1
+  bool only_power = false;  ///< the other readings may be missing: cheaper
 };
 
 struct GpuPoint {

@@ -192,6 +192,47 @@ TEST_F(HttpServerTest, LogsAreFollowed) {
   EXPECT_EQ(got, "one\ntwo\n");
 }
 
+/// Waits until the server has this many connections and streams; false after 5 s.
+bool comes_to(const Service& service, int64_t connections, int64_t streams) {
+  for (int i = 0; i < 250; ++i) {
+    const base::http::HttpStats stats = service.stats();
+    if (stats.connections == connections && stats.streams == streams) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return false;
+}
+
+TEST_F(HttpServerTest, FollowersOfASilentJobThatLeaveAreForgotten) {
+  options.listen = "127.0.0.1:0";
+  options.limits.connections_address_max = 4;
+  start();
+  const std::string body = R"({"script":"x","work_folder":")" + folder + R"("})";
+  ASSERT_TRUE(client().post("/v1/jobs", body).has_value());
+  std::ofstream(folder + "/goban-1.out") << "one\n";
+  const std::string url = "http://127.0.0.1:" + std::to_string(service->port());
+  const std::string path = "/v1/jobs/1/log?follow=1";
+  for (int round = 0; round < 3; ++round) {
+    std::vector<std::unique_ptr<ApiClient>> far;
+    std::vector<std::unique_ptr<RawClient>> near;
+    for (int i = 0; i < 4; ++i) {
+      far.push_back(std::make_unique<ApiClient>(ServerAddress{.url = url, .token = kOperator}));
+      std::string got;
+      const base::Status followed = far.back()->stream(path, [&](std::string_view part) {
+        got += part;
+        return got != "one\n";  // hangs up in the middle of the stream
+      });
+      EXPECT_EQ(got, "one\n") << "round " << round << ": "
+                              << (followed ? std::string() : followed.error().text());
+      near.push_back(std::make_unique<RawClient>(options.socket));
+      near.back()->send("GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n");
+      EXPECT_THAT(near.back()->receive("one\n"), HasSubstr("one\n"));
+    }
+    far.clear();
+    near.clear();
+    EXPECT_TRUE(comes_to(*service, 0, 0)) << service->stats().connections << " connections";
+  }
+}
+
 TEST_F(HttpServerTest, TooManyStreamsAreRefused) {
   options.limits.streams_max = 2;
   start();

@@ -2,20 +2,23 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/date_time.hpp"
 #include "base/number.hpp"
 #include "base/reports/run_reports_json.hpp"
-#include "live/job/job_spec_json.hpp"
+#include "live/job/job_spec.hpp"
 #include "live/job/output_path.hpp"
+#include "serve/api/job_name.hpp"
 
 namespace goban::serve::api {
 
 using nlohmann::json;
 
 namespace {
-constexpr std::array<std::string_view, 7> kStages = {"held",    "depends",  "waiting", "starting",
-                                                     "running", "stopping", "done"};
+constexpr std::array<std::string_view, live::controller::kNumJobStages> kStages = {
+    "held", "depends", "waiting", "starting", "running", "stopping", "done", "suspended"};
 constexpr std::array<std::string_view, 8> kResults = {"none",        "completed", "failed",
                                                       "cancelled",   "timed_out", "out_of_memory",
                                                       "node_failed", "never_runs"};
@@ -30,21 +33,13 @@ void put_known(json& out, const char* name, T value) {
   if (value >= 0) out[name] = value;
 }
 
-/// Omits what the API does not show: the engine's measurement of busy time, and a loss below 0.
-json progress_json(live::ProgressReport progress) {
-  progress.busy_s = -1;
-  if (progress.loss < 0) progress.loss = -1;
-  json out = to_json(progress);
-  const bool only_default = out.size() == 1;  // `checkpointed`
-  return only_default ? json::object() : out;
-}
-
 json past_json(const live::controller::LiveJob& job, const core::model::Cluster& cluster) {
   json out = json::array();
   for (const live::controller::PastRun& run : job.past) {
     json each = {{"run", run.run}, {"gpus", gpu_list(run.gpus, cluster)}};
     put_time(each, "start_s", run.start_ns);
     put_time(each, "end_s", run.end_ns);
+    if (run.suspended_ns > 0) put_time(each, "suspended_s", run.suspended_ns);
     if (run.pace.steps.done > 0) each["step_s"] = run.pace.steps.over_s / run.pace.steps.done;
     if (!run.ranks.empty()) each["ranks"] = to_json(run.ranks);
     out.push_back(std::move(each));
@@ -55,11 +50,30 @@ json past_json(const live::controller::LiveJob& job, const core::model::Cluster&
 bool has_run(const live::controller::LiveJob& job) { return job.runs > 0; }
 }  // namespace
 
+json progress_json(live::ProgressReport progress) {
+  progress.busy_s = -1;
+  if (progress.loss < 0) progress.loss = -1;
+  json out = to_json(progress);
+  const bool only_default = out.size() == 1;  // `checkpointed`
+  return only_default ? json::object() : out;
+}
+
 std::string_view stage_name(live::controller::JobStage stage) {
   return kStages[static_cast<size_t>(stage)];
 }
+
+live::controller::JobStage shown_stage(const live::controller::LiveJob& job) {
+  using live::controller::JobStage;
+  return job.stage == JobStage::Depends && job.spec.held ? JobStage::Held : job.stage;
+}
+
 std::string_view result_name(live::controller::JobResult result) {
   return kResults[static_cast<size_t>(result)];
+}
+
+std::string end_words(const live::controller::LiveJob& job) {
+  return fmt::format("job {} ended on {} UTC ({})", live::job::job_name_of(job.job, job.spec),
+                     base::date_time_text(job.end_ns), result_name(job.result));
 }
 
 std::optional<live::controller::JobStage> find_stage(std::string_view name) {
@@ -97,11 +111,18 @@ json job_summary(const live::controller::LiveJob& job, const core::model::Cluste
   json out = {{"job", live::job::job_number(job.job)},
               {"id", live::job::job_name_of(job.job, job.spec)},
               {"user", job.spec.owner.user},
-              {"state", stage_name(job.stage)},
+              {"state", stage_name(shown_stage(job))},
               {"num_gpus", job.spec.num_gpus},
               {"priority", job.spec.priority},
               {"runs", job.runs},
               {"held_s", base::to_seconds(job.held_ns)}};
+  if (!job.spec.owner.realm.empty()) out["realm"] = job.spec.owner.realm;
+  if (!job.engine_id.empty()) out["engine_id"] = job.engine_id;
+  if (!job.managed) out["managed"] = false;
+  const std::string& blocked = job.blocked.empty() ? job.misfit : job.blocked;
+  if (!blocked.empty() && job.stage == live::controller::JobStage::Depends) {
+    out["blocked"] = blocked;
+  }
   if (job.result != live::controller::JobResult::None) out["result"] = result_name(job.result);
   if (!job.spec.account.empty()) out["account"] = job.spec.account;
   if (!job.spec.partition.empty()) out["partition"] = job.spec.partition;
@@ -110,13 +131,20 @@ json job_summary(const live::controller::LiveJob& job, const core::model::Cluste
   if (job.spec.walltime_limit_ns > 0) {
     out["walltime_s"] = base::to_seconds(job.spec.walltime_limit_ns);
   }
+  if (job.spec.begin_ns > 0) put_time(out, "begin_s", job.spec.begin_ns);
   put_time(out, "submit_s", job.submit_ns);
   put_time(out, "first_start_s", job.first_start_ns);
   put_time(out, "run_start_s", job.run_start_ns);
+  put_time(out, "suspended_since_s", job.suspensions.since_ns);
+  if (job.suspensions.ended_ns > 0) put_time(out, "suspended_s", job.suspensions.ended_ns);
   put_time(out, "end_s", job.end_ns);
-  if (has_run(job)) {
+  if (has_run(job) || !job.found.empty()) {
     out["gpus"] = gpu_list(job.gpus, cluster);
     out["shares"] = job.shares;
+  }
+  if (job.stage == live::controller::JobStage::Done) {
+    put_known(out, "exit_code", job.exit_code);
+    if (job.signal > 0) out["signal"] = job.signal;
   }
   return out;
 }
@@ -125,7 +153,7 @@ json job_details(const live::controller::LiveJob& job, const core::model::Cluste
   json out = job_summary(job, cluster);
   if (!job.spec.name.empty()) out["name"] = job.spec.name;
   out["spec"] = live::job::to_json(job.spec);
-  if (!job.spec.interactive) {
+  if (!job.spec.interactive && job.engine_id.empty()) {
     out["stdout_file"] = live::job::output_path(job.job, job.spec, live::job::OutputStream::Stdout);
     out["stderr_file"] = live::job::output_path(job.job, job.spec, live::job::OutputStream::Stderr);
   }
@@ -137,10 +165,6 @@ json job_details(const live::controller::LiveJob& job, const core::model::Cluste
                   {"product", job.why.product},
                   {"prediction", job.why.prediction}};
   }
-  if (job.stage == live::controller::JobStage::Done) {
-    put_known(out, "exit_code", job.exit_code);
-    if (job.signal > 0) out["signal"] = job.signal;
-  }
   if (json progress = progress_json(job.progress); !progress.empty()) {
     out["progress"] = std::move(progress);
     put_time(out, "progress_s", job.progress_ns);
@@ -151,20 +175,43 @@ json job_details(const live::controller::LiveJob& job, const core::model::Cluste
   return out;
 }
 
+std::optional<JobName> parse_job_name(std::string_view text) {
+  const size_t split = text.find('_');
+  const auto number = base::parse_int(text.substr(0, split));
+  if (!number || *number < 1 || *number > UINT32_MAX) return std::nullopt;
+  JobName name{.first = core::model::JobId(static_cast<uint32_t>(*number - 1))};
+  if (split == std::string_view::npos) return name;
+  name.task = base::parse_int(text.substr(split + 1));
+  return name.task ? std::optional(name) : std::nullopt;
+}
+
 const live::controller::LiveJob* find_job(const live::controller::JobBook& book,
                                           std::string_view name) {
-  const size_t split = name.find('_');
-  const auto number = base::parse_int(name.substr(0, split));
-  if (!number || *number < 1 || *number > UINT32_MAX) return nullptr;
-  const core::model::JobId first(static_cast<uint32_t>(*number - 1));
-  if (split == std::string_view::npos) return book.find(first);
-  const auto task = base::parse_int(name.substr(split + 1));
-  if (!task) return nullptr;
-  // The tasks of an array have consecutive numbers; the first ones may already be removed.
-  for (auto at = book.jobs.lower_bound(first); at != book.jobs.end(); ++at) {
-    const live::job::JobSpec& spec = at->second.spec;
-    if (at->first != first && spec.array_first != first) return nullptr;
-    if (spec.array_first == first && spec.array_task == *task) return &at->second;
+  if (const std::string_view id = engine_id_of(name); !id.empty()) {
+    const auto found = book.by_engine_id.find(id);
+    return found == book.by_engine_id.end() ? nullptr : book.find(found->second);
+  }
+  const auto parsed = parse_job_name(name);
+  if (!parsed) return nullptr;
+  const core::model::JobId first = parsed->first;
+  if (!parsed->task) return book.find(first);
+  const std::optional<int64_t> task = parsed->task;
+  // The tasks of an array have consecutive numbers and ascending indices, so the number is at most
+  // that of the first task plus the index; some tasks may already be removed.
+  uint64_t begin = first.value;
+  uint64_t end = std::min<uint64_t>(begin + static_cast<uint64_t>(std::max<int64_t>(*task, 0)),
+                                    UINT32_MAX - 1) +
+                 1;
+  while (begin < end) {
+    const uint64_t middle = begin + (end - begin) / 2;
+    const auto at = book.jobs.lower_bound(core::model::JobId(static_cast<uint32_t>(middle)));
+    const bool is_task = at != book.jobs.end() && at->second.spec.array_first == first;
+    if (is_task && at->second.spec.array_task == *task) return &at->second;
+    if (is_task && at->second.spec.array_task < *task) {
+      begin = uint64_t{at->first.value} + 1;
+    } else {
+      end = middle;
+    }
   }
   return nullptr;
 }

@@ -13,8 +13,13 @@
 namespace goban::serve::api {
 
 [[nodiscard]] std::string_view stage_name(live::controller::JobStage stage);
+/// The stage that users see: a held job is held, whatever else it waits for.
+[[nodiscard]] live::controller::JobStage shown_stage(const live::controller::LiveJob& job);
 [[nodiscard]] std::string_view result_name(live::controller::JobResult result);
 [[nodiscard]] std::optional<live::controller::JobStage> find_stage(std::string_view name);
+
+/// Of a finished job: "job 7 ended on 2026-12-01 08:00:00 UTC (completed)".
+[[nodiscard]] std::string end_words(const live::controller::LiveJob& job);
 
 /// The public view of a job: its user, resource request and times, but none of the names and paths
 /// that the owner chose.
@@ -23,6 +28,10 @@ namespace goban::serve::api {
 /// The full view, including the job's specification.
 [[nodiscard]] nlohmann::json job_details(const live::controller::LiveJob& job,
                                          const core::model::Cluster& cluster);
+
+/// Without what the API does not show: the engine's measurement of busy time, and a loss below 0.
+/// Empty if nothing was reported.
+[[nodiscard]] nlohmann::json progress_json(live::ProgressReport progress);
 
 /// Positions in the core's queue; 1 is next. Jobs that a limit of their account blocks have none.
 [[nodiscard]] std::map<core::model::JobId, int64_t> queue_positions(

@@ -122,6 +122,16 @@ TEST(RateLimit, FillsAgain) {
   EXPECT_GT(limit.take("a", 1000), 0);
 }
 
+TEST(RateLimit, LongRepliesCountAsSeveralRequests) {
+  RateLimit limit(2, 3);
+  EXPECT_EQ(limit.take("a", 10), 0);
+  limit.charge("a", 6);  // 4 below empty
+  EXPECT_DOUBLE_EQ(limit.take("a", 10), 2.5);
+  EXPECT_EQ(limit.take("b", 10), 0);
+  EXPECT_GT(limit.take("a", 12.4), 0);
+  EXPECT_EQ(limit.take("a", 12.5), 0);
+}
+
 TEST(ListenSocket, KnowsLoopback) {
   for (const char* near : {"127.0.0.1", "127.8.9.1", "::1"})
     EXPECT_TRUE(base::http::is_loopback_address(near));
@@ -146,6 +156,8 @@ listen = "127.0.0.1:6818"
 socket_access = "everybody"
 operators = ["ann"]
 requests_per_s = 5
+connections_per_address = 5000
+connections_per_user = 50
 [[account_managers]]
 user = "bob"
 accounts = ["vision"]
@@ -156,6 +168,8 @@ accounts = ["vision"]
   EXPECT_EQ(options.listen, "127.0.0.1:6818");
   EXPECT_EQ(options.callers.account_managers.at("bob").front(), "vision");
   EXPECT_EQ(options.requests_per_s, 5);
+  EXPECT_EQ(options.limits.connections_address_max, 5000u);
+  EXPECT_EQ(options.limits.connections_peer_max, 50u);
   EXPECT_FALSE(read("socket_access = \"all\"").second.has_value());
   EXPECT_FALSE(read("token = \"x\"").second.has_value());
 }

@@ -55,6 +55,10 @@ class OwnersEyes {
 }  // namespace
 
 base::Result<LogFile> LogFile::open(const live::job::Owner& owner, const std::string& path) {
+  if (!owner.realm.empty()) {
+    return base::failed(fmt::format("{} is not a user of this machine", full_name(owner)),
+                        "the output is where the cluster wrote it");
+  }
   LogFile file;
   int problem = 0;
   {

@@ -38,7 +38,7 @@ base::Status check_membership(const std::string& account, const Identity& who,
   bool is_open = true;
   for (const core::model::UserRule& rule : rules.users) {
     if (rule.account.value != number) continue;
-    if (site.users[rule.user.index()] == owner.user) return {};
+    if (site.users[rule.user.index()] == live::job::full_name(owner)) return {};
     is_open = false;
   }
   if (is_open) return {};

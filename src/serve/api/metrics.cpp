@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <vector>
 
 #include "base/number.hpp"
 #include "serve/api/api.hpp"
@@ -17,18 +18,20 @@ constexpr size_t kNodesMax = 2000;
 
 struct Figures {
   ClusterView view{};
-  std::array<int64_t, 7> stages{};
+  std::array<int64_t, live::controller::kNumJobStages> stages{};
   int64_t waiting_gpus = 0;
   double wait_s_max = 0;
+  size_t held_nodes = 0;  ///< launches there are held
   DeadlineCounts deadlines{};
 };
 
-Figures figures_of(const SchedulerClient& scheduler) {
+Figures figures_of(const live::loop::SchedulerClient& scheduler) {
   Figures out;
-  scheduler.look([&](const SchedulerSnapshot& snapshot) {
+  scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     out.view = view_cluster(snapshot, true);
+    if (snapshot.holds != nullptr) out.held_nodes = snapshot.holds->size();
     for (const auto& [id, job] : snapshot.book.jobs) {
-      ++out.stages[static_cast<size_t>(job.stage)];
+      ++out.stages[static_cast<size_t>(shown_stage(job))];
       out.deadlines.add(job, snapshot.now_ns);
       if (job.stage != live::controller::JobStage::Waiting) continue;
       out.waiting_gpus += job.spec.num_gpus;
@@ -48,6 +51,36 @@ void write_queue(MetricsPage& page, const Figures& figures) {
               static_cast<double>(figures.waiting_gpus));
   page.single("goban_wait_seconds_max", "gauge",
               "Time since the submission of the oldest waiting job.", figures.wait_s_max);
+  page.single("goban_launches_held", "gauge",
+              "Nodes on which no job starts for a while, as the machine could not make the last "
+              "launch.",
+              static_cast<double>(figures.held_nodes));
+}
+
+void write_starts(MetricsPage& page, const StartTable& table) {
+  std::vector<double> waits_s;
+  for (const auto& [job, start] : table.starts) {
+    if (start.p50_ns == base::kNever) continue;
+    waits_s.push_back(base::to_seconds(std::max<base::TimeNs>(start.p50_ns - table.made_ns, 0)));
+  }
+  std::ranges::sort(waits_s);
+  page.single("goban_start_forecasts", "gauge", "Waiting jobs with a forecast start.",
+              static_cast<double>(waits_s.size()));
+  if (!waits_s.empty()) {
+    page.family("goban_forecast_wait_seconds", "gauge",
+                "Quantiles over waiting jobs of the time until their forecast start.");
+    for (const double share : {0.5, 0.9, 1.0}) {
+      const auto at = static_cast<size_t>(share * static_cast<double>(waits_s.size() - 1));
+      page.value(waits_s[at], metric_labels({{"quantile", fmt::format("{:g}", share)}}));
+    }
+  }
+  page.single("goban_starts_forecast_total", "counter", "Starts of jobs that had a forecast start.",
+              static_cast<double>(table.known));
+  page.single("goban_starts_inside_total", "counter",
+              "Of them, starts inside the 80 % interval that was forecast first.",
+              static_cast<double>(table.inside));
+  page.single("goban_start_forecast_seconds", "gauge",
+              "Time that the latest forecast of all starts took.", table.took_s);
 }
 
 void write_cluster(MetricsPage& page, const ClusterView& view) {
@@ -77,7 +110,7 @@ void write_cluster(MetricsPage& page, const ClusterView& view) {
     }
   };
   page.family("goban_node_up", "gauge",
-              "1 if jobs may start on a node (an asleep one wakes first), otherwise 0.");
+              "1 if jobs may start on a node (a sleeping node wakes first), otherwise 0.");
   by_node([](std::string_view state) { return state == "up" || state == "asleep"; });
   page.family("goban_node_asleep", "gauge", "1 while a node is asleep.");
   by_node([](std::string_view state) { return state == "asleep"; });
@@ -121,6 +154,7 @@ void add_metrics_route(Router& router, const ApiContext& context) {
     MetricsPage page;
     const Figures figures = figures_of(context.scheduler);
     write_queue(page, figures);
+    if (context.parts.starts != nullptr) write_starts(page, *context.parts.starts->latest());
     write_cluster(page, figures.view);
     write_deadlines(page, figures.deadlines);
     write_gpus(page, figures.view,

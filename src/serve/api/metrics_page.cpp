@@ -47,8 +47,11 @@ void write_reading(MetricsPage& page, const char* name, const char* help,
 /// Remaining work in seconds, by the job's progress or otherwise its walltime limit; negative =
 /// unknown.
 double left_s(const live::controller::LiveJob& job, base::TimeNs now_ns) {
-  const bool runs = job.stage == live::controller::JobStage::Running;
-  const base::TimeNs run_ns = runs && job.run_start_ns >= 0 ? now_ns - job.run_start_ns : 0;
+  const bool runs = job.stage == live::controller::JobStage::Running ||
+                    job.stage == live::controller::JobStage::Suspended;
+  const base::TimeNs run_ns = runs && job.run_start_ns >= 0
+                                  ? now_ns - job.run_start_ns - job.suspensions.total_ns(now_ns)
+                                  : 0;
   const double held_s = base::to_seconds(job.held_ns + run_ns);
   const live::ProgressReport& said = job.progress;
   if (said.epoch > 0 && said.epochs > 0) return held_s * (said.epochs - said.epoch) / said.epoch;
@@ -180,7 +183,7 @@ void write_scores(MetricsPage& page, const ClusterView& view, const ScoreReport&
   page.single("goban_measuring_gpu_seconds", "gauge",
               "GPU time of all measurements in the measurement log.", report.spent_s);
   page.single("goban_measuring_budget_gpu_seconds", "gauge",
-              "GPU time that repeated measurements may have used until now.", report.budget_s);
+              "GPU time allowed so far for repeated measurements.", report.budget_s);
 }
 
 }  // namespace goban::serve::api

@@ -14,8 +14,17 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+/// One waiting job that is expected to start in a minute.
+struct TestStarts final : StartTimes {
+  std::shared_ptr<const StartTable> latest() const override { return table; }
+  std::shared_ptr<StartTable> table = std::make_shared<StartTable>(
+      StartTable{.starts = {{core::model::JobId(1U),
+                             {.p10_ns = 0, .p50_ns = base::kMinute, .p90_ns = base::kHour}}}});
+};
+
 struct MetricsTest : ServiceTest {
   MetricsTest() {
+    parts.starts = &starts;
     parts.gpus = &gpus;
     parts.scores = &scores;
     scores.scores.gpus.resize(16);
@@ -31,6 +40,7 @@ struct MetricsTest : ServiceTest {
 
   TestGpus gpus;
   TestScores scores;
+  TestStarts starts;
 };
 
 TEST_F(MetricsTest, WhatIsKnownOfScoresIsTold) {
@@ -47,6 +57,14 @@ TEST_F(MetricsTest, WhatIsKnownOfScoresIsTold) {
   const std::string cluster = ask(kViewer, "GET", "/v1/cluster").body;
   EXPECT_THAT(cluster, HasSubstr(R"("score_expired":true)"));
   EXPECT_THAT(cluster, HasSubstr(R"("measured_s":1700000123)"));
+}
+
+TEST_F(MetricsTest, WaitsAreForecast) {
+  const std::string text = page();
+  EXPECT_THAT(text, HasSubstr("\ngoban_start_forecasts 1\n"));
+  EXPECT_THAT(text, HasSubstr("\ngoban_forecast_wait_seconds{quantile=\"0.5\"} 60\n"));
+  starts.table->starts.clear();
+  EXPECT_THAT(page(), Not(HasSubstr("goban_forecast_wait_seconds")));
 }
 
 TEST_F(MetricsTest, EveryGpuHasItsReadings) {

@@ -1,4 +1,5 @@
-// Limits the requests per second of each user with a token bucket.
+// Limits the requests per second of each user with a token bucket. Costly requests count as
+// several.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +27,14 @@ class RateLimit {
     if (bucket.level < 1) return (1 - bucket.level) / per_s_;
     bucket.level -= 1;
     return 0;
+  }
+
+  /// Counts an answered request as `more` requests more. The bucket may go below empty: the user
+  /// waits until it has filled again.
+  void charge(const std::string& user, double more) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = buckets_.find(user);
+    if (found != buckets_.end()) found->second.level -= more;
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/http/http_uri.hpp"
 #include "base/http/reply.hpp"
@@ -79,7 +80,10 @@ base::http::Response Router::answer(const base::http::Request& request, const Id
     }
     who = std::move(*known);
   }
-  if (const double wait_s = admit(who.owner.user); wait_s > 0) {
+  // Public paths return constant text, which costs no more than a refusal. Were they counted, one
+  // stranger could keep all others from the dashboard, even from another address behind a proxy.
+  const bool is_public = route->access == Access::Public;
+  if (const double wait_s = is_public ? 0 : admit(who.owner.user); wait_s > 0) {
     base::http::Response response = base::http::refusal(
         base::http::kTooManyRequests, "too many requests", fmt::format("wait {:.1f} s", wait_s));
     response.headers.emplace_back("Retry-After", fmt::format("{}", std::ceil(wait_s)));
@@ -93,6 +97,14 @@ base::http::Response Router::answer(const base::http::Request& request, const Id
     if (route->segments[i] == "{}") call.names.push_back((*segments)[i]);
   }
   return run(*route, call);
+}
+
+std::vector<std::string> Router::routes() const {
+  std::vector<std::string> out;
+  for (const Route& route : routes_) {
+    out.push_back(fmt::format("{} /{}", route.method, fmt::join(route.segments, "/")));
+  }
+  return out;
 }
 
 }  // namespace goban::serve::api

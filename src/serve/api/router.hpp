@@ -40,12 +40,14 @@ class Router {
 
   /// Identifies the caller; errors become 401.
   using Identify = std::function<base::Result<Identity>(const base::http::Request&)>;
-  /// Rate limit: returns 0, or the seconds that this user has to wait. Called once per request;
-  /// with an empty name for public paths.
+  /// Rate limit: returns 0, or the seconds that this user has to wait. Called once per request that
+  /// is not for a public path.
   using Admit = std::function<double(const std::string& user)>;
   /// The response to a request. The router itself produces 401, 403, 404, 405, 429 and 500.
   [[nodiscard]] base::http::Response answer(const base::http::Request& request,
                                             const Identify& identify, const Admit& admit) const;
+  /// All routes as "GET /v1/jobs/{}", in the order in which they were added.
+  [[nodiscard]] std::vector<std::string> routes() const;
 
  private:
   struct Route {

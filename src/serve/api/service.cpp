@@ -1,10 +1,11 @@
 #include "serve/api/service.hpp"
 
-#include <chrono>
+#include <cmath>
 #include <fmt/format.h>
 #include <mutex>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/http/reply.hpp"
 #include "base/number.hpp"
 #include "base/text_file.hpp"
@@ -17,11 +18,8 @@ namespace goban::serve::api {
 
 namespace {
 constexpr double kOperatorFactor = 10;
+constexpr double kBytesPerRequest = 64 << 10;  ///< a longer reply counts as several requests
 constexpr size_t kPemBytesMax = 1 << 20;
-
-double steady_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 struct HostPort {
   std::string address;
@@ -116,22 +114,27 @@ void add_page(Router& router, const std::string& path, StaticPage page) {
 }  // namespace
 
 struct Service::Parts {
-  Parts(const ServiceOptions& options, SchedulerClient& scheduler, const Payloads& payloads,
-        DaemonParts parts, std::map<std::string, StaticPage> pages)
+  Parts(const ServiceOptions& options, live::loop::SchedulerClient& scheduler,
+        const Payloads& payloads, DaemonParts parts, std::map<std::string, StaticPage> pages)
       : limit(options.requests_per_s, options.requests_burst),
         operator_limit(options.requests_per_s * kOperatorFactor,
                        options.requests_burst * kOperatorFactor),
         feed(scheduler),
+        files(options.files),
         context{.scheduler = scheduler,
                 .payloads = payloads,
+                .files = files,
                 .limits = options.submissions,
                 .many_users = options.many_users,
                 .parts = parts} {
     add_job_routes(router, context);
+    add_job_change_routes(router, context);
     add_log_routes(router, context);
     add_node_routes(router, context);
+    add_forecast_route(router, context);
     add_reservation_routes(router, context);
     add_series_route(router, context);
+    add_overview_route(router, context);
     add_metrics_route(router, context);
     router.add("GET", "/v1/openapi.json", Access::Public, {}, [](const Call&) {
       return base::http::Response{.body = std::string(openapi_document())};
@@ -146,16 +149,21 @@ struct Service::Parts {
 
   [[nodiscard]] base::http::Response answer(const base::http::Request& request) {
     bool is_operator = false;
-    return router.answer(
+    std::string user;
+    base::http::Response response = router.answer(
         request,
         [&](const base::http::Request& asked) {
           base::Result<Identity> who = known_callers()->identify(asked);
           is_operator = who.has_value() && who->is_operator();
           return who;
         },
-        [&](const std::string& user) {
-          return (is_operator ? operator_limit : limit).take(user, steady_s());
+        [&](const std::string& name) {
+          user = name;
+          return (is_operator ? operator_limit : limit).take(user, base::steady_s());
         });
+    const double more = std::floor(static_cast<double>(response.body.size()) / kBytesPerRequest);
+    if (more > 0 && !user.empty()) (is_operator ? operator_limit : limit).charge(user, more);
+    return response;
   }
 
   [[nodiscard]] std::shared_ptr<Callers> known_callers() const {
@@ -174,6 +182,7 @@ struct Service::Parts {
   RateLimit limit;
   RateLimit operator_limit;
   EventFeed feed;
+  FileWork files;
   ApiContext context;
   Router router;
   uint16_t port = 0;
@@ -215,6 +224,10 @@ ServiceOptions read_service_options(base::TableReader& table, ServiceOptions def
     read("operator", limits.an_operator);
     most->finish();
   }
+  out.files.timeout_ns = table.duration("file_timeout", out.files.timeout_ns);
+  if (out.files.timeout_ns < base::kSecond) {
+    table.refuse("file_timeout", "must be at least 1 s", "such as 10s");
+  }
   constexpr double kRateMax = 1e6;
   out.requests_per_s = table.number("requests_per_s", 0.1, kRateMax, out.requests_per_s);
   out.requests_burst = table.number("requests_burst", 1, kRateMax, out.requests_burst);
@@ -222,16 +235,28 @@ ServiceOptions read_service_options(base::TableReader& table, ServiceOptions def
     return static_cast<uint32_t>(table.whole(key, 1, most, value));
   };
   out.limits.connections_max = count("connections_max", 100'000, out.limits.connections_max);
+  out.limits.connections_peer_max =
+      count("connections_per_user", 100'000, out.limits.connections_peer_max);
+  out.limits.connections_address_max =
+      count("connections_per_address", 100'000, out.limits.connections_address_max);
   out.limits.streams_max = count("streams_max", 100'000, out.limits.streams_max);
   out.limits.workers = count("workers", 1024, out.limits.workers);
   return out;
 }
 
 Service::Service(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-Service::~Service() = default;
+Service::~Service() { stop(); }
+
+size_t Service::stop() {
+  // First, as workers of the server may wait for files.
+  const size_t hanging = parts_->files.stop();
+  parts_->context.server = nullptr;
+  parts_->http.reset();
+  return hanging;
+}
 
 base::Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& options,
-                                                      SchedulerClient& scheduler,
+                                                      live::loop::SchedulerClient& scheduler,
                                                       const Payloads& payloads,
                                                       DaemonParts daemon_parts,
                                                       std::map<std::string, StaticPage> pages) {
@@ -280,5 +305,7 @@ base::Status Service::reload(const ServiceOptions& options) {
 base::http::Response Service::answer(const base::http::Request& request) const {
   return parts_->answer(request);
 }
+
+std::vector<std::string> Service::routes() const { return parts_->router.routes(); }
 
 }  // namespace goban::serve::api

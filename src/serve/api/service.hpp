@@ -34,6 +34,7 @@ struct ServiceOptions {
   std::string own_token_folder{};
   base::http::HttpLimits limits{};
   SubmitLimits submissions{};
+  FileWorkLimits files{};
   double requests_per_s = 200;  ///< sustained, per user
   double requests_burst = 2000;
   bool many_users = false;  ///< the daemon runs as root; a job runs as its submitter
@@ -49,12 +50,16 @@ class Service {
   /// reference or pointer outlives the service. Errors: Failed (address in use, TLS), Usage (TCP
   /// beyond loopback without TLS), those of the token file.
   [[nodiscard]] static base::Result<std::unique_ptr<Service>> start(
-      const ServiceOptions& options, SchedulerClient& scheduler, const Payloads& payloads,
-      DaemonParts parts = {}, std::map<std::string, StaticPage> pages = {});
+      const ServiceOptions& options, live::loop::SchedulerClient& scheduler,
+      const Payloads& payloads, DaemonParts parts = {},
+      std::map<std::string, StaticPage> pages = {});
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
+  /// Stops listening and ends all requests. Returns the number of threads that hang in files of
+  /// users: if there are any, the process should end without destroying static objects.
+  size_t stop();
   /// TCP port; 0 = none.
   [[nodiscard]] uint16_t port() const;
   /// The token of the daemon's own user; empty = there is none. A secret: never log it.
@@ -66,6 +71,8 @@ class Service {
   [[nodiscard]] base::Status reload(const ServiceOptions& options);
   /// Answers a request without a network: for tests and fuzzing.
   [[nodiscard]] base::http::Response answer(const base::http::Request& request) const;
+  /// All routes, those of the pages included; see Router::routes().
+  [[nodiscard]] std::vector<std::string> routes() const;
 
  private:
   struct Parts;

@@ -8,7 +8,7 @@
 
 #include "base/http/http_uri.hpp"
 #include "base/nearest.hpp"
-#include "live/job/job_spec_json.hpp"
+#include "live/job/job_spec.hpp"
 
 namespace goban::serve::api {
 
@@ -17,13 +17,13 @@ using nlohmann::json;
 
 namespace {
 constexpr std::array<const char*, 4> kPayloadFields = {"script", "args", "env", "dialect"};
-constexpr std::array<std::string_view, 31> kKnown = {
-    "account",      "app_class",   "args",    "array_limit", "array_tasks",   "cores",
-    "dependencies", "dialect",     "env",     "held",        "instances",     "interactive",
-    "preemptible",  "mem_bytes",   "model",   "name",        "num_gpus",      "partition",
-    "priority",     "qos",         "requeue", "reservation", "resource_type", "script",
-    "stderr_path",  "stdout_path", "stop",    "training",    "user",          "walltime_s",
-    "work_folder"};
+constexpr std::array<std::string_view, 36> kKnown = {
+    "account",   "app_class",    "args",          "array_limit", "array_tasks",   "begin_s",
+    "cores",     "dependencies", "dialect",       "env",         "exclude_nodes", "gpu_model",
+    "held",      "instances",    "interactive",   "mem_bytes",   "model",         "name",
+    "node_list", "num_gpus",     "partition",     "preemptible", "priority",      "qos",
+    "requeue",   "reservation",  "resource_type", "script",      "stderr_path",   "stdout_path",
+    "stop",      "training",     "umask",         "user",        "walltime_s",    "work_folder"};
 
 tl::unexpected<base::Error> wrong(std::string field, std::string message, std::string remedy = {}) {
   return base::bad_data({.file = {}, .line = 0, .column = 0, .field = std::move(field)},
@@ -90,6 +90,7 @@ Status check_texts(const live::job::JobSpec& spec, const SubmitLimits& limits) {
       {"model", &spec.model},
       {"resource_type", &spec.resource_type},
       {"reservation", &spec.reservation},
+      {"gpu_model", &spec.gpu_model},
   });
   for (const auto& [field, text] : names) {
     if (text->size() > limits.text_bytes_max) {
@@ -110,6 +111,17 @@ Status check_texts(const live::job::JobSpec& spec, const SubmitLimits& limits) {
   }
   if (!spec.work_folder.empty() && spec.work_folder.front() != '/') {
     return wrong("work_folder", "must be an absolute path", "start it with /");
+  }
+  for (const auto& [field, nodes] :
+       {std::pair{"node_list", &spec.node_list}, std::pair{"exclude_nodes", &spec.exclude_nodes}}) {
+    if (nodes->size() > limits.nodes_max) {
+      return wrong(field, fmt::format("has more than {} entries", limits.nodes_max));
+    }
+    for (const std::string& name : *nodes) {
+      if (name.size() > limits.text_bytes_max || !base::http::is_plain_text(name)) {
+        return wrong(field, "contains an invalid name");
+      }
+    }
   }
   if (spec.dependencies.size() > limits.dependencies_max) {
     return wrong("dependencies", fmt::format("has more than {} entries", limits.dependencies_max));

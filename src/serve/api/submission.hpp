@@ -18,6 +18,7 @@ struct SubmitLimits {
   size_t path_bytes_max = 4095;
   size_t array_tasks_max = 10'000;
   size_t dependencies_max = 1000;
+  size_t nodes_max = 10'000;  ///< names in a list of nodes
   /// Journal bytes of all tasks of an array: each task has its own record.
   size_t array_bytes_max = size_t{16} << 20;
 };

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "serve/api/scheduler_client.hpp"
+#include "live/loop/live_scheduler.hpp"
 
 namespace goban::serve::api {
 
@@ -27,7 +27,7 @@ inline core::model::Cluster test_cluster() {
   return builder.build().value();
 }
 
-class TestSchedulerClient final : public SchedulerClient {
+class TestSchedulerClient final : public live::loop::SchedulerClient {
  public:
   TestSchedulerClient() {
     site_.cluster = test_cluster();
@@ -45,8 +45,15 @@ class TestSchedulerClient final : public SchedulerClient {
     changed_.notify_all();
     return answer;
   }
+  live::loop::CommitCycle::Answers ask_all(std::vector<live::controller::Input> inputs) override {
+    ++num_cycles;
+    live::loop::CommitCycle::Answers answers;
+    for (live::controller::Input& input : inputs) answers.push_back(ask(std::move(input)));
+    return answers;
+  }
   base::Status check(const live::controller::Input&) const override { return {}; }
-  void look(const std::function<void(const SchedulerSnapshot&)>& see) const override {
+  void look(const std::function<void(const live::loop::SchedulerSnapshot&)>& see) const override {
+    ++num_looks;
     const std::scoped_lock lock(mutex_);
     see({.book = book_, .site = site_, .drained = drained_, .now_ns = now_ns});
   }
@@ -89,8 +96,10 @@ class TestSchedulerClient final : public SchedulerClient {
 
   std::atomic<bool> broken = false;
   std::atomic<int64_t> num_asked = 0;
-  std::vector<uint32_t> changed{};  ///< job numbers in the order of the changes
-  std::set<uint32_t> refused{};     ///< job numbers for which changes are refused
+  mutable std::atomic<int64_t> num_looks = 0;
+  std::atomic<int64_t> num_cycles = 0;  ///< calls of ask_all()
+  std::vector<uint32_t> changed{};      ///< job numbers in the order of the changes
+  std::set<uint32_t> refused{};         ///< job numbers for which changes are refused
   base::TimeNs now_ns = 1'700'000'000 * base::kSecond;
 
  private:
@@ -127,6 +136,13 @@ class TestSchedulerClient final : public SchedulerClient {
       job.stage = live::controller::JobStage::Waiting;
     });
   }
+  base::Status take(live::controller::Alter& alter, live::loop::Answer&) {
+    return change(alter.job, [&](live::controller::LiveJob& job) {
+      job.spec.priority = alter.priority.value_or(job.spec.priority);
+      job.spec.walltime_limit_ns = alter.walltime_limit_ns.value_or(job.spec.walltime_limit_ns);
+      job.spec.array_limit = alter.array_limit.value_or(job.spec.array_limit);
+    });
+  }
   base::Status take(live::controller::Drain& drain, live::loop::Answer&) {
     drained_[drain.node] = drain.reason;
     return {};
@@ -134,6 +150,9 @@ class TestSchedulerClient final : public SchedulerClient {
   base::Status take(live::controller::Resume& resume, live::loop::Answer&) {
     drained_.erase(resume.node);
     return {};
+  }
+  base::Status take(live::controller::Fence&, live::loop::Answer&) {
+    return base::usage_error("the node is not down");
   }
   base::Status take(live::controller::Reserve& reserve, live::loop::Answer& answer) {
     live::controller::ReservationPlan& plan = reserve.plan;

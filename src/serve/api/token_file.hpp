@@ -22,6 +22,7 @@ enum class Role : uint8_t {
   AccountManager,  ///< also the jobs of the managed accounts
   Operator,        ///< may do everything
 };
+/// As in the token file: "account_manager".
 [[nodiscard]] std::string_view role_name(Role role);
 
 struct Token {

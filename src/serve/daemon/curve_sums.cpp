@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/time.hpp"
+
 namespace goban::serve::daemon {
 
 using base::TimeNs;
@@ -27,7 +29,7 @@ CurveSums::CurveSums(const GpuWindow& window, TimeNs least_step_ns) : from_ns_(w
 }
 
 void CurveSums::add(size_t gpu, int64_t time_ms, const GpuReading& reading) {
-  const TimeNs since_ns = time_ms * 1'000'000 - from_ns_;
+  const TimeNs since_ns = time_ms * base::kMillisecond - from_ns_;
   const auto bin = static_cast<size_t>(since_ns / step_ns_);
   if (since_ns < 0 || bin >= num_bins_) return;
   Bin& at = gpus_[gpu][bin];

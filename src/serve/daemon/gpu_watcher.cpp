@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/time.hpp"
 #include "serve/daemon/curve_sums.hpp"
 #include "site/series/codes.hpp"
 #include "site/series/store_reader.hpp"
@@ -27,9 +28,9 @@ constexpr TimeNs kKeptWithoutStore = 3600 * base::kSecond;
 /// Older readings are not returned: a hung driver must not look like a steady GPU.
 constexpr TimeNs kStale = 30 * base::kSecond;
 
-std::vector<live::HoldingRun> holding_runs(const api::SchedulerClient& scheduler) {
+std::vector<live::HoldingRun> holding_runs(const live::loop::SchedulerClient& scheduler) {
   std::vector<live::HoldingRun> out;
-  scheduler.look([&](const api::SchedulerSnapshot& snapshot) {
+  scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     for (const auto& [id, run] : snapshot.book.runs) {
       if (run.stage == live::controller::LiveRun::Stage::Pending) continue;
       out.push_back({.run = id, .gpus = run.gpus});
@@ -39,9 +40,9 @@ std::vector<live::HoldingRun> holding_runs(const api::SchedulerClient& scheduler
 }
 
 /// The GPUs' names as in accounting records: node, and index there.
-std::vector<site::series::DeviceKey> device_keys(const api::SchedulerClient& scheduler) {
+std::vector<site::series::DeviceKey> device_keys(const live::loop::SchedulerClient& scheduler) {
   std::vector<site::series::DeviceKey> out;
-  scheduler.look([&](const api::SchedulerSnapshot& snapshot) {
+  scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     const core::model::Cluster& cluster = snapshot.site.cluster;
     for (uint32_t gpu = 0; gpu < cluster.num_gpus(); ++gpu) {
       const core::model::Node& node = cluster.node(cluster.node_of(core::model::GpuId(gpu)));
@@ -78,8 +79,8 @@ GpuReading reading_of(Metric metric, double value) {
 base::Status add_stored(const std::string& store, Metric metric,
                         const std::vector<site::series::DeviceKey>& keys,
                         const api::GpuWindow& window, CurveSums& sums) {
-  const int64_t from_ms = window.from_ns / 1'000'000;
-  const int64_t to_ms = window.to_ns / 1'000'000;
+  const int64_t from_ms = window.from_ns / base::kMillisecond;
+  const int64_t to_ms = window.to_ns / base::kMillisecond;
   const auto reader = site::series::StoreReader::open(store, metric, from_ms, to_ms);
   if (!reader) return base::failure(reader.error());
   std::vector<site::series::StoreReader::Code> codes;
@@ -97,7 +98,7 @@ base::Status add_stored(const std::string& store, Metric metric,
 
 }  // namespace
 
-GpuWatcher::GpuWatcher(live::EngineView& view, const api::SchedulerClient& scheduler,
+GpuWatcher::GpuWatcher(live::EngineView& view, const live::loop::SchedulerClient& scheduler,
                        GpuWatcherOptions options)
     : view_(view), scheduler_(scheduler), options_(std::move(options)) {
   next_keep_ns_ = now_ns() + options_.keep_every_ns;
@@ -166,7 +167,7 @@ void GpuWatcher::look() {
 void GpuWatcher::keep(TimeNs now) {
   next_keep_ns_ = now + options_.keep_every_ns;
   if (sums_.empty()) return;
-  Sample sample{.time_ms = now / 1'000'000, .gpus = {}};
+  Sample sample{.time_ms = now / base::kMillisecond, .gpus = {}};
   for (const Sum& sum : sums_) {
     GpuReading& each = sample.gpus.emplace_back(sum.last);
     each.util_pct = sum.num_util > 0 ? sum.util_pct / static_cast<double>(sum.num_util) : -1;
@@ -198,7 +199,7 @@ void GpuWatcher::write() {
 
 base::Status GpuWatcher::write_samples() {
   const std::vector<site::series::DeviceKey> keys = device_keys(scheduler_);
-  const auto step_ms = static_cast<uint32_t>(options_.keep_every_ns / 1'000'000);
+  const auto step_ms = static_cast<uint32_t>(options_.keep_every_ns / base::kMillisecond);
   auto writer = site::series::StoreWriter::open(options_.series, {.step_ms = step_ms});
   if (!writer) return base::failure(writer.error());
   for (const Sample& sample : samples_) {
@@ -231,6 +232,7 @@ base::Result<api::GpuCurves> GpuWatcher::curves(const api::GpuWindow& window) co
   if (!std::filesystem::is_directory(options_.series, none)) return sums.take();
   const std::vector<site::series::DeviceKey> keys = device_keys(scheduler_);
   for (const Metric metric : {Metric::GpuUtilization, Metric::GpuMemoryUsed, Metric::GpuPower}) {
+    if (window.only_power && metric != Metric::GpuPower) continue;
     const base::Status read = add_stored(options_.series, metric, keys, window, sums);
     if (!read) return base::failure(read.error());
   }

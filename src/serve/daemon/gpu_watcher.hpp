@@ -31,7 +31,7 @@ struct GpuWatcherOptions {
 class GpuWatcher final : public api::GpuMonitor {
  public:
   /// `view` reads the GPUs; `scheduler` provides the runs that hold them. Both outlive this object.
-  GpuWatcher(live::EngineView& view, const api::SchedulerClient& scheduler,
+  GpuWatcher(live::EngineView& view, const live::loop::SchedulerClient& scheduler,
              GpuWatcherOptions options);
   ~GpuWatcher() override;
   GpuWatcher(const GpuWatcher&) = delete;
@@ -63,7 +63,7 @@ class GpuWatcher final : public api::GpuMonitor {
   [[nodiscard]] base::TimeNs now_ns() const;
 
   live::EngineView& view_;
-  const api::SchedulerClient& scheduler_;
+  const live::loop::SchedulerClient& scheduler_;
   GpuWatcherOptions options_;
   std::vector<Sum> sums_{};
   base::TimeNs next_keep_ns_ = 0;

@@ -22,7 +22,7 @@ struct GpuWatcherTest : testing::Test {
   GpuWatcherTest() {
     std::string pattern = (std::filesystem::temp_directory_path() / "goban_watch_XXXXXX").string();
     folder = ::mkdtemp(pattern.data());
-    engine = *live::engine::make_engine("local", {.state = folder, .machine = {.gpus = gpus()}});
+    engine = *live::engine::make_engine({.state = folder, .machine = {.gpus = gpus()}});
     options.every_ns = 2'000'000;
     options.keep_every_ns = base::kSecond;
     options.write_every_ns = 1000 * base::kSecond;

@@ -43,6 +43,9 @@ class MachineDaemon {
   /// keys, which take effect at the next start. Not thread-safe. Errors: those of the files; then
   /// nothing changes.
   [[nodiscard]] base::Status reload(ServeConfig fresh);
+  /// Ends the service; call it before the destructor. Returns the number of its threads that hang
+  /// in files of users: if there are any, the process should end without destroying static objects.
+  [[nodiscard]] size_t stop_service();
   /// The addresses it listens on, one per line, for users. `with_token`: the link to the dashboard
   /// includes the token of the daemon's user, if there is one; never log it.
   [[nodiscard]] std::string addresses(bool with_token = false) const;

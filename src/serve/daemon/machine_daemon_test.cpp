@@ -15,6 +15,7 @@
 #include "base/sha256.hpp"
 #include "core/knowledge/scores_file.hpp"
 #include "serve/api/api_client.hpp"
+#include "serve/daemon/replay.hpp"
 #include "site/store/job_store.hpp"
 
 namespace goban::serve::daemon {
@@ -93,6 +94,102 @@ TEST_F(MachineDaemonTest, ScriptsOfJobsThatNeverRanGoWithThem) {
   EXPECT_EQ(wait_for(1), 1) << "a task of the array still needs it";
   EXPECT_TRUE(client.remove("/v1/jobs/4"));
   EXPECT_EQ(wait_for(0), 0);
+}
+
+TEST_F(MachineDaemonTest, AUserHasALimitOfBytesThatOutlivesRestarts) {
+  write_token("first", "user");
+  config.service.socket = folder + "/goban.sock";
+  config.bytes_per_user_max = 64 << 10;
+  api::ApiClient client({.socket = config.service.socket});
+  const std::string body =
+      R"({"script":"#!/bin/sh\ntrue\n","held":true,"work_folder":"/tmp","env":{"X":")" +
+      std::string(20 << 10, 'x') + R"("}})";  // 6 blocks, and one for the folder
+  const auto refused = [&] {
+    const auto answer = client.post("/v1/jobs", body);
+    return answer ? std::string{} : answer.error().text();
+  };
+  const auto payloads = [&] {
+    const std::filesystem::directory_iterator all(config.state + "/payloads");
+    return std::count_if(begin(all), end(all),
+                         [](const auto& each) { return each.is_directory(); });
+  };
+  {
+    const auto daemon = start();
+    ASSERT_NE(daemon, nullptr);
+    EXPECT_EQ(refused(), "");
+    EXPECT_EQ(refused(), "");
+    const std::string why = refused();
+    for (const char* part : {"use 0.05 MiB", "limit of 0.06 MiB", "bytes_per_user"}) {
+      EXPECT_THAT(why, HasSubstr(part));
+    }
+    EXPECT_EQ(payloads(), 2) << "nothing of a refused one is left";
+  }
+  const auto daemon = start();
+  ASSERT_NE(daemon, nullptr);
+  EXPECT_THAT(refused(), HasSubstr("use 0.05 MiB"));
+  ASSERT_TRUE(client.remove("/v1/jobs/1"));
+  for (int i = 0; i < 3000 && payloads() > 1; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(refused(), "") << "the first is gone";
+  EXPECT_NE(refused(), "");
+}
+
+TEST_F(MachineDaemonTest, ASubmissionBeyondTheLimitOfJobsLeavesNoScript) {
+  write_token("first", "user");
+  config.service.socket = folder + "/goban.sock";
+  config.jobs_per_user_max = 1;
+  const auto daemon = start();
+  ASSERT_NE(daemon, nullptr);
+  api::ApiClient client({.socket = config.service.socket});
+  const std::string body = R"({"script":"#!/bin/sh\ntrue\n","held":true,"work_folder":"/tmp"})";
+  ASSERT_TRUE(client.post("/v1/jobs", body));
+  const auto answer = client.post("/v1/jobs", body);
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().text(), HasSubstr("maximum of 1"));
+  const std::filesystem::directory_iterator all(config.state + "/payloads");
+  EXPECT_EQ(
+      std::count_if(begin(all), end(all), [](const auto& each) { return each.is_directory(); }), 1);
+}
+
+TEST_F(MachineDaemonTest, AStateFolderWhoseJournalIsGoneIsRefusedAndKept) {
+  write_token("first", "user");
+  config.service.socket = folder + "/goban.sock";
+  {
+    const auto daemon = start();
+    ASSERT_NE(daemon, nullptr);
+    api::ApiClient client({.socket = config.service.socket});
+    ASSERT_TRUE(client.post("/v1/jobs", R"({"script":"#!/bin/sh\ntrue\n","held":true})"));
+  }
+  const std::string journal = config.state + "/journal";
+  std::filesystem::rename(journal, folder + "/journal");
+  const auto payloads = [&] {
+    const std::filesystem::directory_iterator all(config.state + "/payloads");
+    return std::count_if(begin(all), end(all),
+                         [](const auto& each) { return each.is_directory(); });
+  };
+  for (const bool is_empty : {false, true}) {
+    if (is_empty) std::filesystem::create_directory(journal);
+    const auto refused = MachineDaemon::start(config, [](const std::string&) {});
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().text(), HasSubstr("no journal"));
+    EXPECT_THAT(refused.error().text(), HasSubstr("goban backup"));
+    EXPECT_EQ(payloads(), 1) << "its script is kept";
+  }
+  std::filesystem::remove_all(journal);
+  std::filesystem::rename(folder + "/journal", journal);
+  EXPECT_NE(start(), nullptr);
+  EXPECT_EQ(payloads(), 1);
+}
+
+TEST_F(MachineDaemonTest, AReplayNeedsNoGpus) {
+  write_token("first", "user");
+  ASSERT_NE(start(), nullptr);
+  ServeConfig elsewhere = config;
+  elsewhere.virtual_gpus = 0;
+  const auto done = replay_journal(elsewhere, config.state);
+  ASSERT_TRUE(done) << done.error().text();
+  EXPECT_TRUE(done->differences.empty());
 }
 
 TEST_F(MachineDaemonTest, OnLoopbackItsOwnUserHasAToken) {

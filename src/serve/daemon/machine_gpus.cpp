@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <set>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "site/inputs/inputs.hpp"
@@ -22,6 +25,34 @@ std::vector<int32_t> own_cores() {
     if (CPU_ISSET(static_cast<size_t>(core), &set)) cores.push_back(core);
   }
   return cores;
+}
+
+/// Errors: BadData if one is no character device, is one that every process needs, or is given
+/// twice.
+base::Status add_devices(const std::vector<std::string>& files, std::vector<LocalGpu>& gpus) {
+  std::set<dev_t> known;
+  for (size_t i = 0; i < files.size() && i < gpus.size(); ++i) {
+    struct stat facts{};
+    if (::stat(files[i].c_str(), &facts) != 0 || !S_ISCHR(facts.st_mode)) {
+      return base::bad_data({"", 0, 0, "virtual_devices"},
+                            fmt::format("'{}' is no character device", files[i]),
+                            "name device files, such as /dev/full, or remove the key");
+    }
+    const auto refuse = [&](std::string message, const char* remedy) {
+      return base::bad_data({"", 0, 0, "virtual_devices"}, std::move(message), remedy);
+    };
+    struct stat null{};
+    if (::stat("/dev/null", &null) == 0 && null.st_rdev == facts.st_rdev) {
+      return refuse(fmt::format("'{}' is needed by all jobs", files[i]),
+                    "name another device, such as /dev/full");
+    }
+    if (!known.insert(facts.st_rdev).second) {
+      return refuse(fmt::format("'{}' is the device of two virtual GPUs", files[i]),
+                    "name another device for each");
+    }
+    gpus[i].devices = {{.major = major(facts.st_rdev), .minor = minor(facts.st_rdev)}};
+  }
+  return {};
 }
 
 }  // namespace
@@ -50,6 +81,9 @@ base::Result<MachineGpus> find_gpus(const ServeConfig& config) {
   if (config.virtual_gpus > 0) {
     const int64_t mem_bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGE_SIZE);
     found.gpus = virtual_gpus(config.virtual_gpus, own_cores(), mem_bytes, config.virtual_slowness);
+    if (auto status = add_devices(config.virtual_devices, found.gpus); !status) {
+      return base::failure(status.error());
+    }
     return found;
   }
   auto nvml = base::gpus::NvmlLibrary::load();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/number.hpp"
 #include "base/sha256.hpp"
 #include "base/text_file.hpp"
 #include "core/knowledge/scores_file.hpp"
@@ -56,6 +57,7 @@ base::Result<live::journal::InputFacts> made_with(const ServeConfig& config,
                                                   const live::controller::Site& site) {
   live::journal::InputFacts out = {
       {"policy", config.policy},
+      {"engine", config.engine.name},
       {"parts", parts_text(site.composition)},
       {"sharing", fmt::format("{}", fmt::join(config.sharing, " "))},
       {"seed", fmt::format("{}", site.seed)},
@@ -63,6 +65,12 @@ base::Result<live::journal::InputFacts> made_with(const ServeConfig& config,
       {"keep_ended_s", fmt::format("{}", site.keep_ended_ns / base::kSecond)},
       {"cluster", digest(cluster_text(site.cluster))},
       {"scores", digest(core::knowledge::to_csv(site.scores))}};
+  if (!site.cluster.gpu_models().empty()) {
+    const core::model::GpuModel& gpu = site.cluster.gpu_models().front();
+    out["gpu_name"] = gpu.name;
+    out["gpu_mem_bytes"] = fmt::format("{}", gpu.mem_bytes);
+    out["gpu_memory_enforced"] = gpu.memory_enforced ? "yes" : "no";
+  }
   const std::array<std::pair<const char*, const std::string*>, 3> files = {
       {{"accounts", &config.accounts},
        {"energy", &config.energy},
@@ -73,6 +81,23 @@ base::Result<live::journal::InputFacts> made_with(const ServeConfig& config,
     out[name] = std::move(*of_file);
   }
   return out;
+}
+
+std::vector<base::gpus::LocalGpu> recorded_gpus(const live::journal::InputFacts& facts) {
+  const auto number = [&](const char* name) {
+    const auto found = facts.find(name);
+    return found == facts.end() ? std::nullopt : base::parse_int(found->second);
+  };
+  const auto count = number("gpus");
+  const auto mem_bytes = number("gpu_mem_bytes");
+  constexpr int64_t kGpusMax = 100'000;
+  if (!count || !mem_bytes || *count < 1 || *count > kGpusMax) return {};
+  base::gpus::LocalGpu gpu;
+  gpu.name = facts.contains("gpu_name") ? facts.at("gpu_name") : "";
+  gpu.mem_bytes = *mem_bytes;
+  gpu.memory_enforced =
+      !facts.contains("gpu_memory_enforced") || facts.at("gpu_memory_enforced") == "yes";
+  return std::vector<base::gpus::LocalGpu>(static_cast<size_t>(*count), gpu);
 }
 
 std::vector<std::string> differences(const live::journal::InputFacts& then,

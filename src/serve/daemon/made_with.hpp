@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/gpus/gpu.hpp"
 #include "base/result.hpp"
 #include "live/journal/journal_text.hpp"
 #include "serve/daemon/serve_config.hpp"
@@ -15,6 +16,9 @@ namespace goban::serve::daemon {
 /// the configuration. Errors: Failed if a file cannot be read.
 [[nodiscard]] base::Result<live::journal::InputFacts> made_with(const ServeConfig& config,
                                                                 const live::controller::Site& site);
+/// The GPUs that the facts name, as far as decisions depend on them; none if they name none.
+[[nodiscard]] std::vector<base::gpus::LocalGpu> recorded_gpus(
+    const live::journal::InputFacts& facts);
 /// One line per different fact, such as "policy: fifo+packed then, goban now". Facts that only one
 /// side has are omitted.
 [[nodiscard]] std::vector<std::string> differences(const live::journal::InputFacts& then,

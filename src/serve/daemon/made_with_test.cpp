@@ -40,6 +40,18 @@ TEST(MadeWith, WhatDiffersIsNamed) {
                           "seed: 1 then, 7 now"));
 }
 
+TEST(MadeWith, GpusAreNamedSoThatAReplayNeedsNoDriver) {
+  const live::controller::Site made = site();
+  const core::model::GpuModel& model = made.cluster.gpu_models().front();
+  const auto gpus = recorded_gpus(made_with({}, made).value());
+  ASSERT_EQ(gpus.size(), made.cluster.num_gpus());
+  EXPECT_EQ(gpus.front().name, model.name);
+  EXPECT_EQ(gpus.front().mem_bytes, model.mem_bytes);
+  EXPECT_EQ(gpus.front().memory_enforced, model.memory_enforced);
+  EXPECT_THAT(recorded_gpus({{"gpus", "4"}}), IsEmpty()) << "an older release";
+  EXPECT_THAT(recorded_gpus({{"gpus", "-4"}, {"gpu_mem_bytes", "1"}}), IsEmpty());
+}
+
 TEST(MadeWith, FilesAndTablesCountByWhatIsInThem) {
   std::string path = "/tmp/goban_made_with_XXXXXX";
   ASSERT_GE(::mkstemp(path.data()), 0);

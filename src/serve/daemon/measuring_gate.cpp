@@ -51,15 +51,16 @@ void GatedEngine::resume(const live::LaunchOrder& order) {
 void GatedEngine::forget(core::model::JobId job, const std::string& payload) {
   std::erase_if(waiting_, [&](const auto& each) { return each.first.job == job; });
   engine_->forget(job, payload);
+  if (forgotten_ && !payload.empty()) forgotten_(payload);
 }
 
-std::vector<live::Report> GatedEngine::take_reports() {
+std::vector<live::EngineEvent> GatedEngine::take_events() {
   std::erase_if(waiting_, [&](const auto& each) {
     if (gate_->must_wait(each.second.gpus)) return false;
     engine_->launch(each.second);
     return true;
   });
-  return engine_->take_reports();
+  return engine_->take_events();
 }
 
 }  // namespace goban::serve::daemon

@@ -11,6 +11,7 @@ using testing::IsEmpty;
 struct Heard {
   std::vector<uint32_t> launched{};
   std::vector<uint32_t> stopped{};
+  std::vector<bool> suspended{};
 };
 
 class ListeningEngine final : public live::Engine {
@@ -20,9 +21,10 @@ class ListeningEngine final : public live::Engine {
     heard_.launched.push_back(order.run.job.value);
   }
   void stop(live::RunId run, live::StopReason) override { heard_.stopped.push_back(run.job.value); }
+  void suspend(live::RunId, bool suspended) override { heard_.suspended.push_back(suspended); }
   void resume(const live::LaunchOrder&) override {}
   void forget(core::model::JobId, const std::string&) override {}
-  std::vector<live::Report> take_reports() override { return {}; }
+  std::vector<live::EngineEvent> take_events() override { return {}; }
 
  private:
   Heard& heard_;
@@ -45,11 +47,11 @@ TEST_F(GateTest, AJobInterruptsAndStartsWhenTheMeasurementIsGone) {
   engine.launch(order(2, {core::model::GpuId(1U), measured}));
   engine.launch(order(2, {core::model::GpuId(1U), measured}));  // orders may be repeated
   EXPECT_TRUE(gate->interrupted());
-  (void)engine.take_reports();
+  (void)engine.take_events();
   EXPECT_THAT(heard.launched, ElementsAre(1));
   gate->end();
-  (void)engine.take_reports();
-  (void)engine.take_reports();
+  (void)engine.take_events();
+  (void)engine.take_events();
   EXPECT_THAT(heard.launched, ElementsAre(1, 2));
   ASSERT_TRUE(gate->begin(measured));
   EXPECT_FALSE(gate->interrupted());
@@ -62,7 +64,7 @@ TEST_F(GateTest, AJobThatIsStoppedMeanwhileNeverStarts) {
   engine.stop({.job = core::model::JobId(1U), .run = 1}, live::StopReason::Cancelled);
   engine.forget(core::model::JobId(2U), {});
   gate->end();
-  (void)engine.take_reports();
+  (void)engine.take_events();
   EXPECT_THAT(heard.launched, IsEmpty());
   EXPECT_THAT(heard.stopped, ElementsAre(1)) << "the engine reports it as lost";
 }
@@ -73,6 +75,13 @@ TEST_F(GateTest, ADaemonThatEndsMeasuresNothingMore) {
   EXPECT_TRUE(gate->interrupted());
   gate->end();
   EXPECT_FALSE(gate->begin(measured));
+}
+
+TEST_F(GateTest, SuspensionsPassIt) {
+  engine.launch(order(1, {measured}));
+  engine.suspend({.job = core::model::JobId(1U), .run = 1}, true);
+  engine.suspend({.job = core::model::JobId(1U), .run = 1}, false);
+  EXPECT_THAT(heard.suspended, ElementsAre(true, false));
 }
 
 }  // namespace

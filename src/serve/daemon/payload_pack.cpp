@@ -25,7 +25,7 @@ using base::Status;
 
 namespace {
 
-constexpr std::string_view kPrefix = "pack-";
+constexpr std::string_view kPackPrefix = "pack-";
 constexpr std::string_view kEnd = ".log";
 /// Above this number of files, one sync of the entire file system is cheaper than one per file.
 constexpr size_t kFilesOneByOne = 100;
@@ -46,7 +46,7 @@ std::vector<fs::path> packs_in(const std::string& folder) {
   for (fs::directory_iterator each(folder, error); !error && each != fs::directory_iterator();
        each.increment(error)) {
     const std::string name = each->path().filename().string();
-    if (name.starts_with(kPrefix) && name.ends_with(kEnd)) found.push_back(each->path());
+    if (name.starts_with(kPackPrefix) && name.ends_with(kEnd)) found.push_back(each->path());
   }
   std::ranges::sort(found);
   return found;
@@ -109,7 +109,7 @@ struct PayloadPack::Work {
 };
 
 Status PayloadPack::Work::begin_file() {
-  path = fmt::format("{}/{}{}{}", folder, kPrefix, ++number, kEnd);
+  path = fmt::format("{}/{}{}{}", folder, kPackPrefix, ++number, kEnd);
   base::Descriptor fresh(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   live::journal::FileCalls& calls = live::journal::system_files();

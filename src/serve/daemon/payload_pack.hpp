@@ -34,7 +34,7 @@ class PayloadPack {
   /// be synced. Thread-safe; concurrent calls share one sync. Errors: Failed (disk full,
   /// read-only).
   [[nodiscard]] base::Status add(std::string_view name, std::string_view payload);
-  /// Syncs the files of all payloads added so far and removes their packs. A thread of its own does
+  /// Syncs the files of all payloads added so far and removes their packs. A separate thread does
   /// this periodically. Errors: Failed; then the packs stay.
   [[nodiscard]] base::Status settle();
 

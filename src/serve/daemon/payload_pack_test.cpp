@@ -129,7 +129,7 @@ TEST_F(PayloadPackTest, TheStoreBringsLostPayloadsBack) {
   std::vector<std::string> names;
   {
     const auto store = PayloadStore::open(folder).value();
-    for (int i = 0; i < 3; ++i) names.push_back(store.write(text).value());
+    for (int i = 0; i < 3; ++i) names.push_back(store.write(text, {}).value());
   }
   auto pack = PayloadPack::open(folder, nothing(), kNever).value();
   for (const std::string& name : names) ASSERT_TRUE(pack->add(name, text));

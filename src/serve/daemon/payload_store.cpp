@@ -19,13 +19,15 @@
 namespace goban::serve::daemon {
 
 namespace {
-constexpr std::string_view kPrefix = "payload-";
+constexpr std::string_view kPayloadPrefix = "payload-";
 constexpr size_t kRandomBytes = 16;
 
 /// Whether write() produces such names: "payload-" and 32 digits.
 bool is_ours(std::string_view name) {
-  return name.starts_with(kPrefix) && name.size() == kPrefix.size() + 2 * kRandomBytes &&
-         name.find_first_not_of("0123456789abcdef", kPrefix.size()) == std::string_view::npos;
+  return name.starts_with(kPayloadPrefix) &&
+         name.size() == kPayloadPrefix.size() + 2 * kRandomBytes &&
+         name.find_first_not_of("0123456789abcdef", kPayloadPrefix.size()) ==
+             std::string_view::npos;
 }
 
 /// Creates the folder and the file in it; the pack makes them durable.
@@ -57,7 +59,9 @@ bool is_there(const std::string& path, std::string_view payload) {
 }
 }  // namespace
 
-base::Result<PayloadStore> PayloadStore::open(const std::string& folder) {
+base::Result<PayloadStore> PayloadStore::open(const std::string& folder,
+                                              std::shared_ptr<PayloadUse> use,
+                                              std::shared_ptr<DiskGuard> guard) {
   if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
     return base::failed(fmt::format("cannot create {}: {}", folder, std::strerror(errno)));
   }
@@ -65,7 +69,8 @@ base::Result<PayloadStore> PayloadStore::open(const std::string& folder) {
   if (descriptor < 0) {
     return base::failed(fmt::format("{}: {}", folder, std::strerror(errno)));
   }
-  PayloadStore store(folder, descriptor);
+  PayloadStore store(folder, descriptor, std::move(use));
+  store.guard_ = std::move(guard);
   auto pack = PayloadPack::open(folder, [&](const std::string& name, std::string_view payload) {
     if (!is_ours(name)) return base::Status{};
     if (is_there(folder + "/" + name + "/" + kPayloadFile, payload)) return base::Status{};
@@ -80,19 +85,28 @@ base::Result<PayloadStore> PayloadStore::open(const std::string& folder) {
 PayloadStore::PayloadStore(PayloadStore&& other) noexcept
     : folder_(std::move(other.folder_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
+      use_(std::move(other.use_)),
+      guard_(std::move(other.guard_)),
       pack_(std::move(other.pack_)) {}
 
 PayloadStore::~PayloadStore() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-base::Result<std::string> PayloadStore::write(std::string_view payload) const {
+base::Result<std::string> PayloadStore::write(std::string_view payload,
+                                              const live::job::Owner& owner) const {
+  if (guard_ != nullptr) {
+    if (auto room = guard_->check(payload.size()); !room) return base::failure(room.error());
+  }
   std::array<uint8_t, kRandomBytes> random{};
   if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
     return base::failed("cannot read random bytes from the system");
   }
-  std::string name(kPrefix);
+  std::string name(kPayloadPrefix);
   for (const uint8_t byte : random) name += fmt::format("{:02x}", byte);
+  if (auto counted = use_->add(owner, name, payload.size()); !counted) {
+    return base::failure(counted.error());
+  }
   if (!write_file(descriptor_, name, payload)) {
     const int problem = errno;
     discard(name);
@@ -108,9 +122,19 @@ base::Result<std::string> PayloadStore::write(std::string_view payload) const {
 void PayloadStore::discard(const std::string& name) const {
   if (!is_ours(name)) return;
   remove_file(descriptor_, name);
+  use_->remove(name);
 }
 
-size_t PayloadStore::sweep(const std::set<std::string>& used) const {
+void PayloadStore::count(const std::string& name, uint32_t uid) const {
+  const std::string file = name + "/" + kPayloadFile;
+  struct stat facts{};
+  if (::fstatat(descriptor_, file.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return;
+  use_->count(uid, name, static_cast<size_t>(facts.st_size));
+  // Its job may have been forgotten meanwhile.
+  if (::faccessat(descriptor_, file.c_str(), F_OK, 0) != 0) use_->remove(name);
+}
+
+size_t PayloadStore::sweep(const std::map<std::string, uint32_t>& used) const {
   const int copy = ::openat(descriptor_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* const entries = copy < 0 ? nullptr : ::fdopendir(copy);
   if (entries == nullptr) return 0;
@@ -120,6 +144,7 @@ size_t PayloadStore::sweep(const std::set<std::string>& used) const {
   }
   ::closedir(entries);
   for (const std::string& name : unused) discard(name);
+  for (const auto& [name, uid] : used) count(name, uid);
   return unused.size();
 }
 

@@ -3,39 +3,51 @@
 // is removed at the next start. Each is a payload.json in its own folder, named in the JobSpec.
 #pragma once
 
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 
 #include "base/result.hpp"
 #include "serve/api/daemon_parts.hpp"
+#include "serve/daemon/disk_reserve.hpp"
 #include "serve/daemon/payload_pack.hpp"
+#include "serve/daemon/payload_use.hpp"
 
 namespace goban::serve::daemon {
 
 class PayloadStore final : public api::Payloads {
  public:
   /// Creates the folder (mode 0700) if it is missing, and restores payloads that survived a power
-  /// failure only in a pack. Errors: Failed; BadData if a pack is damaged.
-  [[nodiscard]] static base::Result<PayloadStore> open(const std::string& folder);
+  /// failure only in a pack. `use` counts the payloads from now on; `guard` keeps space free, null
+  /// = none. Errors: Failed; BadData if a pack is damaged.
+  [[nodiscard]] static base::Result<PayloadStore> open(
+      const std::string& folder, std::shared_ptr<PayloadUse> use = std::make_shared<PayloadUse>(0),
+      std::shared_ptr<DiskGuard> guard = {});
   PayloadStore(PayloadStore&& other) noexcept;
   PayloadStore& operator=(PayloadStore&&) = delete;
   ~PayloadStore() override;
 
   /// Writes a payload durably; returns the name of its folder, which cannot be guessed. Concurrent
-  /// calls share a sync. Errors: Failed (disk full, read-only); then nothing is left behind.
-  [[nodiscard]] base::Result<std::string> write(std::string_view payload) const override;
+  /// calls share a sync. Errors: Usage if the owner has reached the limit of bytes; Failed (disk
+  /// full or nearly so, read-only). Then nothing is left behind.
+  [[nodiscard]] base::Result<std::string> write(std::string_view payload,
+                                                const live::job::Owner& owner) const override;
   /// Removes a payload; names that write() does not produce are ignored.
   void discard(const std::string& name) const override;
-  /// Removes all payloads except `used`; call it before the API opens. Returns the number removed.
-  size_t sweep(const std::set<std::string>& used) const;
+  /// Removes all payloads except `used`, which it counts for their users; call it before the API
+  /// opens. Returns the number removed.
+  size_t sweep(const std::map<std::string, uint32_t>& used) const;
 
  private:
-  explicit PayloadStore(std::string folder, int descriptor)
-      : folder_(std::move(folder)), descriptor_(descriptor) {}
+  PayloadStore(std::string folder, int descriptor, std::shared_ptr<PayloadUse> use)
+      : folder_(std::move(folder)), descriptor_(descriptor), use_(std::move(use)) {}
+  /// Counts the stored payload of this name.
+  void count(const std::string& name, uint32_t uid) const;
   std::string folder_;
   int descriptor_ = -1;
+  std::shared_ptr<PayloadUse> use_;
+  std::shared_ptr<DiskGuard> guard_;  ///< null: none
   std::unique_ptr<PayloadPack> pack_;
 };
 

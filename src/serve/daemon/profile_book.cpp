@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/reports/job_profile.hpp"
 #include "base/sha256.hpp"
@@ -47,6 +48,7 @@ std::optional<uint32_t> user_of(std::string_view name) {
 
 /// File name of an application, such as `1000-0123...cdef.json`; empty if it is unknown.
 std::string file_name(const live::job::JobSpec& spec, std::string_view payload) {
+  if (!spec.owner.realm.empty()) return {};  // files are by uid
   std::string program;
   if (spec.model.empty()) {
     program = program_of(payload);
@@ -95,17 +97,18 @@ std::optional<base::reports::JobProfile> measured(const live::controller::LiveJo
                                                   const std::string& gpu_type) {
   const live::job::JobSpec& spec = job.spec;
   const double held_s = base::to_seconds(job.held_ns);
-  const bool shared =
-      job.shares || std::ranges::any_of(job.past, &live::controller::PastRun::shared);
+  const bool disturbed = job.shares || std::ranges::any_of(job.past, [](const auto& run) {
+                           return run.shared || run.suspended_ns > 0;
+                         });
   const bool whole =
-      job.result == live::controller::JobResult::Completed && job.runs == 1 && !shared;
+      job.result == live::controller::JobResult::Completed && job.runs == 1 && !disturbed;
   if (!whole || spec.num_gpus < 1 || held_s < ProfileBook::kShortest_s) return std::nullopt;
   base::reports::JobProfile out;
   out.model = !spec.model.empty() ? spec.model : spec.name.empty() ? "unnamed" : spec.name;
   out.input = fmt::format(
-      "{}{} GPU{}",
+      "{}{}",
       spec.training.batch_size > 0 ? fmt::format("batch {}, ", spec.training.batch_size) : "",
-      spec.num_gpus, spec.num_gpus == 1 ? "" : "s");
+      base::counted(spec.num_gpus, "GPU"));
   out.gpu_type = gpu_type;
   out.source = fmt::format("goban serve, job {}", live::job::job_number(job.job));
   const live::RunUsage& usage = job.usage;

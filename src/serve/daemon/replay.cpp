@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "live/engine/engines.hpp"
 #include "live/journal/journal_file.hpp"
 #include "serve/daemon/machine_gpus.hpp"
 #include "serve/daemon/made_with.hpp"
@@ -29,7 +30,7 @@ class NoEngine final : public live::Engine {
   void stop(live::RunId, live::StopReason) override {}
   void resume(const live::LaunchOrder&) override {}
   void forget(core::model::JobId, const std::string&) override {}
-  std::vector<live::Report> take_reports() override { return {}; }
+  std::vector<live::EngineEvent> take_events() override { return {}; }
 };
 
 /// The folder `journal` of a state folder; any other path unchanged.
@@ -37,6 +38,22 @@ std::string journal_folder(const std::string& path) {
   std::error_code error;
   std::string inner = path + "/journal";
   return std::filesystem::is_directory(inner, error) ? inner : path;
+}
+
+/// Those of the configuration, else those that the journal names; journals of releases that did not
+/// name them need those of this machine.
+base::Result<std::vector<base::gpus::LocalGpu>> gpus_for(
+    const ServeConfig& config, const std::vector<live::journal::MadeWith>& made) {
+  if (live::engine::submit_command(config.engine) != nullptr) {
+    return std::vector<base::gpus::LocalGpu>{};  // the journal has its nodes
+  }
+  if (config.virtual_gpus == 0 && !made.empty()) {
+    auto recorded = recorded_gpus(made.back().facts);
+    if (!recorded.empty()) return recorded;
+  }
+  auto machine = find_gpus(config);
+  if (!machine) return base::failure(machine.error());
+  return std::move(machine->gpus);
 }
 
 std::vector<std::string> all_differences(const std::vector<live::journal::MadeWith>& made,
@@ -55,9 +72,9 @@ std::vector<std::string> all_differences(const std::vector<live::journal::MadeWi
 base::Result<Replay> replay_journal(const ServeConfig& config, const std::string& path) {
   const auto journal = live::journal::read_journal_contents(journal_folder(path));
   if (!journal) return base::failure(journal.error());
-  const auto machine = find_gpus(config);
-  if (!machine) return base::failure(machine.error());
-  auto site = make_site(config, machine->gpus);
+  const auto gpus = gpus_for(config, journal->made_with);
+  if (!gpus) return base::failure(gpus.error());
+  auto site = make_site(config, *gpus);
   if (!site) return base::failure(site.error());
   const auto facts = made_with(config, *site);
   if (!facts) return base::failure(facts.error());

@@ -31,8 +31,10 @@ RunEvidence evidence_of_run(const live::controller::LiveJob& job,
                             const live::controller::PastRun& run, const EvidenceRules& rules) {
   RunEvidence out{.user = job.spec.owner.uid,
                   .app_class = live::job::class_of(job.spec),
-                  .shared = run.shared || job.shares,
+                  .shared = run.shared || job.shares || run.suspended_ns > 0,
                   .gpus = run.gpus};
+  // Evidence is counted by uid: users of other realms have none.
+  if (!job.spec.owner.realm.empty()) return out;
   out.step_s = rank_steps_s(run, rules);
   if (!out.step_s.empty()) {
     out.source = TimeSource::RankCompute;

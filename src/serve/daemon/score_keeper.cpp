@@ -37,10 +37,10 @@ ScoreTable table_of(const core::knowledge::PmScores& scores) {
   return out;
 }
 
-ScoreTable counting_in(const api::SchedulerClient& scheduler) {
+ScoreTable counting_in(const live::loop::SchedulerClient& scheduler) {
   ScoreTable out;
   scheduler.look(
-      [&](const api::SchedulerSnapshot& snapshot) { out = table_of(snapshot.site.scores); });
+      [&](const live::loop::SchedulerSnapshot& snapshot) { out = table_of(snapshot.site.scores); });
   return out;
 }
 
@@ -72,7 +72,7 @@ std::vector<EvidenceBox::Entry> EvidenceBox::take() {
   return std::exchange(entries_, {});
 }
 
-ScoreKeeper::ScoreKeeper(api::SchedulerClient& scheduler, base::gpus::MachineGpus machine,
+ScoreKeeper::ScoreKeeper(live::loop::SchedulerClient& scheduler, base::gpus::MachineGpus machine,
                          EvidenceBox& box, std::shared_ptr<MeasuringGate> gate,
                          ScoreKeeperOptions options)
     : scheduler_(scheduler),
@@ -273,7 +273,7 @@ void ScoreKeeper::save() {
 
 std::vector<size_t> ScoreKeeper::idle_gpus() const {
   std::vector<size_t> out;
-  scheduler_.look([&](const api::SchedulerSnapshot& snapshot) {
+  scheduler_.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     const api::ClusterView view = api::view_cluster(snapshot, false);
     for (uint32_t gpu = 0; gpu < machine_.gpus.size(); ++gpu) {
       if (std::string_view(view.gpu_state(core::model::GpuId(gpu))) == "free") out.push_back(gpu);

@@ -57,8 +57,8 @@ struct ScoreKeeperOptions {
 class ScoreKeeper final : public api::ScoreReporter {
  public:
   /// `scheduler` and `box` outlive this object.
-  ScoreKeeper(api::SchedulerClient& scheduler, base::gpus::MachineGpus machine, EvidenceBox& box,
-              std::shared_ptr<MeasuringGate> gate, ScoreKeeperOptions options);
+  ScoreKeeper(live::loop::SchedulerClient& scheduler, base::gpus::MachineGpus machine,
+              EvidenceBox& box, std::shared_ptr<MeasuringGate> gate, ScoreKeeperOptions options);
   /// Interrupts a measurement.
   ~ScoreKeeper() override;
   ScoreKeeper(const ScoreKeeper&) = delete;
@@ -87,7 +87,7 @@ class ScoreKeeper final : public api::ScoreReporter {
   void complain(const std::string& what);
   [[nodiscard]] std::string gpu_name(size_t gpu) const;
 
-  api::SchedulerClient& scheduler_;
+  live::loop::SchedulerClient& scheduler_;
   base::gpus::MachineGpus machine_;
   EvidenceBox& box_;
   std::shared_ptr<MeasuringGate> gate_;

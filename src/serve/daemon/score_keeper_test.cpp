@@ -12,7 +12,6 @@
 #include "core/knowledge/scores_file.hpp"
 #include "core/policy/compose.hpp"
 #include "live/loop/test_world.hpp"
-#include "serve/daemon/daemon_client.hpp"
 
 namespace goban::serve::daemon {
 namespace {
@@ -51,7 +50,7 @@ struct Truth {
   }
 };
 
-/// An engine whose runs last from one take_reports() to the next but one.
+/// An engine whose runs last from one take_events() to the next but one.
 class QuickEngine final : public live::Engine {
  public:
   explicit QuickEngine(Truth& truth) : truth_(truth) {}
@@ -66,8 +65,8 @@ class QuickEngine final : public live::Engine {
   void stop(live::RunId, live::StopReason) override {}
   void resume(const live::LaunchOrder&) override {}
   void forget(core::model::JobId, const std::string&) override {}
-  std::vector<live::Report> take_reports() override {
-    return std::exchange(next_, std::exchange(later_, {}));
+  std::vector<live::EngineEvent> take_events() override {
+    return live::events_of(std::exchange(next_, std::exchange(later_, {})));
   }
   std::atomic<int> launches = 0;
 
@@ -82,8 +81,8 @@ class BoxAccounting final : public live::loop::Accounting {
  public:
   BoxAccounting(EvidenceBox& box, ProfileBook& profiles, std::atomic<size_t>& ended)
       : box_(box), profiles_(profiles), ended_(ended) {}
-  base::Status record(const std::vector<live::controller::LiveJob>& jobs) override {
-    for (const live::controller::LiveJob& job : jobs) box_.put(job, profiles_);
+  base::Status record(const std::vector<live::loop::FinishedJob>& jobs) override {
+    for (const live::loop::FinishedJob& each : jobs) box_.put(each.job, profiles_);
     ended_ += jobs.size();
     return {};
   }
@@ -127,7 +126,6 @@ struct KeeperTest : testing::Test {
   }
   ~KeeperTest() override {
     keeper.reset();
-    scheduler.reset();
     daemon.reset();
     std::filesystem::remove_all(folder);
   }
@@ -163,8 +161,7 @@ struct KeeperTest : testing::Test {
                                    .say = [](const auto&) {}});
     ASSERT_TRUE(started) << started.error().text();
     daemon = std::move(*started);
-    scheduler = std::make_unique<DaemonClient>(*daemon);
-    keeper = std::make_unique<ScoreKeeper>(*scheduler, machine, box, gate, options);
+    keeper = std::make_unique<ScoreKeeper>(*daemon, machine, box, gate, options);
   }
   void write_book(const core::knowledge::MeasureBook& book) const {
     std::ofstream(core::knowledge::book_path(options.scores)) << core::knowledge::to_json(book);
@@ -203,8 +200,8 @@ struct KeeperTest : testing::Test {
   }
   std::vector<double> scores() const {
     std::vector<double> out;
-    daemon->look([&](const live::controller::Controller& controller) {
-      out = controller.site().scores.of({0}).raw;
+    daemon->look([&](const live::loop::SchedulerSnapshot& snapshot) {
+      out = snapshot.site.scores.of({0}).raw;
     });
     return out;
   }
@@ -231,7 +228,6 @@ struct KeeperTest : testing::Test {
   int measurements = 0;
   QuickEngine* engine = nullptr;
   std::unique_ptr<live::loop::Daemon> daemon;
-  std::unique_ptr<DaemonClient> scheduler;
   std::unique_ptr<ScoreKeeper> keeper;
 };
 
@@ -286,7 +282,7 @@ TEST_F(KeeperTest, WhereNothingIsMeasuredUsersThatAgreeFindIt) {
   // A restarted keeper continues from the evidence of the first one.
   keeper.reset();
   gate = std::make_shared<MeasuringGate>();
-  keeper = std::make_unique<ScoreKeeper>(*scheduler, machine, box, gate, options);
+  keeper = std::make_unique<ScoreKeeper>(*daemon, machine, box, gate, options);
   truth.slowness[5] = 1;
   EXPECT_LE(runs_until([](double score) { return score < 1.1; }), kFoundWithinRuns);
 }
@@ -305,7 +301,7 @@ TEST_F(KeeperTest, MeasuringKeepsItsBudgetOverRestarts) {
   EXPECT_EQ(book().spent_s, 8);
   keeper.reset();
   gate = std::make_shared<MeasuringGate>();
-  keeper = std::make_unique<ScoreKeeper>(*scheduler, machine, box, gate, options);
+  keeper = std::make_unique<ScoreKeeper>(*daemon, machine, box, gate, options);
   now_s += 980;  // 17.92 s by now, and 18 s are required
   keeper->turn();
   EXPECT_EQ(measurements, 1);
@@ -335,7 +331,7 @@ TEST_F(KeeperTest, WhatWasMeasuredUnderAnotherConditionExpires) {
   // Scores sent from now on apply.
   std::vector<double> raw(kGpus, 1.0);
   raw[0] = 1.25;
-  ASSERT_TRUE(scheduler->ask(live::controller::ScoresMeasured{
+  ASSERT_TRUE(daemon->ask(live::controller::ScoresMeasured{
       .table = core::knowledge::to_csv(core::knowledge::bin_classes({raw, raw, raw})),
       .instead_of = {}}));
   keeper->turn();

@@ -11,8 +11,10 @@
 #include "base/text_file.hpp"
 #include "core/model/cluster_file.hpp"
 #include "core/policy/policy_options.hpp"
+#include "live/engine/engines.hpp"
 #include "serve/api/api_client.hpp"
-#include "serve/api/cpu_jobs.hpp"
+#include "serve/api/typed_jobs.hpp"
+#include "site/inputs/inputs.hpp"
 
 namespace goban::serve::daemon {
 
@@ -25,6 +27,7 @@ namespace {
 constexpr size_t kFileBytesMax = 1 << 20;
 constexpr int64_t kVirtualGpusMax = 255;  // maximum GPUs of a node
 constexpr double kSlownessMax = 100;
+constexpr const char* kClusterPolicy = "easy-backfill+pal";
 constexpr uint32_t kForEverybody = 0666;  // peer credentials identify the callers
 
 bool is_same_type(const core::model::ResourceType& one, const core::model::ResourceType& other) {
@@ -61,6 +64,41 @@ bool is_enabled(TableReader& root, const char* key, const char* yes) {
   return word == yes;
 }
 
+/// What belongs to this machine, and what to a cluster.
+void check_engine_keys(TableReader& root, const ServeConfig& config) {
+  if (live::engine::submit_command(config.engine) == nullptr) {
+    if (!config.cluster.empty()) {
+      root.refuse("cluster", "engine \"" + config.engine.name + "\" runs jobs on this machine",
+                  "omit it");
+    }
+    return;
+  }
+  for (const char* key : {"virtual_gpus", "virtual_slowness", "virtual_devices", "resource_type"}) {
+    if (root.has(key)) {
+      root.refuse(key, "is for jobs on this machine, not for engine \"" + config.engine.name + "\"",
+                  "omit it");
+    }
+  }
+  if (!config.scores.empty() && config.cluster.empty()) {
+    root.refuse("scores", "needs the key cluster: scores are in the order of its nodes",
+                "goban cluster import slurm writes such a file");
+  }
+}
+
+live::controller::JobLimits read_limits(TableReader& root) {
+  live::controller::JobLimits limits{.time_default_ns = root.duration("time_default"),
+                                     .time_max_ns = root.duration("time_max"),
+                                     .mem_default_bytes = root.bytes("mem_default"),
+                                     .mem_max_bytes = root.bytes("mem_max")};
+  if (limits.time_max_ns > 0 && limits.time_default_ns > limits.time_max_ns) {
+    root.refuse("time_default", "is above time_max", "lower it");
+  }
+  if (limits.mem_max_bytes > 0 && limits.mem_default_bytes > limits.mem_max_bytes) {
+    root.refuse("mem_default", "is above mem_max", "lower it");
+  }
+  return limits;
+}
+
 live::controller::ReservationRules read_reservation_rules(TableReader& table) {
   live::controller::ReservationRules rules;
   const std::string who = table.text("who", "operators");
@@ -88,10 +126,14 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
   TableReader root(*document, "", problems);
   ServeConfig config;
   config.state = root.text("state");
-  config.policy = root.text("policy", config.policy);
   config.node = root.text("node");
+  config.engine = live::engine::read_engine(root);
+  config.cluster = root.text("cluster");
+  const bool is_cluster = live::engine::submit_command(config.engine) != nullptr;
+  config.policy = root.text("policy", is_cluster ? kClusterPolicy : config.policy);
   config.virtual_gpus = static_cast<int32_t>(root.whole("virtual_gpus", 0, kVirtualGpusMax, 0));
   config.virtual_slowness = root.numbers("virtual_slowness", 1, kSlownessMax);
+  config.virtual_devices = root.texts("virtual_devices");
   config.scores = root.text("scores");
   config.accounts = root.text("accounts");
   config.energy = root.text("energy");
@@ -102,18 +144,30 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
   config.refresh = is_enabled(root, "refresh", "idle");
   config.learn = is_enabled(root, "learn", "jobs");
   config.keep_ended_ns = root.duration("keep_ended", config.keep_ended_ns);
+  config.grace_max_ns = root.duration("grace_max", config.grace_max_ns);
+  config.lead_max_ns = root.duration("lead_max", config.lead_max_ns);
+  config.limits = read_limits(root);
   config.jobs_per_user_max = static_cast<size_t>(
       root.whole("jobs_per_user", 0, INT32_MAX, static_cast<int64_t>(config.jobs_per_user_max)));
+  config.bytes_per_user_max = root.bytes("bytes_per_user", config.bytes_per_user_max);
+  config.disk_reserve.bytes = root.bytes("disk_reserve", config.disk_reserve.bytes);
+  config.disk_reserve.share = root.number("disk_reserve_share", 0, 1, config.disk_reserve.share);
   config.seed = static_cast<uint64_t>(root.whole("seed", 0, INT64_MAX, 1));
   if (config.virtual_slowness.size() > static_cast<size_t>(config.virtual_gpus)) {
     root.refuse("virtual_slowness", "has more entries than virtual_gpus",
                 "give one number per virtual GPU");
+  }
+  if (!config.virtual_devices.empty() &&
+      config.virtual_devices.size() != static_cast<size_t>(config.virtual_gpus)) {
+    root.refuse("virtual_devices", "must have one entry for each of virtual_gpus",
+                "give one device file per virtual GPU");
   }
   core::policy::PolicyOptions unused;
   if (auto status = set_sharing(config, unused); !status) {
     root.refuse("sharing", status.error().message, status.error().remedy);
   }
   read_resource_types(root, config);
+  check_engine_keys(root, config);
   if (auto rules = root.table("reservations")) {
     config.reservations = read_reservation_rules(*rules);
     rules->finish();
@@ -145,6 +199,7 @@ Result<ServeConfig> read_serve_config(const std::string& path) {
     if (!name.empty()) name = folder / name;
   };
   from_here(config->state);
+  if (site::inputs::is_cluster_file(config->cluster)) from_here(config->cluster);
   from_here(config->scores);
   from_here(config->accounts);
   from_here(config->colocation);
@@ -180,8 +235,11 @@ std::vector<std::string> keys_for_restart(const ServeConfig& running, const Serv
   compare("state", running.state, fresh.state);
   compare("policy", running.policy, fresh.policy);
   compare("node", running.node, fresh.node);
+  compare("engine", running.engine, fresh.engine);
+  compare("cluster", running.cluster, fresh.cluster);
   compare("virtual_gpus", running.virtual_gpus, fresh.virtual_gpus);
   compare("virtual_slowness", running.virtual_slowness, fresh.virtual_slowness);
+  compare("virtual_devices", running.virtual_devices, fresh.virtual_devices);
   compare("scores", running.scores, fresh.scores);
   compare("accounts", running.accounts, fresh.accounts);
   compare("energy", running.energy, fresh.energy);
@@ -196,6 +254,14 @@ std::vector<std::string> keys_for_restart(const ServeConfig& running, const Serv
   compare("learn", running.learn, fresh.learn);
   compare("keep_ended", running.keep_ended_ns, fresh.keep_ended_ns);
   compare("jobs_per_user", running.jobs_per_user_max, fresh.jobs_per_user_max);
+  compare("bytes_per_user", running.bytes_per_user_max, fresh.bytes_per_user_max);
+  compare("disk_reserve", running.disk_reserve, fresh.disk_reserve);
+  compare("grace_max", running.grace_max_ns, fresh.grace_max_ns);
+  compare("lead_max", running.lead_max_ns, fresh.lead_max_ns);
+  compare("time_default", running.limits.time_default_ns, fresh.limits.time_default_ns);
+  compare("time_max", running.limits.time_max_ns, fresh.limits.time_max_ns);
+  compare("mem_default", running.limits.mem_default_bytes, fresh.limits.mem_default_bytes);
+  compare("mem_max", running.limits.mem_max_bytes, fresh.limits.mem_max_bytes);
   compare("seed", running.seed, fresh.seed);
   compare("reservations", running.reservations, fresh.reservations);
   compare("service.socket", running.service.socket, fresh.service.socket);
@@ -203,6 +269,7 @@ std::vector<std::string> keys_for_restart(const ServeConfig& running, const Serv
   compare("service.listen", running.service.listen, fresh.service.listen);
   compare("service.requests_per_s", running.service.requests_per_s, fresh.service.requests_per_s);
   compare("service.requests_burst", running.service.requests_burst, fresh.service.requests_burst);
+  compare("service.file_timeout", running.service.files.timeout_ns, fresh.service.files.timeout_ns);
   const base::http::HttpLimits& old_limits = running.service.limits;
   const base::http::HttpLimits& new_limits = fresh.service.limits;
   compare("service.connections_max", old_limits.connections_max, new_limits.connections_max);

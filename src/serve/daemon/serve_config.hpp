@@ -2,9 +2,13 @@
 // the command line.
 //
 //   state = "/var/lib/goban"        # folder of journal, jobs and history
-//   policy = "goban"                # a preset or parts, as in goban policies
+//   policy = "goban"                # a preset or parts, as in goban policies; a cluster's engine
+//                                   # has "easy-backfill+pal" by default
+//   engine = "local"                # what runs the jobs; its keys are in the table of that name
+//   cluster = "cluster.toml"        # of an engine's cluster: GPU models, links, order of scores
 //   virtual_gpus = 4                # instead of those of the driver
 //   virtual_slowness = [1, 1, 1.3]  # per virtual GPU; the remaining ones have 1
+//   virtual_devices = ["/dev/a"]    # character device of each, for its jobs only
 //   scores = "scores.csv"           # PM scores, see goban profile
 //   accounts = "accounts.toml"      # accounts, limits and weights
 //   energy = "dgx-v100"             # power model: preset or file
@@ -15,6 +19,15 @@
 //   refresh = "idle"                # measure idle GPUs again from time to time, or "none"
 //   learn = "jobs"                  # learn PM scores from finished jobs, or "none"
 //   jobs_per_user = 20000           # maximum number of unfinished jobs per user
+//   bytes_per_user = "256MiB"       # for scripts and environments of a user's unfinished jobs
+//   disk_reserve = "1GiB"           # submissions leave this much of the disk free, or
+//   disk_reserve_share = 0.05       # this share, if it is less
+//   grace_max = "5m"                # longest --grace of a job: time between SIGTERM and SIGKILL
+//   lead_max = "5m"                 # longest time between a job's checkpoint signal and SIGTERM
+//   time_default = "1h"             # walltime limit of jobs without --time; default: time_max
+//   time_max = "2d"                 # longest --time of a job; default: no limit
+//   mem_default = "16GiB"           # memory per node of jobs without --mem; default: mem_max
+//   mem_max = "64GiB"               # largest --mem of a job; default: no limit
 //   keep_ended = "1h"               # how long finished jobs stay in the job list
 //
 //   [[resource_type]]               # a part of the machine that jobs request by name; keys as in
@@ -46,7 +59,9 @@
 #include "base/time.hpp"
 #include "core/model/cluster.hpp"
 #include "core/policy/policy_options.hpp"
+#include "live/engine_kind.hpp"
 #include "serve/api/service.hpp"
+#include "serve/daemon/disk_reserve.hpp"
 
 namespace goban::serve::daemon {
 
@@ -54,9 +69,12 @@ namespace goban::serve::daemon {
 struct ServeConfig {
   std::string state{};
   std::string policy = "goban";
-  std::string node{};  ///< name of this machine
+  std::string node{};  ///< name of this machine, or of the engine's cluster
+  live::EngineChoice engine{};
+  std::string cluster{};  ///< cluster file, for the engine of a cluster
   int32_t virtual_gpus = 0;
   std::vector<double> virtual_slowness{};
+  std::vector<std::string> virtual_devices{};
   std::string scores{};
   std::string accounts{};
   std::string energy{};
@@ -69,6 +87,12 @@ struct ServeConfig {
   bool learn = true;    ///< learn PM scores from finished jobs
   base::TimeNs keep_ended_ns = 3600 * base::kSecond;
   size_t jobs_per_user_max = 20'000;  ///< maximum number of unfinished jobs; 0 = no limit
+  int64_t bytes_per_user_max = int64_t{256}
+                               << 20;  ///< of payloads of unfinished jobs; 0 = no limit
+  DiskReserve disk_reserve{};
+  base::TimeNs grace_max_ns = 300 * base::kSecond;
+  base::TimeNs lead_max_ns = 300 * base::kSecond;
+  live::controller::JobLimits limits{};
   uint64_t seed = 1;
   live::controller::ReservationRules reservations{};
 

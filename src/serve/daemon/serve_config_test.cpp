@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include "base/test_names.hpp"
+#include "serve/daemon/machine_gpus.hpp"
+
 namespace goban::serve::daemon {
 namespace {
 
@@ -24,6 +27,7 @@ policy = "las+pal"
 node = "box"
 virtual_gpus = 4
 virtual_slowness = [1, 1.25]
+virtual_devices = ["/dev/full", "/dev/zero", "/dev/random", "/dev/urandom"]
 scores = "s.csv"
 accounts = "a.toml"
 energy = "dgx-v100"
@@ -33,6 +37,9 @@ store = "postgresql://x"
 refresh = "none"
 learn = "none"
 keep_ended = "2h"
+bytes_per_user = "1GiB"
+disk_reserve = "2GiB"
+disk_reserve_share = 0.25
 seed = 7
 [[resource_type]]
 name = "rt_small"
@@ -49,7 +56,11 @@ priority_max = {user = -1, account_manager = 5}
   ASSERT_TRUE(config) << config.error().text();
   EXPECT_EQ(config->state, "/srv/goban");
   EXPECT_THAT(config->virtual_slowness, ElementsAre(1, 1.25));
+  EXPECT_THAT(config->virtual_devices,
+              ElementsAre("/dev/full", "/dev/zero", "/dev/random", "/dev/urandom"));
   EXPECT_EQ(config->keep_ended_ns, 7200 * base::kSecond);
+  EXPECT_EQ(config->bytes_per_user_max, int64_t{1} << 30);
+  EXPECT_EQ(config->disk_reserve, (DiskReserve{.bytes = int64_t{2} << 30, .share = 0.25}));
   EXPECT_EQ(config->seed, 7U);
   ASSERT_EQ(config->resource_types.size(), 1U);
   EXPECT_EQ(config->resource_types[0].name, "rt_small");
@@ -68,6 +79,9 @@ struct Wrong {
   const char* text;
   const char* says;
 };
+std::ostream& operator<<(std::ostream& out, const Wrong& each) {
+  return out << base::test_name(each.text);
+}
 class ServeConfigErrors : public testing::TestWithParam<Wrong> {};
 
 TEST_P(ServeConfigErrors, NameTheKey) {
@@ -82,6 +96,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Wrong{"polcy = 'goban'", "policy"}, Wrong{"virtual_gpus = -1", "virtual_gpus"},
                     Wrong{"virtual_slowness = [2]", "virtual_slowness"},
                     Wrong{"virtual_slowness = [0.5]", "virtual_slowness"},
+                    Wrong{"virtual_devices = ['/dev/full']", "virtual_devices"},
+                    Wrong{"virtual_devices = ['/dev/full']\nvirtual_gpus = 2", "virtual_devices"},
                     Wrong{"sharing = 'everyone=2'", "sharing"},
                     Wrong{"sharing = ['nobody=1']", "everyone"},
                     Wrong{"resource_type = [{name = 'x'}]", "requests no resources"},
@@ -89,8 +105,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"resource_type = [{name = 'cores', gpus = 1}]", "duplicate name 'cores'"},
                     Wrong{"service = {priority_max = {king = 1}}", "king"},
                     Wrong{"service = {liste = 'x'}", "listen"},
+                    Wrong{"service = {file_timeout = '0.5s'}", "file_timeout"},
                     Wrong{"refresh = 'always'", "refresh"}, Wrong{"learn = 1", "learn"},
-                    Wrong{"state = ''", "state"}));
+                    Wrong{"engine = 'cloud'", "known engines: local"},
+                    Wrong{"local = {nodes = 1}", "local.nodes"}, Wrong{"state = ''", "state"}),
+    [](const auto& each) { return base::test_name(each.param.text); });
 
 TEST(ServeConfig, TheRestFollowsFromTheStateFolder) {
   ServeConfig config{.state = "/srv/x/../goban"};
@@ -98,6 +117,56 @@ TEST(ServeConfig, TheRestFollowsFromTheStateFolder) {
   EXPECT_EQ(config.state, "/srv/goban");
   EXPECT_EQ(config.store, "/srv/goban/store.sqlite");
   EXPECT_EQ(config.service.socket, "/srv/goban/goban.sock");
+}
+
+TEST(ServeConfig, LimitsOfJobs) {
+  const auto config = parse_serve_config(
+      "time_default = \"1h\"\ntime_max = \"2d\"\nmem_max = \"64GiB\"\n", "goban.toml");
+  ASSERT_TRUE(config) << config.error().text();
+  const live::controller::JobLimits expected{.time_default_ns = 3600 * base::kSecond,
+                                             .time_max_ns = 172'800 * base::kSecond,
+                                             .mem_max_bytes = int64_t{64} << 30};
+  EXPECT_EQ(config->limits, expected);
+  EXPECT_THAT(keys_for_restart(*config, *parse_serve_config("", "goban.toml")),
+              ElementsAre("time_default", "time_max", "mem_max"));
+  const auto wrong =
+      parse_serve_config("mem_default = \"2GiB\"\nmem_max = \"1GiB\"\n", "goban.toml");
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().text(), HasSubstr("mem_default"));
+}
+
+TEST(ServeConfig, WhatBelongsToAClusterAndWhatToThisMachine) {
+  const std::string slurm = "engine = \"slurm\"\n";
+  const std::string table = "[slurm]\nmode = \"all\"\n";
+  const auto plain = parse_serve_config(slurm + table, "goban.toml");
+  ASSERT_TRUE(plain) << plain.error().text();
+  EXPECT_EQ(plain->policy, "easy-backfill+pal");
+  EXPECT_TRUE(
+      parse_serve_config(slurm + "cluster = \"4x4\"\nscores = \"s.csv\"\n" + table, "goban.toml"));
+  for (const auto& [text, says] : std::vector<std::pair<std::string, std::string>>{
+           {slurm + "virtual_gpus = 4\n" + table, "virtual_gpus: is for jobs on this machine"},
+           {slurm + "scores = \"s.csv\"\n" + table, "scores: needs the key cluster"},
+           {"cluster = \"4x4\"\n", "cluster: engine \"local\" runs jobs on this machine"}}) {
+    const auto wrong = parse_serve_config(text, "goban.toml");
+    ASSERT_FALSE(wrong) << text;
+    EXPECT_THAT(wrong.error().text(), HasSubstr(says));
+  }
+}
+
+TEST(VirtualDevices, AreDevicesOfTheirOwn) {
+  const auto found = [](std::vector<std::string> devices) {
+    ServeConfig config;
+    config.virtual_gpus = 2;
+    config.virtual_devices = std::move(devices);
+    return find_gpus(config);
+  };
+  EXPECT_TRUE(found({"/dev/full", "/dev/zero"}));
+  const auto twice = found({"/dev/zero", "/dev/../dev/zero"});
+  ASSERT_FALSE(twice);
+  EXPECT_THAT(twice.error().text(), HasSubstr("the device of two virtual GPUs"));
+  const auto null = found({"/dev/zero", "/dev/null"});
+  ASSERT_FALSE(null);
+  EXPECT_THAT(null.error().text(), HasSubstr("'/dev/null' is needed by all jobs"));
 }
 
 }  // namespace

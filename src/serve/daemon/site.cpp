@@ -6,11 +6,10 @@
 #include <unistd.h>
 #include <utility>
 
-#include "base/text_file.hpp"
-#include "core/knowledge/colocation/colocation_file.hpp"
 #include "core/model/cluster_file.hpp"
 #include "core/policy/make_knowledge.hpp"
-#include "serve/api/cpu_jobs.hpp"
+#include "live/engine/engines.hpp"
+#include "serve/api/typed_jobs.hpp"
 #include "site/inputs/inputs.hpp"
 
 namespace goban::serve::daemon {
@@ -20,8 +19,6 @@ using base::Status;
 using base::gpus::LocalGpu;
 
 namespace {
-
-constexpr size_t kColocationBytesMax = size_t{256} << 20;
 
 std::string machine_name(const ServeConfig& config) {
   if (!config.node.empty()) return config.node;
@@ -60,6 +57,19 @@ Result<core::model::Cluster> machine_cluster(const ServeConfig& config,
   return builder.build();
 }
 
+/// The cluster of the file, or one that its engine replaces by what it sees: a node that nobody
+/// names, as a cluster needs one. Untyped GPUs get the first model.
+Result<core::model::Cluster> engine_cluster(const ServeConfig& config) {
+  if (!config.cluster.empty()) return site::inputs::resolve_cluster(config.cluster);
+  core::model::ClusterBuilder builder(config.node.empty() ? config.engine.name : config.node);
+  core::model::ClusterBuilder::Placed placed;
+  placed.node.gpu_model = builder.add_gpu_model({.name = "GPU"});
+  placed.node.name = "(not seen yet)";
+  placed.node.num_gpus = 1;
+  builder.add_node(std::move(placed));
+  return builder.build();
+}
+
 Status add_rules(const ServeConfig& config, live::controller::Site& site) {
   if (config.accounts.empty()) return {};
   core::model::JobHistory names;
@@ -77,9 +87,7 @@ Status add_knowledge(const ServeConfig& config, live::controller::Site& site) {
   if (config.energy.empty() && config.colocation.empty()) return {};
   core::policy::KnowledgeSources sources;
   if (!config.colocation.empty()) {
-    const auto text = base::read_text_file(config.colocation, kColocationBytesMax);
-    if (!text) return base::failure(text.error());
-    auto history = core::knowledge::parse_colocation(*text, config.colocation);
+    auto history = site::inputs::read_colocation(config.colocation);
     if (!history) return base::failure(history.error());
     sources.colocation = std::move(*history);
   }
@@ -100,9 +108,18 @@ Status add_knowledge(const ServeConfig& config, live::controller::Site& site) {
 Result<live::controller::Site> make_site(const ServeConfig& config,
                                          const std::vector<LocalGpu>& gpus) {
   live::controller::Site site;
-  auto cluster = machine_cluster(config, gpus);
+  const char* submit_with = live::engine::submit_command(config.engine);
+  if (submit_with != nullptr) site.submit_with = submit_with;
+  site.fences_nodes = live::engine::fences_nodes(config.engine);
+  site.parts_share_nodes = live::engine::parts_share_nodes(config.engine);
+  auto cluster = submit_with != nullptr ? engine_cluster(config) : machine_cluster(config, gpus);
   if (!cluster) return base::failure(cluster.error());
   site.cluster = std::move(*cluster);
+  for (const LocalGpu& gpu : gpus) {
+    if (std::ranges::find(site.gpu_models, gpu.name) == site.gpu_models.end()) {
+      site.gpu_models.push_back(gpu.name);
+    }
+  }
   site.penalties = core::knowledge::LocalityPenalties(site.cluster, 1);
   site.scores = core::knowledge::PmScores::uniform(site.cluster.num_gpus());
   if (!config.scores.empty()) {
@@ -117,6 +134,12 @@ Result<live::controller::Site> make_site(const ServeConfig& config,
         fmt::format("policy '{}' requires true job durations, which exist only in simulation",
                     config.policy),
         "use another policy; goban policies lists them");
+  }
+  if (submit_with != nullptr && composition->rests_nodes()) {
+    return base::usage_error(
+        fmt::format("policy '{}' lets nodes sleep, and engine {} cannot wake them", config.policy,
+                    config.engine.name),
+        "use a policy without node sleep, such as easy-backfill+pal");
   }
   site.composition = std::move(*composition);
   if (auto status = set_sharing(config, site.composition.options); !status) {
@@ -133,6 +156,9 @@ Result<live::controller::Site> make_site(const ServeConfig& config,
   site.keep_ended_ns = config.keep_ended_ns;
   site.reservations = config.reservations;
   site.jobs_per_user_max = config.jobs_per_user_max;
+  site.grace_max_ns = config.grace_max_ns;
+  site.lead_max_ns = config.lead_max_ns;
+  site.limits = config.limits;
   return site;
 }
 

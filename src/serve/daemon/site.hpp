@@ -9,8 +9,10 @@
 
 namespace goban::serve::daemon {
 
-/// A site of one node with these GPUs. Errors: those of reading the configured files; Usage if the
-/// policy is for simulation only, or requires data that is not configured.
+/// A site of one node with these GPUs. With the engine of a cluster, which needs none: its cluster
+/// file; without it, a cluster until the engine says what it sees. Errors: those of reading the
+/// configured files; Usage if the policy is for simulation only, or requires data that is not
+/// configured.
 [[nodiscard]] base::Result<live::controller::Site> make_site(
     const ServeConfig& config, const std::vector<base::gpus::LocalGpu>& gpus);
 

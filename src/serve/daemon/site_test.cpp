@@ -17,7 +17,7 @@ struct SiteTest : testing::Test {
   SiteTest() {
     std::string pattern = (std::filesystem::temp_directory_path() / "goban_site_XXXXXX").string();
     folder = ::mkdtemp(pattern.data());
-    config.policy = "fifo-packed";
+    config.policy = "best-pair";
     config.colocation = folder + "/pairs.csv";
     std::ofstream(config.colocation) << "gpu_type,members,slowdowns\nV100,a,\nV100,b,\n"
                                         "V100,a + b,1.1 + 1.1\n";
@@ -44,9 +44,8 @@ struct SiteTest : testing::Test {
     submit("a", first, "one");
     submit("b", second, account);
     const auto orders = controller.take_orders();
-    return static_cast<int>(std::ranges::count_if(orders, [](const auto& each) {
-      return std::holds_alternative<live::controller::LaunchRun>(each);
-    }));
+    return static_cast<int>(std::ranges::count_if(
+        orders, [](const auto& each) { return std::holds_alternative<live::LaunchOrder>(each); }));
   }
 
   std::string folder;
@@ -81,6 +80,24 @@ TEST_F(SiteTest, TheConfigurationMayAllowMore) {
   EXPECT_EQ(running(Unsaid, Unsaid), 2);
   EXPECT_EQ(running(Unsaid, No), 1);
   EXPECT_EQ(running(Unsaid, Unsaid, "another"), 1);
+}
+
+TEST(SiteOfACluster, IsNotThisMachine) {
+  ServeConfig config{.policy = "easy-backfill+pal"};
+  config.engine.name = "slurm";
+  const auto before = make_site(config, {});
+  ASSERT_TRUE(before) << before.error().text();
+  EXPECT_EQ(before->cluster.num_gpus(), 1U) << "until the engine says what it sees";
+  live::controller::Controller controller(*before);
+  const auto refused = controller.check(live::controller::Submit{.jobs = {live::job::JobSpec{}}});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("use sbatch"));
+  config.cluster = "4x4";
+  EXPECT_EQ(make_site(config, {})->cluster.num_gpus(), 16U);
+  config.policy = "fifo+sleep";
+  const auto sleeps = make_site(config, {});
+  ASSERT_FALSE(sleeps);
+  EXPECT_THAT(sleeps.error().text(), HasSubstr("engine slurm cannot wake them"));
 }
 
 }  // namespace

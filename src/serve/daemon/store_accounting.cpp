@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
+#include "live/controller/book_json.hpp"
 #include "site/store/job_store.hpp"
 
 namespace goban::serve::daemon {
@@ -40,9 +42,32 @@ RecordedState end_state(JobResult result) {
 
 }  // namespace
 
+std::string stored_details(const LiveJob& job) {
+  constexpr size_t kRunsMax = 64;
+  LiveJob kept = job;
+  kept.spec.payload.clear();
+  kept.progress = {};
+  if (kept.past.size() > kRunsMax) {
+    kept.past.erase(kept.past.begin(), kept.past.end() - static_cast<std::ptrdiff_t>(kRunsMax));
+  }
+  for (live::controller::PastRun& run : kept.past) run.ranks.clear();
+  return to_json(kept).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+base::Result<LiveJob> parse_stored_details(std::string_view text) {
+  const auto document = base::parse_json(text, "the details of a job");
+  if (!document) return base::failure(document.error());
+  LiveJob job;
+  base::FieldReader in(*document, "");
+  read_job(in, job);
+  if (auto status = in.status(); !status) return base::failure(status.error());
+  return job;
+}
+
 JobRecords::JobRecords(const LiveJob& job, const core::model::Cluster& cluster)
     : cluster_(cluster) {
   id_ = live::job::job_name_of(job.job, job.spec);
+  details_ = stored_details(job);
   for (uint32_t i = 0; i < cluster.node_gpus_max(); ++i) gpu_names_.push_back(fmt::format("{}", i));
   const auto ran = static_cast<size_t>(
       std::ranges::count_if(job.past, [](const auto& run) { return run.start_ns >= 0; }));
@@ -82,11 +107,13 @@ void JobRecords::add_run(const LiveJob& job, const live::controller::PastRun* ru
   record.state = is_last ? end_state(job.result) : RecordedState::Requeued;
   if (is_last) record.exit_code = job.exit_code;
   if (is_last) record.signal = job.signal;
+  if (is_last) record.details = details_;
   record.end_ns = job.end_ns;
   if (run == nullptr) return;
   record.start_ns = run->start_ns;
   record.end_ns = run->end_ns;
-  std::vector<site::records::GpuUse>& gpus = gpus_.emplace_back();
+  record.suspended_ns = run->suspended_ns;
+  std::vector<site::records::HeldGpu>& gpus = gpus_.emplace_back();
   std::string& nodes = nodes_.emplace_back();
   for (const core::model::GpuId gpu : run->gpus) {
     const core::model::Node& node = cluster_.node(cluster_.node_of(gpu));
@@ -105,13 +132,13 @@ void JobRecords::add_run(const LiveJob& job, const live::controller::PastRun* ru
   record.usage.energy_j = run->usage.energy_j;
 }
 
-base::Status StoreAccounting::record(const std::vector<LiveJob>& jobs) {
+base::Status StoreAccounting::record(const std::vector<live::loop::FinishedJob>& jobs) {
   std::vector<JobRecords> made;
   made.reserve(jobs.size());
   std::vector<AccountingRecord> all;
-  for (const LiveJob& job : jobs) {
-    if (ended_) ended_(job);
-    const auto& some = made.emplace_back(job, cluster_).records();
+  for (const live::loop::FinishedJob& each : jobs) {
+    if (ended_) ended_(each.job);
+    const auto& some = made.emplace_back(each.job, *each.cluster).records();
     all.insert(all.end(), some.begin(), some.end());
   }
   auto store = site::store::JobStore::open(store_, true);

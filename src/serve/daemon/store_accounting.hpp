@@ -27,31 +27,34 @@ class JobRecords {
                bool is_last);
 
   const core::model::Cluster& cluster_;
+  std::string details_;
   std::string id_;
   std::vector<std::string> gpu_names_;
-  std::vector<std::vector<site::records::GpuUse>> gpus_;
+  std::vector<std::vector<site::records::HeldGpu>> gpus_;
   std::vector<std::string> nodes_;
   std::vector<site::records::AccountingRecord> records_;
 };
+
+/// What the history store keeps of a finished job for its owner, as one line of JSON: everything
+/// but its payload, its progress and the times of its ranks; of its runs the last 64.
+[[nodiscard]] std::string stored_details(const live::controller::LiveJob& job);
+/// Errors: BadData naming the field.
+[[nodiscard]] base::Result<live::controller::LiveJob> parse_stored_details(std::string_view text);
 
 /// Opens the store for every batch, so that other writers can use it in between.
 class StoreAccounting final : public live::loop::Accounting {
  public:
   /// `store`: as in `goban history --store`. If the store refuses records, the reason is appended
-  /// to the file `rejects`. `cluster` outlives this object. `ended`: called with each job before it
-  /// is stored, and again if storing failed; may be empty.
-  StoreAccounting(std::string store, std::string rejects, const core::model::Cluster& cluster,
+  /// to the file `rejects`. `ended`: called with each job before it is stored, and again if storing
+  /// failed; may be empty.
+  StoreAccounting(std::string store, std::string rejects,
                   std::function<void(const live::controller::LiveJob&)> ended = {})
-      : store_(std::move(store)),
-        rejects_(std::move(rejects)),
-        cluster_(cluster),
-        ended_(std::move(ended)) {}
-  [[nodiscard]] base::Status record(const std::vector<live::controller::LiveJob>& jobs) override;
+      : store_(std::move(store)), rejects_(std::move(rejects)), ended_(std::move(ended)) {}
+  [[nodiscard]] base::Status record(const std::vector<live::loop::FinishedJob>& jobs) override;
 
  private:
   std::string store_;
   std::string rejects_;
-  const core::model::Cluster& cluster_;
   std::function<void(const live::controller::LiveJob&)> ended_;
 };
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 
+#include "serve/daemon/past_jobs.hpp"
 #include "site/records/record_table.hpp"
 #include "site/store/job_store.hpp"
 
@@ -50,6 +51,10 @@ struct StoreAccountingTest : testing::Test {
   }
   ~StoreAccountingTest() override { std::filesystem::remove_all(folder); }
 
+  [[nodiscard]] live::loop::FinishedJob finished() const {
+    return {.job = job, .cluster = std::make_shared<core::model::Cluster>(cluster)};
+  }
+
   core::model::Cluster cluster;
   live::controller::LiveJob job;
   std::filesystem::path folder;
@@ -83,9 +88,9 @@ TEST_F(StoreAccountingTest, AJobThatNeverRanHasOneRecord) {
 
 TEST_F(StoreAccountingTest, WritingTwiceIsWritingOnce) {
   const std::string path = folder / "store.sqlite";
-  StoreAccounting accounting(path, folder / "rejected", cluster);
+  StoreAccounting accounting(path, folder / "rejected");
   for (int i = 0; i < 2; ++i) {
-    const auto status = accounting.record({job});
+    const auto status = accounting.record({finished()});
     ASSERT_TRUE(status) << status.error().text();
   }
   auto store = site::store::JobStore::open(path, false);
@@ -100,9 +105,38 @@ TEST_F(StoreAccountingTest, WritingTwiceIsWritingOnce) {
   EXPECT_EQ(table.usage_of(table.rows()[0]).energy_j, -1) << "not measured";
 }
 
+TEST_F(StoreAccountingTest, AFinishedJobIsReadBackAsItWas) {
+  const std::string path = folder / "store.sqlite";
+  job.spec.name = "train";
+  job.spec.payload = "p1";
+  job.spec.work_folder = "/home/alice";
+  job.detail = "said \"no\"";
+  job.past[1].ranks = {{.rank = 0, .ranks = 1, .steps = 5}};
+  StoreAccounting accounting(path, folder / "rejected");
+  StoredJobs past(path, "lab");
+  ASSERT_TRUE(past.find({}).value().empty()) << "no store yet";
+  ASSERT_TRUE(accounting.record({finished()}));
+  const auto found = past.find({.user = "alice", .names = {{.first = job.job}}});
+  ASSERT_TRUE(found) << found.error().text();
+  ASSERT_EQ(found->size(), 1U);
+  const live::controller::LiveJob& back = found->front();
+  job.spec.payload.clear();
+  job.past[1].ranks.clear();
+  EXPECT_EQ(back.job, job.job);
+  EXPECT_EQ(back.spec, job.spec);
+  EXPECT_EQ(back.detail, job.detail);
+  EXPECT_EQ(back.result, job.result);
+  EXPECT_EQ(back.past.size(), 2U);
+  EXPECT_EQ(back.past[1].gpus, job.past[1].gpus);
+  EXPECT_EQ(back.past[1].usage, job.past[1].usage);
+  EXPECT_EQ(stored_details(back), stored_details(job));
+  EXPECT_TRUE(StoredJobs(path, "elsewhere").find({}).value().empty());
+  EXPECT_TRUE(past.find({.names = {{.first = job.job, .task = 0}}}).value().empty());
+}
+
 TEST_F(StoreAccountingTest, SaysWhenThereIsNoStore) {
-  StoreAccounting accounting(folder / "absent" / "store.sqlite", folder / "rejected", cluster);
-  EXPECT_FALSE(accounting.record({job}));
+  StoreAccounting accounting(folder / "absent" / "store.sqlite", folder / "rejected");
+  EXPECT_FALSE(accounting.record({finished()}));
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // The API on a real scheduler: the responses match its decisions.
-#include "serve/daemon/daemon_client.hpp"
-
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -11,6 +9,7 @@
 #include "core/policy/make_knowledge.hpp"
 #include "live/loop/test_world.hpp"
 #include "serve/api/test_service.hpp"
+#include "serve/daemon/start_forecaster.hpp"
 
 namespace goban::serve::daemon {
 namespace {
@@ -28,10 +27,12 @@ class ObedientEngine final : public live::Engine {
   }
   void resume(const live::LaunchOrder&) override {}
   void forget(core::model::JobId, const std::string&) override {}
-  void wake(core::model::NodeId node) override {
+  void wake(const std::string& node) override {
     reports_.push_back({.kind = live::ReportKind::NodeUp, .node = node});
   }
-  std::vector<live::Report> take_reports() override { return std::exchange(reports_, {}); }
+  std::vector<live::EngineEvent> take_events() override {
+    return live::events_of(std::exchange(reports_, {}));
+  }
 
  private:
   std::vector<live::Report> reports_;
@@ -39,10 +40,10 @@ class ObedientEngine final : public live::Engine {
 
 class NoAccounting final : public live::loop::Accounting {
  public:
-  base::Status record(const std::vector<live::controller::LiveJob>&) override { return {}; }
+  base::Status record(const std::vector<live::loop::FinishedJob>&) override { return {}; }
 };
 
-class DaemonClientTest : public api::ServiceTest {
+class RealSchedulerTest : public api::ServiceTest {
  public:
   virtual live::controller::Site site() const {
     live::controller::Site site;
@@ -52,15 +53,16 @@ class DaemonClientTest : public api::ServiceTest {
     site.composition = *core::policy::compose("fifo+packed");
     return site;
   }
+  virtual std::vector<live::controller::EarlierJob> past() const { return {}; }
   void SetUp() override {
     auto started = live::loop::Daemon::start(
         site(), {}, std::make_unique<live::loop::MemoryLog>(), std::make_unique<ObedientEngine>(),
-        std::make_unique<NoAccounting>(), {.poll_ns = 1'000'000});
+        std::make_unique<NoAccounting>(),
+        {.poll_ns = 1'000'000, .past = [this] { return past(); }});
     ASSERT_TRUE(started.has_value()) << started.error().text();
     daemon = std::move(*started);
-    real = std::make_unique<DaemonClient>(*daemon);
     payloads = std::make_unique<PayloadStore>(PayloadStore::open(folder + "/jobs").value());
-    service = std::move(*api::Service::start(options, *real, *payloads));
+    service = std::move(*api::Service::start(options, *daemon, *payloads));
   }
   void TearDown() override { service.reset(); }
 
@@ -77,14 +79,13 @@ class DaemonClientTest : public api::ServiceTest {
   }
 
   std::unique_ptr<live::loop::Daemon> daemon;
-  std::unique_ptr<DaemonClient> real;
 };
 
 /// Nodes sleep after one idle second, and report that they are awake when they are woken.
-class SleepyClientTest : public DaemonClientTest {
+class SleepySchedulerTest : public RealSchedulerTest {
  public:
   live::controller::Site site() const override {
-    live::controller::Site site = DaemonClientTest::site();
+    live::controller::Site site = RealSchedulerTest::site();
     core::knowledge::PowerCatalog power = core::knowledge::make_power_presets("v100").value();
     power.models.front().sleep = {.enter_s = 0.5, .wake_s = 0.5};
     core::policy::KnowledgeSources sources;
@@ -97,7 +98,7 @@ class SleepyClientTest : public DaemonClientTest {
   }
 };
 
-TEST_F(SleepyClientTest, ANodeThatRestsIsAsleepAndNotDown) {
+TEST_F(SleepySchedulerTest, ANodeThatRestsIsAsleepAndNotDown) {
   const auto state = [&](size_t node) { return get("/v1/nodes")["nodes"][node]["state"]; };
   for (int i = 0; i < 6000 && state(3) != "asleep"; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -114,7 +115,7 @@ TEST_F(SleepyClientTest, ANodeThatRestsIsAsleepAndNotDown) {
   EXPECT_EQ(state(0), "up");
 }
 
-TEST_F(DaemonClientTest, SubmitRunWaitCancel) {
+TEST_F(RealSchedulerTest, SubmitRunWaitCancel) {
   const std::string body = R"({"script":"x","num_gpus":16,"work_folder":"/tmp","user":"daemon"})";
   ASSERT_EQ(status(kOperator, "POST", "/v1/jobs", body), 201);
   ASSERT_EQ(status(kOperator, "POST", "/v1/jobs", body), 201);
@@ -144,7 +145,79 @@ TEST_F(DaemonClientTest, SubmitRunWaitCancel) {
   EXPECT_EQ(status(kAlice, "DELETE", "/v1/jobs/1"), 409);
 }
 
-TEST_F(DaemonClientTest, WhatNobodyCanRunIsRefused) {
+/// With forecasts; 40 runs of an hour of Alice are in the site's history.
+class ForecastSchedulerTest : public RealSchedulerTest {
+ public:
+  std::vector<live::controller::EarlierJob> past() const override {
+    constexpr base::TimeNs kHour_ns = base::kHour;
+    std::vector<live::controller::EarlierJob> out;
+    const auto alice = api::find_user("daemon");
+    EXPECT_TRUE(alice.has_value());
+    for (int i = 0; i < 40; ++i) {
+      out.push_back({.spec = {.owner = *alice, .num_gpus = 16},
+                     .submit_ns = i * kHour_ns,
+                     .end_ns = (i + 1) * kHour_ns,
+                     .held_ns = kHour_ns});
+    }
+    return out;
+  }
+  void SetUp() override {
+    RealSchedulerTest::SetUp();
+    service.reset();
+    starts = std::make_unique<StartForecaster>(*daemon);
+    service =
+        std::move(*api::Service::start(options, *daemon, *payloads, {.starts = starts.get()}));
+  }
+  std::unique_ptr<StartForecaster> starts;
+};
+
+TEST_F(ForecastSchedulerTest, UsersSeeWhenTheirJobsStart) {
+  constexpr double kHour_s = 3600;
+  const std::string body = R"({"script":"x","num_gpus":16,"work_folder":"/tmp"})";
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", body), 201);
+  EXPECT_EQ(wait_for("/v1/jobs/1", "running")["predicted_run"]["from"], "user_size");
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", body), 201);
+  json job = get("/v1/jobs/2");
+  for (int i = 0; i < 1000 && !job.contains("start"); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    job = get("/v1/jobs/2");
+  }
+  ASSERT_TRUE(job.contains("start"));
+  EXPECT_NEAR(job["start"]["p50_s"].get<double>() - job["submit_s"].get<double>(), kHour_s, 900);
+  EXPECT_NEAR(job["predicted_run"]["p50_s"].get<double>(), kHour_s, 900);
+  const json list = json::parse(ask(kAlice, "GET", "/v1/jobs").body)["jobs"];
+  EXPECT_FALSE(list[0].contains("start"));
+  EXPECT_EQ(list[1]["start"], job["start"]);
+  const json why = get("/v1/jobs/2/explain");
+  EXPECT_THAT(why["text"], testing::HasSubstr("it is expected to start at "));
+  EXPECT_THAT(why["text"], testing::HasSubstr("it is predicted to run for "));
+  EXPECT_THAT(ask(kOperator, "GET", "/metrics").body,
+              testing::HasSubstr("\ngoban_start_forecasts 1\n"));
+}
+
+TEST_F(ForecastSchedulerTest, AJobThatIsNotSubmittedHasAForecast) {
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","num_gpus":12})"), 201);
+  EXPECT_EQ(wait_for("/v1/jobs/1", "running")["state"], "running");
+  const json answer = json::parse(
+      ask(kAlice, "POST", "/v1/forecast",
+          R"({"jobs":[{"num_gpus":4},{"num_gpus":8,"walltime_s":600},{"num_gpus":99}]})")
+          .body);
+  ASSERT_EQ(answer["jobs"].size(), 3U);
+  const double now_s = answer["now_s"];
+  EXPECT_EQ(answer["jobs"][0]["start"]["p90_s"], now_s);
+  EXPECT_NEAR(answer["jobs"][1]["start"]["p50_s"].get<double>() - now_s, 3600, 900);
+  EXPECT_LE(answer["jobs"][1]["predicted_run"]["p90_s"], 600);
+  EXPECT_THAT(answer["jobs"][2]["error"], testing::HasSubstr("99"));
+  EXPECT_EQ(get("/v1/stats")["gpus"]["busy"], 12) << "nothing was submitted";
+  EXPECT_EQ(status(kViewer, "POST", "/v1/forecast", R"({"jobs":[{"num_gpus":4}]})"), 403);
+  for (const char* bad : {"", "[]", "{}", R"({"jobs":[]})", R"({"jobs":[1]})", R"({"jobs":7})",
+                          R"({"jobs":[{"num_gpus":-1}]})", R"({"jobs":[{"gpus":4}]})",
+                          R"({"jobs":[{"num_gpus":4}],"more":1})"}) {
+    EXPECT_EQ(status(kAlice, "POST", "/v1/forecast", bad), 400) << bad;
+  }
+}
+
+TEST_F(RealSchedulerTest, WhatNobodyCanRunIsRefused) {
   const base::http::Response response =
       ask(kAlice, "POST", "/v1/jobs", R"({"script":"x","num_gpus":17,"work_folder":"/tmp"})");
   EXPECT_EQ(response.status, 400);
@@ -153,7 +226,7 @@ TEST_F(DaemonClientTest, WhatNobodyCanRunIsRefused) {
   EXPECT_TRUE(std::filesystem::is_empty(folder + "/jobs"));
 }
 
-TEST_F(DaemonClientTest, DrainedNodesStayEmpty) {
+TEST_F(RealSchedulerTest, DrainedNodesStayEmpty) {
   ASSERT_EQ(status(kOperator, "POST", "/v1/nodes/n0/drain", R"({"reason":"fan"})"), 200);
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","num_gpus":12})"), 201);
   const json job = wait_for("/v1/jobs/1", "running");
