@@ -1,10 +1,13 @@
 #include "train/comm/communicator.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <fmt/format.h>
 #include <numeric>
+#include <thread>
 
 #include "base/check.hpp"
+#include "base/clock.hpp"
 
 namespace goban::train::comm {
 
@@ -95,6 +98,19 @@ Call Communicator::begin(const Group& group, Operation operation, int64_t bytes,
   return call;
 }
 
+template <typename Run>
+base::Status Communicator::timed(const Run& run) {
+  const double begin_s = base::steady_s();
+  base::Status done = run();
+  traffic_.spent_s += base::steady_s() - begin_s;
+  return done;
+}
+
+base::Result<std::unique_ptr<Communicator>> Communicator::companion() {
+  return base::failed("this transport cannot communicate while the rank computes",
+                      "use --overlap off, or --collectives host");
+}
+
 namespace {
 int64_t length(std::span<const std::byte> bytes) { return static_cast<int64_t>(bytes.size()); }
 }  // namespace
@@ -108,7 +124,14 @@ base::Status Communicator::all_reduce(const Group& group, std::span<std::byte> d
   call.element = element;
   call.reduction = reduction;
   if (group.size() == 1) return {};
-  return run_all_reduce(group, call, data);
+  return timed([&] {
+    const base::Status done = run_all_reduce(group, call, data);
+    if (options_.delay_s_per_byte > 0) {
+      const double pause_s = options_.delay_s_per_byte * static_cast<double>(bytes);
+      std::this_thread::sleep_for(std::chrono::duration<double>(pause_s));
+    }
+    return done;
+  });
 }
 
 base::Status Communicator::all_gather(const Group& group, std::span<const std::byte> mine,
@@ -121,7 +144,7 @@ base::Status Communicator::all_gather(const Group& group, std::span<const std::b
     std::copy(mine.begin(), mine.end(), all.begin());
     return {};
   }
-  return run_all_gather(group, call, mine, all);
+  return timed([&] { return run_all_gather(group, call, mine, all); });
 }
 
 base::Status Communicator::all_to_all(const Group& group, std::span<const std::byte> send,
@@ -134,7 +157,7 @@ base::Status Communicator::all_to_all(const Group& group, std::span<const std::b
     std::copy(send.begin(), send.end(), receive.begin());
     return {};
   }
-  return run_all_to_all(group, call, send, receive);
+  return timed([&] { return run_all_to_all(group, call, send, receive); });
 }
 
 base::Status Communicator::reduce_scatter(const Group& group, std::span<const std::byte> data,
@@ -151,7 +174,7 @@ base::Status Communicator::reduce_scatter(const Group& group, std::span<const st
     std::copy(data.begin(), data.end(), mine.begin());
     return {};
   }
-  return run_reduce_scatter(group, call, data, mine);
+  return timed([&] { return run_reduce_scatter(group, call, data, mine); });
 }
 
 base::Status Communicator::broadcast(const Group& group, std::span<std::byte> data,
@@ -162,7 +185,7 @@ base::Status Communicator::broadcast(const Group& group, std::span<std::byte> da
   const Call call = begin(group, Operation::Broadcast, bytes, what,
                           root ? wire_bytes(Operation::Broadcast, group.size(), bytes) : 0);
   if (group.size() == 1) return {};
-  return run_broadcast(group, call, data, root_index);
+  return timed([&] { return run_broadcast(group, call, data, root_index); });
 }
 
 base::Status Communicator::exchange(const Group& group, std::optional<size_t> to,
@@ -177,13 +200,13 @@ base::Status Communicator::exchange(const Group& group, std::optional<size_t> to
     if (from) std::copy(send.begin(), send.end(), receive.begin());
     return {};
   }
-  return run_exchange(group, call, to, send, from, receive);
+  return timed([&] { return run_exchange(group, call, to, send, from, receive); });
 }
 
 base::Status Communicator::barrier(const Group& group, std::string_view what) {
   const Call call = begin(group, Operation::Barrier, 0, what, 0);
   if (group.size() == 1) return {};
-  return run_barrier(group, call);
+  return timed([&] { return run_barrier(group, call); });
 }
 
 }  // namespace goban::train::comm

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,12 +47,16 @@ struct Options {
   double timeout_s = 300;    ///< maximum wait for a peer; then the run ends and names it
   bool fixed_order = false;  ///< sum in rank order: identical bits on any transport
   size_t largest_message = size_t{1} << 30;  ///< bytes; larger MPI messages are split
+  /// Slows all-reduces down on purpose, by sleeping: to measure what overlap hides.
+  double delay_s_per_byte = 0;
+  bool companions = false;  ///< companion() will be called: MPI must admit several threads
 };
 
 /// Number of calls and bytes sent by this rank, per operation.
 struct Traffic {
   std::array<int64_t, kOperations> calls{};
   std::array<int64_t, kOperations> sent_bytes{};
+  double spent_s = 0;  ///< in calls, waiting for peers included
   [[nodiscard]] int64_t total_bytes() const;
 };
 
@@ -114,6 +119,11 @@ class Communicator {
                                       std::span<std::byte> receive, std::string_view what);
   [[nodiscard]] base::Status barrier(const Group& group, std::string_view what);
 
+  /// A second communicator of the same ranks, for use by another thread at the same time.
+  /// Collective. It must not outlive this one. Errors: Failed, where the transport has none (NCCL),
+  /// or MPI does not admit several threads.
+  [[nodiscard]] virtual base::Result<std::unique_ptr<Communicator>> companion();
+
   /// True if buffers may be memory of this rank's GPU (DeviceData).
   [[nodiscard]] virtual bool takes_device_data() const { return false; }
 
@@ -152,6 +162,9 @@ class Communicator {
   virtual base::Status run_barrier(const Group&, const Call&) = 0;
 
  private:
+  /// Runs a call and adds the time it took.
+  template <typename Run>
+  base::Status timed(const Run& run);
   Call begin(const Group& group, Operation operation, int64_t bytes, std::string_view what,
              int64_t sent_bytes);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -50,9 +51,19 @@ CallWatch::Settings watch_settings(int rank, int size, const Options& options) {
 
 class MpiEnd final : public Communicator {
  public:
-  MpiEnd(int rank, int size, Options options)
-      : Communicator(rank, size, options), watch_(watch_settings(rank, size, options)) {}
+  /// `world`: MPI_COMM_WORLD, or a duplicate of it for a companion, which is freed.
+  MpiEnd(int rank, int size, Options options, MPI_Comm world)
+      : Communicator(rank, size, options),
+        world_(world),
+        watch_(watch_settings(rank, size, options)) {}
   ~MpiEnd() override {
+    if (is_companion()) {
+      // After a failure, its first communicator ends all ranks.
+      if (failed_) return;
+      for (auto& [ranks, handle] : handles_) MPI_Comm_free(&handle);
+      MPI_Comm_free(&world_);
+      return;
+    }
     if (failed_) {
       // Peers may never reach MPI_Finalize: end them, too.
       MPI_Abort(MPI_COMM_WORLD, 1);
@@ -62,7 +73,21 @@ class MpiEnd final : public Communicator {
   }
 
   int local_rank() const override { return launcher_local_rank(); }
+  base::Result<std::unique_ptr<Communicator>> companion() override {
+    int provided = 0;
+    MPI_Query_thread(&provided);
+    if (provided != MPI_THREAD_MULTIPLE) {
+      return base::failed("this MPI library does not admit several threads", "use --overlap off");
+    }
+    MPI_Comm second = MPI_COMM_NULL;
+    MPI_Comm_dup(world_, &second);
+    return std::make_unique<MpiEnd>(rank(), size(), options(), second);
+  }
   void abandon(const std::string& reason) override {
+    if (is_companion()) {
+      stop_ = true;  // its thread leaves its call
+      return;
+    }
     tell(fmt::format("rank {} ends the run: {}", rank(), reason));
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
@@ -249,10 +274,10 @@ class MpiEnd final : public Communicator {
     if (found != handles_.end()) return found->second;
     MPI_Group world = MPI_GROUP_NULL;
     MPI_Group members = MPI_GROUP_NULL;
-    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Comm_group(world_, &world);
     MPI_Group_incl(world, static_cast<int>(group.size()), group.ranks.data(), &members);
     MPI_Comm handle = MPI_COMM_NULL;
-    MPI_Comm_create_group(MPI_COMM_WORLD, members, 1, &handle);
+    MPI_Comm_create_group(world_, members, 1, &handle);
     MPI_Group_free(&members);
     MPI_Group_free(&world);
     return handles_[group.ranks] = handle;
@@ -269,9 +294,9 @@ class MpiEnd final : public Communicator {
     // would hang without a message if a member never arrived.
     for (size_t i = 0; i < n; ++i) {
       if (i == me) continue;
-      MPI_Irecv(&theirs[i], sizeof(CallHeader), MPI_BYTE, group.ranks[i], kHeaderTag,
-                MPI_COMM_WORLD, &requests[i]);
-      MPI_Isend(&mine, sizeof(CallHeader), MPI_BYTE, group.ranks[i], kHeaderTag, MPI_COMM_WORLD,
+      MPI_Irecv(&theirs[i], sizeof(CallHeader), MPI_BYTE, group.ranks[i], kHeaderTag, world_,
+                &requests[i]);
+      MPI_Isend(&mine, sizeof(CallHeader), MPI_BYTE, group.ranks[i], kHeaderTag, world_,
                 &requests[n + i]);
     }
     const auto show_missing = [&] {
@@ -318,7 +343,7 @@ class MpiEnd final : public Communicator {
         const double now_s = base::steady_s();
         // A longer interval means that the process was stopped, and its peers with it.
         waited_s += std::min(now_s - std::exchange(last_s, now_s), 1.0);
-        const bool too_long = waited_s > options().timeout_s;
+        const bool too_long = waited_s > options().timeout_s || stop_;
         if (too_long || waited_s - shown_s >= 1) {
           shown_s = waited_s;
           const bool all = test_each(requests, count);
@@ -343,9 +368,13 @@ class MpiEnd final : public Communicator {
     return all;
   }
 
+  bool is_companion() const { return world_ != MPI_COMM_WORLD; }
+
+  MPI_Comm world_;
   std::map<std::vector<int>, MPI_Comm> handles_;
   CallWatch watch_;
   bool failed_ = false;
+  std::atomic<bool> stop_ = false;  ///< of a companion: by the rank's own thread
 };
 
 }  // namespace
@@ -360,13 +389,14 @@ std::string mpi_library() {
 
 base::Result<std::unique_ptr<Communicator>> start_mpi(Options options) {
   int provided = 0;
-  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
+  const int threads = options.companions ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+  if (MPI_Init_thread(nullptr, nullptr, threads, &provided) != MPI_SUCCESS) {
     return base::failed("MPI cannot be initialised");
   }
   int rank = 0, size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  auto end = std::make_unique<MpiEnd>(rank, size, options);
+  auto end = std::make_unique<MpiEnd>(rank, size, options, MPI_COMM_WORLD);
   if (auto fine = check_srun(size); !fine) return base::failure(fine.error());
   return end;
 }

@@ -33,6 +33,7 @@ struct ThreadWorld::Shared {
   std::map<std::vector<int>, std::unique_ptr<Meeting>> meetings;
   std::vector<std::string> last_seen;  // per rank: the call it last began
   std::string abandoned;               // why the world ended; empty while it is usable
+  std::shared_ptr<Shared> companion;   // of the ranks' second communicators; made by the first
 };
 
 namespace {
@@ -48,6 +49,18 @@ class ThreadEnd final : public Communicator {
       shared_->abandoned = fmt::format("rank {} gave up: {}", rank(), reason);
     }
     shared_->changed.notify_all();
+    if (!shared_->companion) return;
+    const std::scoped_lock second(shared_->companion->mutex);
+    shared_->companion->abandoned = shared_->abandoned;
+    shared_->companion->changed.notify_all();
+  }
+  base::Result<std::unique_ptr<Communicator>> companion() override {
+    const std::scoped_lock lock(shared_->mutex);
+    if (!shared_->companion) {
+      shared_->companion = std::make_shared<ThreadWorld::Shared>();
+      shared_->companion->last_seen.resize(static_cast<size_t>(size()));
+    }
+    return std::make_unique<ThreadEnd>(rank(), size(), options(), shared_->companion);
   }
 
  protected:
@@ -216,7 +229,7 @@ class ThreadEnd final : public Communicator {
   }
 
   std::string missing(const Meeting& meeting, const Group& group, const Call& call) const {
-    std::string text = fmt::format("time-out after {} s in {}", options().timeout_s, call.text());
+    std::string text = fmt::format("timeout after {} s in {}", options().timeout_s, call.text());
     for (size_t i = 0; i < group.size(); ++i) {
       if (meeting.places[i].arrived) continue;
       const auto& seen = shared_->last_seen[static_cast<size_t>(group.ranks[i])];

@@ -1,5 +1,6 @@
 #include "train/data/idx.hpp"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fmt/format.h>
@@ -12,6 +13,7 @@ namespace goban::train::data {
 namespace {
 
 constexpr int64_t kMaxBytes = int64_t{1} << 32;
+constexpr uint8_t kClasses = 10;
 
 /// Fills `into`. False if the file ends first.
 base::Result<bool> fill(base::ByteSource& file, std::span<uint8_t> into) {
@@ -93,6 +95,15 @@ base::Result<ImageSet> read_image_set(const std::string& folder) {
   };
   if (!check(set.train_images, set.train_labels) || !check(set.test_images, set.test_labels)) {
     return base::bad_data({folder, 0, 0, ""}, "images must be 28x28, with one label each");
+  }
+  for (const auto& [name, array] : files) {
+    if (array != &set.train_labels && array != &set.test_labels) continue;
+    const auto bad = std::ranges::find_if(array->bytes, [](uint8_t x) { return x >= kClasses; });
+    if (bad == array->bytes.end()) continue;
+    return base::bad_data({folder + "/" + name, 0, 0, ""},
+                          fmt::format("label {} of image {} is not one of the {} classes, 0 to {}",
+                                      *bad, bad - array->bytes.begin(), kClasses, kClasses - 1),
+                          "the file is damaged, or of another data set: replace it");
   }
   return set;
 }

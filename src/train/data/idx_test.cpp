@@ -4,8 +4,8 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include "base/gzip.hpp"
 #include "train/data/fetch.hpp"
 
 namespace goban::train::data {
@@ -37,9 +37,7 @@ TEST_F(Idx, ReadsPlainAndGzipped) {
   ASSERT_TRUE(plain);
   EXPECT_EQ(plain->sizes, (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(std::string(plain->bytes.begin(), plain->bytes.end()), "abcdef");
-  gzFile zipped = gzopen(path_.c_str(), "wb");
-  gzwrite(zipped, kGood.data(), static_cast<unsigned>(kGood.size()));
-  gzclose(zipped);
+  write(base::gzip(kGood));
   auto unzipped = read_idx(path_);
   ASSERT_TRUE(unzipped);
   EXPECT_EQ(unzipped->bytes, plain->bytes);

@@ -11,6 +11,7 @@ namespace goban::train::mesh {
 struct AdamRule {
   int32_t first = -1, second = -1;  ///< the variables m and v, in fp32 and of w's shape
   double rate = 0, beta1 = 0, beta2 = 0, epsilon = 0, decay = 0;
+  int32_t factor = -1;  ///< node of a scalar on the rate; -1: none
 };
 
 /// The change of one variable at the end of a step: the value of node `value` replaces it; or
@@ -21,6 +22,7 @@ struct Assignment {
   bool subtract;
   double factor = 1;
   std::optional<AdamRule> adam = {};
+  bool always = false;  ///< also in a step whose gate is closed (ProgramOptions::gate)
 };
 
 }  // namespace goban::train::mesh

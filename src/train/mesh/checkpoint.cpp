@@ -15,18 +15,23 @@
 #include "base/file_checksum.hpp"
 #include "base/files.hpp"
 #include "train/mesh/kernels.hpp"
+#include "train/mesh/tensor_checksum.hpp"
 
 namespace goban::train::mesh {
 namespace {
 
-// Format: the line kMagic; the bookmark as key=value lines; "--"; one line per variable ("name
+// Format: the line kMagic with the CRC-32 of the rest of the header (version 1: kFirstMagic alone,
+// without a checksum); the bookmark as key=value lines; "--"; one line per variable ("name
 // dtype sizes... crc32"); "--"; the bytes of the variables in that order.
-constexpr const char* kMagic = "goban-checkpoint 1";
+constexpr std::string_view kMagic = "goban-checkpoint 2 ", kFirstMagic = "goban-checkpoint 1";
 
-std::string_view bytes_of(const at::Tensor& x) {
+std::string_view view_of(const at::Tensor& x) {
   return {static_cast<const char*>(x.data_ptr()), x.nbytes()};
 }
-uint32_t checksum(const at::Tensor& x) { return base::crc32_of(bytes_of(x)); }
+
+std::string header_sum(std::string_view header) {
+  return fmt::format("{:08x}", base::crc32_of(header));
+}
 
 /// A file that is written completely or not at all.
 class NewFile {
@@ -49,8 +54,11 @@ class NewFile {
     if (error_ == 0) note(rename(partial_.c_str(), path_.c_str()) == 0);
     kept_ = error_ == 0;
     if (kept_) return {};
+    std::error_code ignored;
+    const bool kept = std::filesystem::exists(path_, ignored);
     return base::failed(fmt::format("cannot write '{}': {}", path_, std::strerror(error_)),
-                        "the last complete checkpoint is intact");
+                        kept ? "the last complete checkpoint is intact"
+                             : "nothing of this run is saved; the folder must have free space");
   }
 
  private:
@@ -99,16 +107,22 @@ base::Result<std::optional<Read>> read_file(const std::string& path, const Graph
                         "the folder and the file must be readable by this user");
   }
   const auto bad = [&](const std::string& what) {
-    return base::bad_data({path, 0, 0, ""}, what, "use an older checkpoint");
+    return base::bad_data({path, 0, 0, ""}, what,
+                          "restore it from a copy, or remove it to train from the start");
   };
   Read out;
-  std::string line, head;
+  std::string line, head, wanted_sum;
   const auto next = [&] {
     if (!std::getline(in, line)) return false;
     head += line + "\n";
     return true;
   };
-  if (!next() || line != kMagic) return bad("is not a checkpoint of version 1");
+  const bool first_version = next() && line == kFirstMagic;
+  if (!first_version && !line.starts_with(kMagic)) {
+    return bad("is not a checkpoint of version 1 or 2");
+  }
+  if (!first_version) wanted_sum = line.substr(kMagic.size());
+  const size_t summed_from = head.size();
   while (next() && line != "--") {
     const size_t equals = line.find('=');
     if (equals == std::string::npos) return bad("has a bookmark entry without '='");
@@ -117,6 +131,9 @@ base::Result<std::optional<Read>> read_file(const std::string& path, const Graph
   std::vector<std::string> found;
   while (next() && line != "--") found.push_back(line);
   if (!in) return bad("is truncated in its index");
+  if (!first_version && wanted_sum != header_sum(std::string_view(head).substr(summed_from))) {
+    return bad("its header, the position and settings of the run, is damaged: checksum mismatch");
+  }
   if (found.size() != graph.variables().size()) {
     return bad(fmt::format("has {} variables, but the model has {}", found.size(),
                            graph.variables().size()));
@@ -127,7 +144,7 @@ base::Result<std::optional<Read>> read_file(const std::string& path, const Graph
     for (const Dim& dim : variable.shape.dims()) sizes.push_back(dim.size);
     at::Tensor value = at::empty(sizes, scalar_type(variable.checkpoint_dtype()));
     in.read(static_cast<char*>(value.data_ptr()), static_cast<std::streamsize>(value.nbytes()));
-    const std::string wanted = index_line(variable, checksum(value));
+    const std::string wanted = index_line(variable, checksum_of(value));
     if (wanted.substr(0, wanted.size() - 9) != found[i].substr(0, wanted.size() - 9)) {
       return bad(fmt::format("contains '{}' where the model has '{}' {}", found[i], variable.name,
                              variable.shape.text()));
@@ -184,7 +201,7 @@ base::Status save_checkpoint(const std::string& path, Variables& variables,
   const Graph& graph = variables.graph();
   const bool writer = variables.end().rank() == 0;
   std::vector<at::Tensor> kept;
-  std::string head = std::string(kMagic) + "\n";
+  std::string head;
   for (const auto& [key, value] : bookmark) head += fmt::format("{}={}\n", key, value);
   head += "--\n";
   for (size_t i = 0; i < variables.size(); ++i) {
@@ -193,14 +210,15 @@ base::Status save_checkpoint(const std::string& path, Variables& variables,
     if (!writer) continue;
     kept.push_back(
         whole->to(at::kCPU, scalar_type(graph.variables()[i].checkpoint_dtype())).contiguous());
-    head += index_line(graph.variables()[i], checksum(kept.back()));
+    head += index_line(graph.variables()[i], checksum_of(kept.back()));
   }
   head += "--\n";
   base::Status written;
   if (writer) {
     NewFile file(path);
+    file.add(fmt::format("{}{}\n", kMagic, header_sum(head)));
     file.add(head);
-    for (const at::Tensor& each : kept) file.add(bytes_of(each));
+    for (const at::Tensor& each : kept) file.add(view_of(each));
     written = file.keep();
   }
   return agree(written, variables.end(), path);

@@ -11,8 +11,6 @@
 #include "train/mesh/device.hpp"
 
 namespace goban::train::mesh {
-namespace {
-
 std::span<std::byte> bytes_of(const at::Tensor& x) {
   return {static_cast<std::byte*>(x.data_ptr()), x.nbytes()};
 }
@@ -31,6 +29,8 @@ comm::Element element_of(const at::Tensor& x) {
       GOBAN_CHECK(false, "type of a tensor in a collective");
   }
 }
+
+namespace {
 
 /// Chooses how the data of one call travel: in place, or copied through the host.
 class Route {
@@ -56,6 +56,11 @@ class Route {
 base::Result<at::Tensor> all_reduced(const at::Tensor& x, const comm::Group& group,
                                      comm::Reduction reduction, comm::Communicator& end,
                                      const std::string& what) {
+  if (x.scalar_type() == at::kHalf) {  // summed in fp32, and rounded once
+    auto wide = all_reduced(x.to(at::kFloat), group, reduction, end, what);
+    if (!wide) return wide;
+    return wide->to(at::kHalf);
+  }
   // The reduction is in place, so a tensor that is shared is copied first.
   at::Tensor data = x.is_contiguous() && x.use_count() == 1 && x.storage().use_count() == 1
                         ? x

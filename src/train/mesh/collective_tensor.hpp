@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <span>
 #include <string>
 
 #include "base/result.hpp"
@@ -10,6 +11,10 @@
 #include "train/mesh/graph.hpp"
 
 namespace goban::train::mesh {
+
+/// The bytes of a contiguous tensor, and the type of its elements.
+[[nodiscard]] std::span<std::byte> bytes_of(const at::Tensor& x);
+[[nodiscard]] comm::Element element_of(const at::Tensor& x);
 
 [[nodiscard]] base::Result<at::Tensor> all_reduced(const at::Tensor& x, const comm::Group& group,
                                                    comm::Reduction reduction,

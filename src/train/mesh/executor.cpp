@@ -18,6 +18,32 @@
 
 namespace goban::train::mesh {
 
+namespace {
+
+/// Whether an operation computes values, or only moves those of its inputs.
+bool rounds(Op op) {
+  switch (op) {
+    case Op::Reshape:
+    case Op::Transpose:
+    case Op::Slice:
+    case Op::Pad:
+    case Op::Concat:
+    case Op::Shift:
+    case Op::Gather:
+    case Op::OneHot:
+    case Op::Broadcast:
+    case Op::Halo:
+    case Op::Print:
+    case Op::LoopValue:
+    case Op::CustomGradient:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
 at::Tensor or_stop(base::Result<at::Tensor> result) {
   if (!result) throw ExecutionStopped{std::move(result.error())};
   return std::move(*result);
@@ -106,6 +132,7 @@ void Executor::run_inner(const Feeds& feeds, uint64_t step, size_t index) {
 }
 
 void Executor::run_outer(const Feeds& feeds, uint64_t step) {
+  next_sending_ = 0;
   for (size_t at = 0; at < plan_.steps.size(); ++at) {
     if (!plan_.steps[at].inner) run_step(at, feeds, step * 1'000);
   }
@@ -130,9 +157,14 @@ void Executor::run_step(size_t at, const Feeds& feeds, uint64_t step_number) {
     }
   } else {
     value(step.node) = compute(at, feeds, step_number);
+    const Node& of = node(step.node);
+    if (is_emulated(of.dtype, variables_.device()) && rounds(of.op)) {
+      value(step.node) = rounded_to_half(value(step.node));
+    }
     // LibTorch silently accepts host scalars in operations on GPU tensors, which is slow.
     GOBAN_CHECK(value(step.node).device() == variables_.device(), "a value is on another device");
   }
+  if (!step.inner) send_after(at);
   for (const NodeId gone : step.free_after) {
     value(gone).reset();
     if (!loop_values_.empty()) loop_values_.erase(gone);
@@ -140,16 +172,16 @@ void Executor::run_step(size_t at, const Feeds& feeds, uint64_t step_number) {
 }
 
 void Executor::complete(NodeId id, const std::vector<NodeId>& together, const comm::Group& group) {
-  const std::string& name = node(id).name;
-  if (together.empty() || group.size() == 1) {
-    value(id) = or_stop(all_reduced(value(id), group, comm::Reduction::Sum, end(), name));
+  const std::vector<NodeId> all = not_sent(id, together);
+  if (all.empty()) return;
+  const std::string& name = node(all[0]).name;
+  if (all.size() == 1 || group.size() == 1) {
+    value(all[0]) = or_stop(all_reduced(value(all[0]), group, comm::Reduction::Sum, end(), name));
     return;
   }
-  std::vector<NodeId> all = {id};
-  all.insert(all.end(), together.begin(), together.end());
   int64_t elements = 0;
   for (const NodeId each : all) elements += value(each).numel();
-  at::Tensor message = at::empty({elements}, value(id).options());
+  at::Tensor message = at::empty({elements}, value(all[0]).options());
   const auto parts = [&](const auto& use) {
     int64_t begin = 0;
     for (const NodeId each : all) {
@@ -159,7 +191,7 @@ void Executor::complete(NodeId id, const std::vector<NodeId>& together, const co
     }
   };
   parts([](at::Tensor& x, const at::Tensor& part) { part.copy_(x); });
-  const std::string what = fmt::format("{} and {} more", name, together.size());
+  const std::string what = fmt::format("{} and {} more", name, all.size() - 1);
   // The message is not shared, so it is reduced in place.
   message = or_stop(all_reduced(message, group, comm::Reduction::Sum, end(), what));
   parts([](at::Tensor& x, const at::Tensor& part) { x = part; });
@@ -170,7 +202,7 @@ at::Tensor Executor::compute(size_t at, const Feeds& feeds, uint64_t step_number
   const Prepared& prepared = prepared_[at];
   const Node& of = node(step.node);
   const Attributes& a = of.attributes;
-  const at::ScalarType type = scalar_type(of.dtype);
+  const at::ScalarType type = stored_type(of.dtype, variables_.device());
   const auto input = [&](size_t i) -> const at::Tensor& { return value(of.inputs[i]); };
   const auto inputs = [&] {
     std::vector<at::Tensor> all;
@@ -286,10 +318,17 @@ at::Tensor Executor::feed(const Step& step, const Feeds& feeds) const {
                             {},
                             {}}};
   }
-  std::vector<int64_t> sizes;
-  for (const Dim& dim : of.shape.dims()) sizes.push_back(dim.size);
   const at::Tensor& whole = found->second;
-  if (whole.sizes() != at::IntArrayRef(sizes)) {
+  // A dimension may be fed whole, or as this device's part of it alone.
+  TensorLayout layout = step.layout;
+  bool fits = whole.dim() == static_cast<int64_t>(of.shape.rank());
+  for (size_t i = 0; fits && i < of.shape.rank(); ++i) {
+    const int64_t size = whole.size(static_cast<int64_t>(i));
+    if (size == of.shape[i].size) continue;
+    fits = size == step.local[i];
+    layout[i] = kWhole;
+  }
+  if (!fits) {
     throw ExecutionStopped{{base::ErrorCode::BadData,
                             fmt::format("the input '{}' is {}, but was fed {} elements in {} "
                                         "dimensions",
@@ -297,8 +336,8 @@ at::Tensor Executor::feed(const Step& step, const Feeds& feeds) const {
                             {},
                             {}}};
   }
-  const at::Tensor part = local_part(whole, of.shape, step.layout, plan_.mesh, plan_.rank);
-  const at::ScalarType type = scalar_type(of.dtype);
+  const at::Tensor part = local_part(whole, of.shape, layout, plan_.mesh, plan_.rank);
+  const at::ScalarType type = stored_type(of.dtype, variables_.device());
   const c10::Device device = variables_.device();
   if (part.device() != device) {
     // Pinned memory: the GPU reads it while the host continues.
@@ -315,7 +354,7 @@ at::Tensor Executor::whole(NodeId id) {
                               end(), of.name));
 }
 
-void Executor::assign(const std::vector<Assignment>& assignments) {
+void Executor::assign(const std::vector<Assignment>& assignments, bool open) {
   // A value that is (a view of) another variable must not change while others are assigned.
   for (const Assignment& each : assignments) {
     at::Tensor& from = value(each.value);
@@ -324,10 +363,13 @@ void Executor::assign(const std::vector<Assignment>& assignments) {
     }
   }
   for (const Assignment& each : assignments) {
+    if (!open && !each.always) continue;
     at::Tensor& slice = variables_.slice(each.variable);
     if (each.adam) {
-      adam_update(slice, variables_.slice(each.adam->first), variables_.slice(each.adam->second),
-                  value(each.value), *each.adam);
+      AdamRule rule = *each.adam;
+      if (rule.factor >= 0) rule.rate *= value(rule.factor).item<double>();
+      adam_update(slice, variables_.slice(rule.first), variables_.slice(rule.second),
+                  value(each.value), rule);
     } else if (each.subtract) {
       slice.sub_(value(each.value), each.factor);
     } else {
@@ -339,6 +381,10 @@ void Executor::assign(const std::vector<Assignment>& assignments) {
 void Executor::clear() {
   for (at::Tensor& each : values_) each.reset();
   loop_values_.clear();
+  for (Sending& each : sending_) {
+    each.last_message.reset();
+    if (!each.delayed) each.message.reset();
+  }
 }
 
 const std::string& Executor::current_operation() const {

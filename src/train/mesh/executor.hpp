@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "train/mesh/buckets.hpp"
 #include "train/mesh/local_einsum.hpp"
 #include "train/mesh/plan.hpp"
 #include "train/mesh/program.hpp"
@@ -28,6 +29,10 @@ class Executor {
   /// `graph` is the variables' graph, or that of a loop.
   Executor(Variables& variables, const Graph& graph, const Plan& plan);
 
+  /// From now on, sums are formed while later steps are computed. Errors: Usage, for
+  /// Overlap::Delayed if a gradient is in no bucket.
+  [[nodiscard]] base::Status overlap(const ProgramOptions& options);
+
   /// Runs the steps before Accumulate for the micro-batch with this index.
   void run_inner(const Feeds& feeds, uint64_t step, size_t index);
   /// Runs the remaining steps and completes fetched and assigned values.
@@ -39,7 +44,9 @@ class Executor {
                                              const std::vector<NodeId>& wanted, uint64_t step);
   /// A fetched value, gathered from all devices.
   [[nodiscard]] at::Tensor whole(NodeId id);
-  void assign(const std::vector<Assignment>& assignments);
+  /// `open`: the step's gate; if it is closed, variables keep their values, apart from those that
+  /// are assigned always.
+  void assign(const std::vector<Assignment>& assignments, bool open = true);
   /// Drops all values of the step.
   void clear();
   [[nodiscard]] const std::string& current_operation() const;
@@ -59,7 +66,23 @@ class Executor {
     std::shared_ptr<Executor> going, body;  // While
   };
 
+  /// A bucket with the message of this step, and of the one before it.
+  struct Sending {
+    Bucket bucket;
+    comm::Group group;
+    bool delayed = false;
+    std::vector<int64_t> offsets;  // of the values in a message, in elements
+    at::Tensor message, last_message;
+    comm::AsyncReducer::Ticket ticket = 0, last_ticket = 0;
+  };
+
   Prepared prepare(const Step& step) const;
+  /// Begins the sums of the buckets that are complete after this step.
+  void send_after(size_t at);
+  /// Replaces a value of a bucket by its sum.
+  void receive(const Sending& sending, NodeId id);
+  /// Of these values, those that are not in buckets; the others are received.
+  std::vector<NodeId> not_sent(NodeId id, const std::vector<NodeId>& together);
   void run_step(size_t at, const Feeds& feeds, uint64_t step_number);
   /// Forms the pending sum of a value, and of others in the same message.
   void complete(NodeId id, const std::vector<NodeId>& together, const comm::Group& group);
@@ -97,6 +120,11 @@ class Executor {
   std::vector<at::Tensor> values_;
   std::map<NodeId, std::vector<at::Tensor>> loop_values_;  // last states of each While
   bool fed_slices_ = false;                                // inputs are given by pass()
+  comm::AsyncReducer* reducer_ = nullptr;
+  bool bf16_buckets_ = false;
+  std::vector<Sending> sending_;        // in the order in which they become ready
+  std::map<NodeId, size_t> bucket_of_;  // number in sending_
+  size_t next_sending_ = 0;
   size_t current_ = 0;
   size_t micro_batch_ = 0;
 };

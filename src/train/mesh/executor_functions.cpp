@@ -14,7 +14,8 @@ namespace goban::train::mesh {
 at::Tensor Executor::slicewise(const Step& step, const std::vector<at::Tensor>& slices) const {
   const Node& of = node(step.node);
   const at::Tensor out = of.attributes.slicewise->local(slices);
-  if (out.sizes() == at::IntArrayRef(step.local) && out.scalar_type() == scalar_type(of.dtype)) {
+  if (out.sizes() == at::IntArrayRef(step.local) &&
+      out.scalar_type() == stored_type(of.dtype, variables_.device())) {
     return out;
   }
   throw ExecutionStopped{
@@ -89,8 +90,9 @@ at::Tensor Executor::run_loop(const Step& step, const Prepared& prepared,
     const Node& of = loop.graph->node(loop.next[loop.states.size() + i]);
     const std::vector<int64_t> local =
         local_sizes(of.shape, plan_.rules.layout_of(of.shape, plan_.mesh), plan_.mesh);
-    sums.push_back(at::zeros(
-        local, at::TensorOptions().dtype(scalar_type(of.dtype)).device(variables_.device())));
+    sums.push_back(at::zeros(local, at::TensorOptions()
+                                        .dtype(stored_type(of.dtype, variables_.device()))
+                                        .device(variables_.device())));
   }
   const at::Tensor first = states.front();
   states.insert(states.end(), sums.begin(), sums.end());

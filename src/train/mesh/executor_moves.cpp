@@ -70,7 +70,7 @@ at::Tensor Executor::one_hot(const Step& step, const Prepared& prepared,
   const int64_t begin = prepared.begin.back(), depth = step.local.back();
   const at::Tensor places = at::arange(
       begin, begin + depth, at::TensorOptions().dtype(at::kLong).device(variables_.device()));
-  return at::eq(indices.unsqueeze(-1), places).to(scalar_type(of.dtype));
+  return at::eq(indices.unsqueeze(-1), places).to(stored_type(of.dtype, variables_.device()));
 }
 
 at::Tensor Executor::gather(const Step& step, const Prepared& prepared, const at::Tensor& table,

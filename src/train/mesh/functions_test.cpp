@@ -33,8 +33,9 @@ TEST(Slicewise, OnlyDeclaredDimensionsAreSplit) {
   EXPECT_TRUE(is_legal(g, needed_nodes(g, {y.id()}), mesh, *LayoutRules::parse("a:m")));
   const auto refused = lower(g, {y.id()}, mesh, *LayoutRules::parse("b:m"), 0);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().text(), HasSubstr("operation 'twice' (slicewise) needs dimension 'b' "
-                                                "whole on every device (it was not declared"));
+  EXPECT_THAT(refused.error().text(),
+              HasSubstr("operation 'twice' (slicewise) requires dimension 'b' "
+                        "unsplit on every device (it was not declared"));
   EXPECT_THROW((void)slicewise({x}, {kB}, DType::F32, {"lost", {"a"}, kernel, {}}), GraphError);
   EXPECT_THROW((void)slicewise({x}, {kA}, DType::F32, {"new", {"c"}, kernel, {}}), GraphError);
 }
@@ -202,7 +203,7 @@ TEST(While, ItsInsideIsCheckedAndExplained) {
   const auto refused = lower(g, {last[1].id()}, mesh, *LayoutRules::parse("b:m"), 0);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().text(),
-              AllOf(HasSubstr("needs dimension 'b' whole"), HasSubstr("in the loop 'while'")));
+              AllOf(HasSubstr("requires dimension 'b' unsplit"), HasSubstr("in the loop 'while'")));
   const auto plan = lower(g, {last[1].id()}, mesh, *LayoutRules::parse("a:m"), 0);
   ASSERT_TRUE(plan) << plan.error().text();
   EXPECT_EQ(plan->totals.collectives, 4);

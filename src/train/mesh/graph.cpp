@@ -9,6 +9,7 @@ int64_t dtype_bytes(DType dtype) {
     case DType::F32:
       return 4;
     case DType::BF16:
+    case DType::F16:
       return 2;
     case DType::F64:
     case DType::I64:
@@ -18,7 +19,7 @@ int64_t dtype_bytes(DType dtype) {
 }
 
 const char* dtype_name(DType dtype) {
-  static constexpr const char* kNames[] = {"fp32", "fp64", "bf16", "int64"};
+  static constexpr const char* kNames[] = {"fp32", "fp64", "bf16", "int64", "fp16"};
   return kNames[static_cast<size_t>(dtype)];
 }
 
@@ -124,14 +125,14 @@ Tensor Graph::read(VariableId id, DType activation) {
   return add(Op::Read, name, {}, of.shape, activation, attributes);
 }
 
-void Graph::assign(VariableId id, Tensor value) {
+void Graph::assign(VariableId id, Tensor value, bool always) {
   if (value.shape() != variable(id).shape || value.dtype() != variable(id).dtype) {
     throw GraphError(fmt::format("variable '{}' is {} {} and cannot be assigned {} {}",
                                  variable(id).name, dtype_name(variable(id).dtype),
                                  variable(id).shape.text(), dtype_name(value.dtype()),
                                  value.shape().text()));
   }
-  assignments_.push_back({id, value.id(), false});
+  assignments_.push_back({id, value.id(), false, 1, {}, always});
 }
 
 void Graph::assign_sub(VariableId id, Tensor delta, double factor) {

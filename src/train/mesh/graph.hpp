@@ -17,7 +17,7 @@
 
 namespace goban::train::mesh {
 
-enum class DType : uint8_t { F32, F64, BF16, I64 };
+enum class DType : uint8_t { F32, F64, BF16, I64, F16 };  ///< F16 on CPUs: stored_type()
 [[nodiscard]] int64_t dtype_bytes(DType dtype);
 [[nodiscard]] const char* dtype_name(DType dtype);
 
@@ -203,17 +203,17 @@ class Graph {
     return variables_[static_cast<size_t>(id)];
   }
   [[nodiscard]] const std::vector<Assignment>& assignments() const { return assignments_; }
-  [[nodiscard]] const std::vector<Summary>& summaries() const { return summaries_; }
+  [[nodiscard]] const std::vector<ScalarSummary>& summaries() const { return summaries_; }
   [[nodiscard]] Tensor tensor(NodeId id) { return {this, id}; }
-
   Tensor add(Op op, std::string name, std::vector<Tensor> inputs, Shape shape, DType dtype,
              Attributes attributes = {});
   /// A value fed at each run: the whole tensor, of which every device takes its slice.
   Tensor input(const std::string& name, Shape shape, DType dtype = DType::F32);
   VariableId add_variable(Variable variable);
+  [[nodiscard]] const std::string& scope() const { return scope_; }  ///< "block0/", or empty
   Tensor read(VariableId variable, DType activation);
   Tensor read(VariableId variable) { return read(variable, this->variable(variable).dtype); }
-  void assign(VariableId variable, Tensor value);
+  void assign(VariableId variable, Tensor value, bool always = false);  ///< always: Assignment
   void assign_sub(VariableId variable, Tensor delta, double factor = 1);
   void assign_adam(VariableId variable, Tensor gradient, const AdamRule& rule);
   void summarize(Tensor scalar) { summaries_.push_back({scalar.node().name, scalar.id()}); }
@@ -240,7 +240,7 @@ class Graph {
   std::deque<Node> nodes_;  // references to nodes stay valid while the graph grows
   std::vector<Variable> variables_;
   std::vector<Assignment> assignments_;
-  std::vector<Summary> summaries_;
+  std::vector<ScalarSummary> summaries_;
   std::unordered_map<std::string, int> names_;  // number of times each was requested
   std::string scope_;
   int32_t recompute_ = 0;

@@ -27,11 +27,21 @@ at::ScalarType scalar_type(DType dtype) {
       return at::kDouble;
     case DType::BF16:
       return at::kBFloat16;
+    case DType::F16:
+      return at::kHalf;
     case DType::I64:
       return at::kLong;
   }
   return at::kFloat;
 }
+
+bool is_emulated(DType dtype, c10::Device device) { return dtype == DType::F16 && device.is_cpu(); }
+
+at::ScalarType stored_type(DType dtype, c10::Device device) {
+  return is_emulated(dtype, device) ? at::kFloat : scalar_type(dtype);
+}
+
+at::Tensor rounded_to_half(const at::Tensor& x) { return x.to(at::kHalf).to(at::kFloat); }
 
 at::Tensor unary_kernel(Unary fn, const at::Tensor& x, double scalar, bool reuse) {
   at::Tensor in_place = x;

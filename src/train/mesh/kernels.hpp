@@ -11,6 +11,13 @@
 namespace goban::train::mesh {
 
 [[nodiscard]] at::ScalarType scalar_type(DType dtype);
+/// The type in which values are stored on a device: F16 as fp32 on processors, which lack kernels
+/// for it.
+[[nodiscard]] at::ScalarType stored_type(DType dtype, c10::Device device);
+/// True if values of this type are stored wider than they are, and must be rounded.
+[[nodiscard]] bool is_emulated(DType dtype, c10::Device device);
+/// The nearest values of half precision, stored as fp32; infinite beyond 65504.
+[[nodiscard]] at::Tensor rounded_to_half(const at::Tensor& x);
 
 /// `reuse`: x has no other user and may be overwritten.
 [[nodiscard]] at::Tensor unary_kernel(Unary fn, const at::Tensor& x, double scalar, bool reuse);

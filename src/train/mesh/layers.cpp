@@ -5,7 +5,28 @@
 
 namespace goban::train::mesh {
 
+Layers::Layers(Graph& graph, DType activation, const std::vector<TypeRule>& rules)
+    : Layers(graph, activation) {
+  for (const TypeRule& rule : rules) {
+    try {
+      rules_.emplace_back(std::regex(rule.pattern), rule.activation);
+    } catch (const std::regex_error& error) {
+      throw GraphError(
+          fmt::format("'{}' is no regular expression: {}", rule.pattern, error.what()));
+    }
+  }
+}
+
+DType Layers::type_of(const std::string& name) const {
+  const std::string whole = graph_.scope() + name;
+  for (const auto& [pattern, type] : rules_) {
+    if (std::regex_search(whole, pattern)) return type;
+  }
+  return types_.activation;
+}
+
 Tensor Layers::parameter(const std::string& name, Shape shape, Initializer initializer) {
+  const DType type = type_of(name);
   Variable variable;
   variable.name = name;
   variable.shape = std::move(shape);
@@ -13,7 +34,7 @@ Tensor Layers::parameter(const std::string& name, Shape shape, Initializer initi
   variable.dtype = types_.slice;
   variable.master = types_.master;
   const VariableId id = graph_.add_variable(std::move(variable));
-  const Tensor value = graph_.read(id, types_.activation);
+  const Tensor value = graph_.read(id, type);
   parameters_.push_back({id, value});
   return value;
 }
@@ -31,8 +52,9 @@ Tensor Layers::dense(const std::string& name, Tensor x, const std::vector<std::s
   const Initializer start{Initializer::Kind::TruncatedNormal,
                           std::sqrt(1.0 / static_cast<double>(fan_in))};
   const Tensor weight = parameter("kernel", Shape(dims), start);
+  x = cast(x, weight.dtype());
   Tensor y = einsum({x, weight}, x.shape().without(in).united(out));
-  if (bias) y = y + parameter("bias", out, {});
+  if (bias) y = y + cast(parameter("bias", out, {}), y.dtype());
   return y;
 }
 
@@ -40,10 +62,11 @@ Tensor Layers::layer_norm(const std::string& name, Tensor x, const std::string& 
   Graph::Scope scope(graph_, name);
   const Shape rest = x.shape().without({dim});
   const Shape along{x.shape().dim(dim)};
+  x = cast(x, type_of("scale"));
   const Tensor centred = x - reduce_mean(x, rest);
   const Tensor normal = centred * rsqrt(reduce_mean(square(centred), rest) + 1e-6);
   return normal * parameter("scale", along, {Initializer::Kind::Ones, 0}) +
-         parameter("bias", along, {});
+         cast(parameter("bias", along, {}), x.dtype());
 }
 
 Tensor Layers::batch_norm(const std::string& name, Tensor x, const Shape& kept, bool training,
@@ -64,9 +87,10 @@ Tensor Layers::batch_norm(const std::string& name, Tensor x, const Shape& kept, 
     mean = now;
     variance = spread;
   }
-  const Tensor normal = cast((exact - mean) * rsqrt(variance + 1e-6), x.dtype());
+  const DType type = type_of("scale");
+  const Tensor normal = cast((exact - mean) * rsqrt(variance + 1e-6), type);
   return normal * parameter("scale", kept, {Initializer::Kind::Ones, 0}) +
-         parameter("bias", kept, {});
+         cast(parameter("bias", kept, {}), type);
 }
 
 Tensor Layers::conv_filter(const std::string& name, Shape shape) {
@@ -96,8 +120,8 @@ Tensor Layers::separable_conv(const std::string& name, Tensor x, const std::vect
   const Dim taps{"taps", static_cast<int64_t>(seen.size())};
   const Initializer start{Initializer::Kind::TruncatedNormal,
                           std::sqrt(1.0 / static_cast<double>(taps.size))};
-  const std::vector<Tensor> filters =
-      unstack(parameter("depthwise", {taps, x.shape().dim(channels)}, start), taps.name);
+  const std::vector<Tensor> filters = unstack(
+      cast(parameter("depthwise", {taps, x.shape().dim(channels)}, start), x.dtype()), taps.name);
   Tensor sum = seen[0] * filters[0];
   for (size_t i = 1; i < seen.size(); ++i) sum = sum + seen[i] * filters[i];
   return dense("pointwise", sum, {channels}, out, bias);
@@ -116,7 +140,8 @@ Tensor log_softmax(Tensor x, const std::string& dim) {
 }
 
 Tensor cross_entropy(Tensor logits, Tensor targets, const std::string& classes) {
-  if (logits.dtype() == DType::BF16) logits = cast(logits, DType::F32);
+  if (logits.dtype() == DType::BF16 || logits.dtype() == DType::F16)
+    logits = cast(logits, DType::F32);
   const Dim along = logits.shape().dim(classes);
   const Shape rest = logits.shape().without({classes});
   const Tensor centred = logits - stop_gradient(reduce_max(logits, rest));
@@ -129,7 +154,7 @@ Tensor attention(Tensor q, Tensor k, Tensor v, const std::string& memory, const 
   const double scale = 1.0 / std::sqrt(static_cast<double>(q.shape().dim(depth).size));
   const Shape scores_shape = q.shape().without({depth}).plus(k.shape().dim(memory));
   Tensor scores = einsum({q * scale, k}, scores_shape, "scores");
-  if (mask != nullptr) scores = scores + *mask;
+  if (mask != nullptr) scores = scores + cast(*mask, scores.dtype());
   return einsum({softmax(scores, memory), v}, q.shape(), "mixed");
 }
 

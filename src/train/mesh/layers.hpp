@@ -1,7 +1,9 @@
 // Layers with parameters, built from the operations; all of them run under any legal layout.
 #pragma once
 
+#include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "train/mesh/ops.hpp"
@@ -19,6 +21,12 @@ struct VariableTypes {
   DType master = DType::F32, slice = DType::F32, activation = DType::F32;
 };
 
+/// Activation types of layers whose names match a regular expression; the first match applies.
+struct TypeRule {
+  std::string pattern;
+  DType activation = DType::F32;
+};
+
 /// Positions that a filter covers along a dimension, relative to the output position: from `first`
 /// to `last`.
 struct Reach {
@@ -33,8 +41,13 @@ class Layers {
   /// Parameters are stored in fp32 and read in `activation`.
   Layers(Graph& graph, DType activation)
       : Layers(graph, VariableTypes{DType::F32, DType::F32, activation}) {}
+  /// The same, with other types for some layers. A layer casts its input to its own type, in which
+  /// it computes. Errors: GraphError, for a pattern that is no regular expression.
+  Layers(Graph& graph, DType activation, const std::vector<TypeRule>& rules);
   [[nodiscard]] Graph& graph() const { return graph_; }
   [[nodiscard]] DType activation() const { return types_.activation; }
+  /// The activation type of a variable or layer of this name in the present scopes.
+  [[nodiscard]] DType type_of(const std::string& name) const;
   [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
 
   Tensor parameter(const std::string& name, Shape shape, Initializer initializer);
@@ -62,6 +75,7 @@ class Layers {
  private:
   Graph& graph_;
   VariableTypes types_;
+  std::vector<std::pair<std::regex, DType>> rules_;
   std::vector<Parameter> parameters_;
 };
 

@@ -87,7 +87,7 @@ std::optional<Violation> violation_of(const Graph& graph, const Node& node, cons
     if (axis == kWhole || mesh.axes()[static_cast<size_t>(axis)].size == 1) continue;
     const char* why = node.op == Op::Slicewise ? " (it was not declared splittable)" : "";
     return Violation{
-        fmt::format("operation '{}' ({}) needs dimension '{}' whole on every device{}, "
+        fmt::format("operation '{}' ({}) requires dimension '{}' unsplit on every device{}, "
                     "but mesh axis '{}' splits it",
                     node.name, op_name(node.op), name, why,
                     mesh.axes()[static_cast<size_t>(axis)].name),

@@ -72,7 +72,8 @@ TEST_F(Legality, TwoDimensionsThatMeetOnlyInTheOperation) {
 
 TEST_F(Legality, AnUnsplittableUseNamesTheOperation) {
   const std::string text = refused("x:2", "hidden:x");
-  EXPECT_THAT(text, HasSubstr("operation 'dense/slice' (slice) needs dimension 'hidden' whole"));
+  EXPECT_THAT(text,
+              HasSubstr("operation 'dense/slice' (slice) requires dimension 'hidden' unsplit"));
   EXPECT_THAT(refused("x:2;y:2", "hidden:x;batch:y"), HasSubstr("\"batch:y\" is legal"));
 }
 

@@ -27,6 +27,10 @@ class Updates {
     } else {
       rate_ = constant(options.learning_rate * options.scale);
     }
+    if (options.warmup_steps > 0) {
+      warmup_ = minimum(next_ * (1.0 / static_cast<double>(options.warmup_steps)), constant(1));
+      rate_ = rate_ * warmup_;
+    }
     if (options.kind == Kind::Adafactor) decay_ = -(exp(log(next_) * kDecayPower)) + 1;
   }
 
@@ -35,7 +39,7 @@ class Updates {
     gradient = cast(gradient, DType::F32);
     switch (options_.kind) {
       case OptimizerOptions::Kind::Sgd:
-        if (graph_.variable(id).dtype == DType::F32) {
+        if (graph_.variable(id).dtype == DType::F32 && options_.warmup_steps == 0) {
           return graph_.assign_sub(id, gradient, options_.learning_rate * options_.scale);
         }
         return subtract(id, gradient * rate_);
@@ -79,6 +83,7 @@ class Updates {
     rule.first = slot("adam_m", shape);
     rule.second = slot("adam_v", shape);
     rule.rate = options_.learning_rate * options_.scale;
+    if (options_.warmup_steps > 0) rule.factor = warmup_.id();
     rule.beta1 = options_.beta1;
     rule.beta2 = options_.beta2;
     rule.epsilon = options_.epsilon;
@@ -115,7 +120,7 @@ class Updates {
 
   Graph& graph_;
   const OptimizerOptions& options_;
-  Tensor next_, rate_, decay_;
+  Tensor next_, rate_, decay_, warmup_;
 };
 
 }  // namespace

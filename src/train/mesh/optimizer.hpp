@@ -16,6 +16,7 @@ struct OptimizerOptions {
   /// Factor on the step count of Adafactor's schedule: batch / B gives every batch size the
   /// schedule of batch size B, by samples seen.
   double schedule_scale = 1;
+  int64_t warmup_steps = 0;  ///< the rate grows linearly from 0 over these steps
   double momentum = 0.9;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-6;  ///< AdamW, without bias correction
   double weight_decay = 0;

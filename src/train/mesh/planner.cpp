@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
+#include <map>
 #include <optional>
 #include <tuple>
 
+#include "train/mesh/buckets.hpp"
 #include "train/mesh/functions.hpp"
 #include "train/mesh/legality.hpp"
 
@@ -73,7 +75,11 @@ class Search {
     const int64_t bytes = need_of(*plan);
     if (least_bytes_ == 0 || bytes < least_bytes_) least_bytes_ = bytes;
     if (options_.memory_limit_bytes > 0 && bytes > options_.memory_limit_bytes) return;
-    const double step_s = predicted_step_s(graph_, *plan, options_.costs, options_.micro_batches);
+    const double step_s =
+        options_.bucket_bytes > 0
+            ? overlapped_step_s(graph_, *plan, options_.costs, options_.micro_batches,
+                                options_.bucket_bytes)
+            : predicted_step_s(graph_, *plan, options_.costs, options_.micro_batches);
     const Price price = options_.objective == Objective::Time
                             ? Price{step_s, static_cast<double>(bytes)}
                             : Price{static_cast<double>(plan->totals.peak_value_bytes),
@@ -106,30 +112,113 @@ double loop_s(const Loop& loop, const LoopPlan& plan, const CostModel& costs) {
          (turns + 1) * predicted_step_s(*loop.graph, plan.going, costs, 1);
 }
 
+/// Seconds of one operation, without communication.
+double work_s(const Graph& graph, const Step& step, const CostModel& costs) {
+  const Node& node = graph.node(step.node);
+  if (step.loop) return loop_s(*node.attributes.loop, *step.loop, costs);
+  if (is_product(node.op)) return step.flops / costs.flops_per_s;
+  return step.flops > 0 ? static_cast<double>(step.value_bytes) / costs.bytes_per_s : 0;
+}
+
+double message_s(const Plan& plan, const Collective& message, const CostModel& costs) {
+  if (plan.mesh.devices_in(message.axes) == 1) return 0;
+  return costs.alpha_s + costs.beta_s_per_byte * static_cast<double>(message.sent_bytes);
+}
+
+/// A step in which buckets are sent by a lane beside the computing, one after the other.
+class OverlappedStep {
+ public:
+  OverlappedStep(const Graph& graph, const Plan& plan, const CostModel& costs, int64_t bucket_bytes)
+      : graph_(graph),
+        plan_(plan),
+        costs_(costs),
+        buckets_(buckets_of(graph, plan, bucket_bytes)),
+        done_s_(buckets_.size(), 0) {
+    for (size_t i = 0; i < buckets_.size(); ++i) {
+      for (const NodeId id : buckets_[i].values) bucket_of_[id] = i;
+    }
+  }
+
+  double seconds(int micro_batches) {
+    for (size_t at = 0; at < plan_.steps.size(); ++at) {
+      const Step& step = plan_.steps[at];
+      const double turns = step.inner ? micro_batches : 1;
+      for (size_t i = 0; i < step.collectives.size(); ++i) {
+        const bool received =
+            i < step.complete.size() && !step.inner && receive(step.complete[i], step.together[i]);
+        if (!received) now_s_ += turns * message_s(plan_, step.collectives[i], costs_);
+      }
+      now_s_ += turns * work_s(graph_, step, costs_);
+      if (!step.inner) send_after(at);
+    }
+    for (size_t i = 0; i < plan_.completed_last.size(); ++i) {
+      if (receive(plan_.completed_last[i], plan_.last_together[i])) continue;
+      now_s_ += message_s(plan_, plan_.last_collectives[i], costs_);
+    }
+    return now_s_ + static_cast<double>(plan_.totals.updated_bytes) / costs_.bytes_per_s;
+  }
+
+ private:
+  /// Waits for the sums of these values; false if one is in no bucket.
+  bool receive(NodeId lead, const std::vector<NodeId>& together) {
+    bool all = true;
+    const auto wait = [&](NodeId id) {
+      const auto found = bucket_of_.find(id);
+      all = all && found != bucket_of_.end();
+      if (found != bucket_of_.end()) now_s_ = std::max(now_s_, done_s_[found->second]);
+    };
+    wait(lead);
+    for (const NodeId id : together) wait(id);
+    return all;
+  }
+
+  void send_after(size_t at) {
+    for (; next_ < buckets_.size() && buckets_[next_].ready_after <= at; ++next_) {
+      const Bucket& bucket = buckets_[next_];
+      int64_t bytes = 0;
+      for (const NodeId id : bucket.values) bytes += bytes_of(id);
+      const auto members = static_cast<size_t>(plan_.mesh.devices_in(bucket.axes));
+      const int64_t sent = comm::wire_bytes(comm::Operation::AllReduce, members, bytes);
+      const Collective message{comm::Operation::AllReduce, bucket.axes, bytes, sent};
+      lane_s_ = std::max(lane_s_, now_s_) + message_s(plan_, message, costs_);
+      done_s_[next_] = lane_s_;
+    }
+  }
+
+  int64_t bytes_of(NodeId id) const {
+    const auto found = std::ranges::find(plan_.steps, id, &Step::node);
+    return found == plan_.steps.end() ? 0 : found->value_bytes;
+  }
+
+  const Graph& graph_;
+  const Plan& plan_;
+  const CostModel& costs_;
+  std::vector<Bucket> buckets_;
+  std::vector<double> done_s_;
+  std::map<NodeId, size_t> bucket_of_;
+  double now_s_ = 0, lane_s_ = 0;
+  size_t next_ = 0;
+};
+
 }  // namespace
 
 double predicted_step_s(const Graph& graph, const Plan& plan, const CostModel& costs,
                         int micro_batches) {
   double seconds = 0;
-  const auto messages = [&](const std::vector<Collective>& all) {
-    double sum = 0;
-    for (const Collective& message : all) {
-      if (plan.mesh.devices_in(message.axes) == 1) continue;
-      sum += costs.alpha_s + costs.beta_s_per_byte * static_cast<double>(message.sent_bytes);
-    }
-    return sum;
-  };
   for (const Step& step : plan.steps) {
-    const Node& node = graph.node(step.node);
-    const bool product = is_product(node.op);
-    const double work = product          ? step.flops / costs.flops_per_s
-                        : step.flops > 0 ? static_cast<double>(step.value_bytes) / costs.bytes_per_s
-                                         : 0;
-    const double each = step.loop ? loop_s(*node.attributes.loop, *step.loop, costs) : work;
-    seconds += (each + messages(step.collectives)) * (step.inner ? micro_batches : 1);
+    double each = work_s(graph, step, costs);
+    for (const Collective& message : step.collectives) each += message_s(plan, message, costs);
+    seconds += each * (step.inner ? micro_batches : 1);
   }
-  const double update_s = static_cast<double>(plan.totals.updated_bytes) / costs.bytes_per_s;
-  return seconds + messages(plan.last_collectives) + update_s;
+  for (const Collective& message : plan.last_collectives) {
+    seconds += message_s(plan, message, costs);
+  }
+  return seconds + static_cast<double>(plan.totals.updated_bytes) / costs.bytes_per_s;
+}
+
+double overlapped_step_s(const Graph& graph, const Plan& plan, const CostModel& costs,
+                         int micro_batches, int64_t bucket_bytes) {
+  return OverlappedStep(graph, plan, costs, bucket_bytes).seconds(micro_batches);
 }
 
 base::Result<LayoutChoice> choose_layout(const Graph& graph, const std::vector<NodeId>& roots,

@@ -24,6 +24,11 @@ struct CostModel {
 [[nodiscard]] double predicted_step_s(const Graph& graph, const Plan& plan, const CostModel& costs,
                                       int micro_batches);
 
+/// The same if sums over devices run while later steps compute, in buckets of at most this size
+/// (buckets.hpp): communication counts as far as it is exposed.
+[[nodiscard]] double overlapped_step_s(const Graph& graph, const Plan& plan, const CostModel& costs,
+                                       int micro_batches, int64_t bucket_bytes);
+
 enum class Objective : uint8_t {
   Time,    ///< minimum predicted_step_s
   Memory,  ///< minimum peak of values; ties: more dimensions split (auto_mtf's objective)
@@ -35,6 +40,7 @@ struct PlannerOptions {
   int64_t memory_limit_bytes = 0;  ///< of variables and values on a device; 0 = none
   int micro_batches = 1;
   std::function<bool()> stopped = {};  ///< called at each layout; true ends the search
+  int64_t bucket_bytes = 0;  ///< > 0: communication overlaps, and its exposed time alone counts
 };
 
 struct LayoutChoice {

@@ -32,9 +32,11 @@ base::Result<std::unique_ptr<Program>> Program::create(Variables& variables,
   }
   std::vector<NodeId> roots;
   for (const Tensor& fetch : impl->options.fetches) roots.push_back(fetch.id());
+  if (impl->options.gate >= 0) roots.push_back(impl->options.gate);
   if (impl->options.update) {
     for (const Assignment& assignment : variables.graph().assignments()) {
       roots.push_back(assignment.value);
+      if (assignment.adam && assignment.adam->factor >= 0) roots.push_back(assignment.adam->factor);
     }
   }
   auto plan = lower(variables.graph(), roots, mesh, variables.rules(), end.rank(),
@@ -42,6 +44,9 @@ base::Result<std::unique_ptr<Program>> Program::create(Variables& variables,
   if (!plan) return base::failure(plan.error());
   impl->plan = std::move(*plan);
   impl->executor = std::make_unique<Executor>(variables, variables.graph(), impl->plan);
+  if (impl->options.overlap != Overlap::Off && impl->options.reducer != nullptr) {
+    if (auto s = impl->executor->overlap(impl->options); !s) return base::failure(s.error());
+  }
   return std::unique_ptr<Program>(new Program(std::move(impl)));
 }
 
@@ -59,7 +64,11 @@ base::Result<std::vector<at::Tensor>> Program::run(const std::vector<Feeds>& fee
     for (const Tensor& fetch : impl_->options.fetches) {
       out.push_back(executor.whole(fetch.id()));
     }
-    if (impl_->options.update) executor.assign(impl_->variables.graph().assignments());
+    if (impl_->options.update) {
+      const NodeId gate = impl_->options.gate;
+      const bool open = gate < 0 || executor.whole(gate).item<double>() != 0;
+      executor.assign(impl_->variables.graph().assignments(), open);
+    }
     executor.clear();
     return out;
   } catch (const ExecutionStopped& stopped) {

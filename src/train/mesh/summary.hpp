@@ -7,7 +7,7 @@
 namespace goban::train::mesh {
 
 /// `value` is the node; `name` is unique in the graph and includes its scopes.
-struct Summary {
+struct ScalarSummary {
   std::string name;
   int32_t value;
 };

@@ -25,7 +25,7 @@ std::vector<Tensor> with_summaries(Graph& g) {
 
 std::vector<Tensor> fetched_summaries(Graph& g) {
   std::vector<Tensor> out = with_summaries(g);
-  for (const Summary& each : g.summaries()) out.push_back(g.tensor(each.value));
+  for (const ScalarSummary& each : g.summaries()) out.push_back(g.tensor(each.value));
   return out;
 }
 
@@ -33,7 +33,7 @@ TEST(ScalarSummary, IsItsValueUnderEveryLayoutAndIsFetchedByName) {
   Graph once;
   (void)fetched_summaries(once);
   std::vector<std::string> names;
-  for (const Summary& each : once.summaries()) names.push_back(each.name);
+  for (const ScalarSummary& each : once.summaries()) names.push_back(each.name);
   EXPECT_THAT(names, ElementsAre("layer/mean", "layer/mean_1"));
   Feeds feeds = make_feeds(once, 1);
   const auto whole = run_on_threads(fetched_summaries, {"", ""});

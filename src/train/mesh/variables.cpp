@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <span>
 
 #include "base/check.hpp"
 #include "train/mesh/collective_tensor.hpp"
 #include "train/mesh/kernels.hpp"
+#include "train/mesh/tensor_checksum.hpp"
 
 namespace goban::train::mesh {
 namespace {
@@ -20,6 +22,10 @@ bool finite(const at::Tensor& x) {
   const auto [least, most] = at::aminmax(x);
   return std::isfinite(least.item<double>()) && std::isfinite(most.item<double>());
 }
+
+/// Largest difference between copies, relative to the variable's largest value, that is still
+/// rounding: kernels of GPUs that add in any order, or different processors.
+constexpr double kRounding = 1e-3;
 
 }  // namespace
 
@@ -79,6 +85,59 @@ base::Result<std::string> Variables::first_not_finite() {
   if (!agreed) return base::failure(agreed.error());
   const auto found = static_cast<size_t>(first[0]);
   return found < size() ? graph_.variables()[found].name : std::string();
+}
+
+base::Result<std::optional<UnequalCopies>> Variables::unequal_copies() {
+  const auto ranks = static_cast<size_t>(end_.size());
+  if (ranks == 1 || slices_.empty()) return std::optional<UnequalCopies>{};
+  std::vector<uint32_t> mine(size()), all(ranks * size());
+  std::ranges::transform(slices_, mine.begin(), checksum_of);
+  const auto told =
+      end_.all_gather(comm::whole_world(end_.size()), std::as_bytes(std::span(mine)),
+                      std::as_writable_bytes(std::span(all)), "checksums of the copies");
+  if (!told) return base::failure(told.error());
+  for (size_t id = 0; id < size(); ++id) {
+    const Shape& shape = graph_.variables()[id].shape;
+    const TensorLayout layout = rules_.layout_of(shape, mesh_);
+    std::map<std::vector<int64_t>, size_t> first_with;  // the first rank that has a slice
+    std::optional<UnequalCopies> found;
+    for (size_t rank = 0; rank < ranks && !found; ++rank) {
+      const auto begin = slice_begin(shape, layout, mesh_, static_cast<int>(rank));
+      const size_t first = first_with.try_emplace(begin, rank).first->second;
+      if (all[first * size() + id] == all[rank * size() + id]) continue;
+      found = {graph_.variables()[id].name, static_cast<int>(first), static_cast<int>(rank)};
+    }
+    if (!found) continue;
+    const auto difference = largest_difference(static_cast<VariableId>(id));
+    if (!difference) return base::failure(difference.error());
+    if (*difference > kRounding) return found;
+  }
+  return std::optional<UnequalCopies>{};
+}
+
+/// Between copies on any devices, relative to the largest value of the slice.
+base::Result<double> Variables::largest_difference(VariableId id) {
+  const AxisSet split = axes_of(rules_.layout_of(graph_.variable(id).shape, mesh_));
+  const AxisSet every = (AxisSet{1} << mesh_.axes().size()) - 1;
+  const comm::Group copies = mesh_.group(end_.rank(), every & ~split);
+  // A tensor for each call: a reduction overwrites one that is not shared.
+  const auto most = all_reduced(slice(id).to(at::kDouble), copies, comm::Reduction::Max, end_,
+                                "largest of the copies");
+  if (!most) return base::failure(most.error());
+  const auto least = all_reduced(slice(id).to(at::kDouble), copies, comm::Reduction::Min, end_,
+                                 "least of the copies");
+  if (!least) return base::failure(least.error());
+  std::array<double, 1> worst = {0};
+  if (most->numel() > 0) {
+    const double scale =
+        std::max(most->abs().max().item<double>(), least->abs().max().item<double>());
+    if (scale > 0) worst[0] = most->sub(*least).max().item<double>() / scale;
+  }
+  const auto agreed =
+      end_.all_reduce(comm::whole_world(end_.size()), std::as_writable_bytes(std::span(worst)),
+                      comm::Element::F64, comm::Reduction::Max, "difference of the copies");
+  if (!agreed) return base::failure(agreed.error());
+  return worst[0];
 }
 
 void Variables::set_whole(VariableId id, const at::Tensor& value) {

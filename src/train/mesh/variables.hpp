@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,12 @@
 #include "train/mesh/layout.hpp"
 
 namespace goban::train::mesh {
+
+/// A variable of which two ranks have different copies.
+struct UnequalCopies {
+  std::string name;
+  int rank = 0, other = 0;
+};
 
 /// Slices of a graph's variables under a legal layout (check_layout), on the rank's device.
 /// Initially zero.
@@ -36,11 +43,16 @@ class Variables {
   /// Name of the first variable that contains NaN or infinity on any device; empty if there is
   /// none. Collective; equal on all devices.
   [[nodiscard]] base::Result<std::string> first_not_finite();
+  /// The first variable of which ranks with the same slice have different copies, apart from
+  /// rounding; nullopt if there is none. Collective; equal on all devices.
+  [[nodiscard]] base::Result<std::optional<UnequalCopies>> unequal_copies();
   /// Takes this device's slice of `value`, which has the variable's shape and may be on another
   /// device.
   void set_whole(VariableId id, const at::Tensor& value);
 
  private:
+  [[nodiscard]] base::Result<double> largest_difference(VariableId id);
+
   const Graph& graph_;
   MeshShape mesh_;
   LayoutRules rules_;

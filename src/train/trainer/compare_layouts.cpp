@@ -6,8 +6,9 @@
 
 #include "base/clock.hpp"
 #include "train/mesh/device.hpp"
-#include "train/mesh/measure_costs.hpp"
+#include "train/trainer/planner_costs.hpp"
 #include "train/trainer/run_files.hpp"
+#include "train/trainer/same_on_ranks.hpp"
 #include "train/trainer/stopping.hpp"
 #include "train/trainer/training_step.hpp"
 
@@ -46,6 +47,9 @@ base::Result<std::optional<double>> measured_step_s(const TrainOptions& options,
 
 base::Result<Comparison> compare_layouts(const TrainOptions& options, int64_t most,
                                          comm::Communicator& end) {
+  Facts facts = facts_of(options);
+  facts.emplace_back("--compare-layouts", std::to_string(most));
+  if (auto s = same_options(end, facts); !s) return base::failure(s.error());
   if (!options.layout.empty() && options.layout != "auto") {
     return base::usage_error("--compare-layouts and --layout are mutually exclusive",
                              "remove one of them");
@@ -56,7 +60,7 @@ base::Result<Comparison> compare_layouts(const TrainOptions& options, int64_t mo
   if (!device) return base::failure(device.error());
   const auto meshes = planner_meshes(options, end.size());
   if (!meshes) return base::failure(meshes.error());
-  const auto costs = mesh::measure_costs(end, *device);
+  const auto costs = planner_costs(options, meshes->front().devices(), end);
   if (!costs) return base::failure(costs.error());
   const mesh::PlannerOptions wanted{mesh::Objective::Time, *costs, options.memory_limit_bytes,
                                     options.micro_batches, [] { return stop_requested.load(); }};

@@ -8,6 +8,7 @@
 #include <torch/version.h>
 #include <unistd.h>
 
+#include "base/units.hpp"
 #include "train/comm/launcher.hpp"
 #include "train/comm/mpi_world.hpp"
 #include "train/mesh/device.hpp"
@@ -81,11 +82,10 @@ std::string slow_blas_warning() {
 
 std::vector<std::pair<std::string, std::string>> environment_rows(int ranks,
                                                                   const std::string& device) {
-  constexpr double kGiB = 1 << 30;
   utsname system{};
   uname(&system);
   const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
-                        static_cast<double>(sysconf(_SC_PAGESIZE)) / kGiB;
+                        static_cast<double>(sysconf(_SC_PAGESIZE)) / base::kGib;
   return {
       {"Processor", found_in("/proc/cpuinfo", "model name", ':')},
       {"Cores", std::to_string(sysconf(_SC_NPROCESSORS_ONLN))},

@@ -35,7 +35,7 @@ base::Result<std::unique_ptr<Evaluation>> Evaluation::create(const TrainOptions&
     out->test_size_ = test_size;
     out->batch_ = batch;
     out->graph_ = std::make_unique<Graph>();
-    Layers layers(*out->graph_, options.precision);
+    Layers layers(*out->graph_, options.precision, options.layer_precision);
     const Model model = build_model(options, layers, batch);
     // The optimiser's variables follow the model's, so the model's variables are the first ones of
     // both graphs.

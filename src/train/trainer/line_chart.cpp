@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <limits>
 
+#include "base/html_text.hpp"
+
 namespace goban::train::trainer {
 namespace {
 
@@ -45,11 +47,11 @@ class Drawing {
   }
 
   std::string text() {
-    out_ =
-        fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\"><title>{}</title>\n",
-                    kWidth, kHeight, html_escaped(chart_.title), html_escaped(chart_.title));
+    out_ = fmt::format(
+        "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\"><title>{}</title>\n", kWidth,
+        kHeight, base::html_escaped(chart_.title), base::html_escaped(chart_.title));
     out_ += fmt::format("<text class=\"t\" x=\"{}\" y=\"20\">{}</text>\n", kLeft,
-                        html_escaped(chart_.title));
+                        base::html_escaped(chart_.title));
     axes();
     for (const Line& line : chart_.lines) band(line);
     for (const Line& line : chart_.lines) draw(line);
@@ -82,10 +84,11 @@ class Drawing {
           "y=\"{}\">{:g}</text>\n",
           px(x), kHeight - kBottom, kHeight - kBottom + 4, px(x), kHeight - kBottom + 17, x);
     }
-    out_ += fmt::format("<text class=\"m\" x=\"{}\" y=\"{}\">{}</text>\n",
-                        (kLeft + kWidth - kRight) / 2, kHeight - 8, html_escaped(chart_.x_label));
+    out_ +=
+        fmt::format("<text class=\"m\" x=\"{}\" y=\"{}\">{}</text>\n",
+                    (kLeft + kWidth - kRight) / 2, kHeight - 8, base::html_escaped(chart_.x_label));
     out_ += fmt::format("<text class=\"m\" transform=\"translate(14 {}) rotate(-90)\">{}</text>\n",
-                        (kTop + kHeight - kBottom) / 2, html_escaped(chart_.y_label));
+                        (kTop + kHeight - kBottom) / 2, base::html_escaped(chart_.y_label));
   }
 
   void band(const Line& line) {
@@ -112,7 +115,7 @@ class Drawing {
       out_ += fmt::format(
           "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{}: {:g}, "
           "{:.4g}</title></circle>\n",
-          px(line.x[i]), py(line.y[i]), colour(line), html_escaped(line.name), line.x[i],
+          px(line.x[i]), py(line.y[i]), colour(line), base::html_escaped(line.name), line.x[i],
           line.y[i]);
     }
   }
@@ -126,7 +129,7 @@ class Drawing {
           "<path d=\"M{} {}h16\" stroke=\"{}\" stroke-width=\"2.5\"{}/><text "
           "x=\"{}\" y=\"{}\">{}</text>\n",
           x, y, colour(line), line.dashed ? " stroke-dasharray=\"3 4\"" : "", x + 22, y + 4,
-          html_escaped(line.name));
+          base::html_escaped(line.name));
       y += 17;
     }
   }
@@ -140,29 +143,6 @@ class Drawing {
 }  // namespace
 
 std::string svg(const LineChart& chart) { return Drawing(chart).text(); }
-
-std::string html_escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 std::vector<double> ticks(double low, double high, int wanted, double least) {
   if (!(high > low)) {

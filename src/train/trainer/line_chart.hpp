@@ -24,9 +24,6 @@ struct LineChart {
 /// An `<svg>` element with axes, grid, legend, and the values of each point as tooltips.
 [[nodiscard]] std::string svg(const LineChart& chart);
 
-/// Text with &, <, > and " escaped.
-[[nodiscard]] std::string html_escaped(const std::string& text);
-
 /// At most about `wanted` round numbers that cover [low, high], at least `least` apart.
 [[nodiscard]] std::vector<double> ticks(double low, double high, int wanted, double least = 0);
 

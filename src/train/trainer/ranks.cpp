@@ -73,7 +73,7 @@ int on_mpi(const RankOptions& options, const std::string& device, const RankBody
   const base::Error& error = status.error();
   const bool usage = error.code == base::ErrorCode::Usage;
   if (!usage) (void)exit_code(error);
-  // A usage error on all ranks: exit in order. Any other error must end the other ranks, too.
+  // A usage error on all ranks: exit cleanly. Any other error must end the other ranks, too.
   if (!usage || !all_are_refused(**end, error)) (*end)->abandon(error.message);
   return static_cast<int>(error.code);
 }

@@ -27,7 +27,7 @@ using RankBody = std::function<base::Status(comm::Communicator&)>;
                                           const RankBody& body);
 
 /// Runs `body` on this process's MPI rank. A failure is printed and ends all ranks; a usage error
-/// common to all ranks is printed once, and the ranks exit in order. Returns the exit code.
+/// common to all ranks is printed once, and the ranks exit cleanly. Returns the exit code.
 [[nodiscard]] int on_mpi(const RankOptions& options, const std::string& device,
                          const RankBody& body);
 

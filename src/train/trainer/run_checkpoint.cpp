@@ -10,9 +10,20 @@
 
 namespace goban::train::trainer {
 
-RunCheckpoint::RunCheckpoint(const TrainOptions& options, int64_t train_size, int64_t steps,
+RunCheckpoint::RunCheckpoint(const TrainOptions& options, const Batches& batches, int64_t steps,
                              TrainingStep& trained)
-    : options_(options), train_size_(train_size), steps_(steps), trained_(trained) {}
+    : options_(options),
+      train_size_(batches.train_size()),
+      steps_(steps),
+      order_(batches.order()),
+      trained_(trained) {
+  if (!options.checkpoint.empty()) data_ = fmt::format("{:08x}", batches.train_checksum());
+}
+
+bool RunCheckpoint::exists() const {
+  std::error_code ignored;
+  return !options_.checkpoint.empty() && std::filesystem::exists(path(), ignored);
+}
 
 std::vector<RunCheckpoint::Setting> RunCheckpoint::settings() const {
   return {{"task", options_.task, "task", false},
@@ -21,7 +32,9 @@ std::vector<RunCheckpoint::Setting> RunCheckpoint::settings() const {
           {"seed", std::to_string(options_.seed), "--seed", true},
           {"samples", std::to_string(train_size_), "training samples", false},
           // With equal batch and samples this differs only if --last-batch differs and matters.
-          {"epoch_steps", std::to_string(steps_), "steps per epoch", false}};
+          {"epoch_steps", std::to_string(steps_), "steps per epoch", false},
+          {"data", data_, "training data of checksum", false},
+          {"order", order_, "order of samples", false}};
 }
 
 base::Result<std::optional<Standing>> RunCheckpoint::resume() {
@@ -35,6 +48,9 @@ base::Result<std::optional<Standing>> RunCheckpoint::resume() {
           fmt::format("cannot create the folder '{}': {}", options_.checkpoint, error.message()),
           "--checkpoint must be a writable folder");
     }
+    auto lock = FolderLock::take(options_.checkpoint, "--checkpoint");
+    if (!lock) return base::failure(lock.error());
+    lock_ = std::move(*lock);
   }
   auto found = mesh::resume_checkpoint(path(), variables);
   if (!found) return base::failure(found.error());
@@ -42,7 +58,7 @@ base::Result<std::optional<Standing>> RunCheckpoint::resume() {
   const mesh::Bookmark& bookmark = **found;
   const auto refused = [&](const std::string& why) {
     return base::bad_data({path(), 0, 0, ""}, why,
-                          "use an empty --checkpoint folder, or the same options");
+                          "use an empty --checkpoint folder, or the same options and data");
   };
   for (const Setting& each : settings()) {
     const auto there = bookmark.find(each.key);
@@ -70,6 +86,12 @@ base::Result<std::optional<Standing>> RunCheckpoint::resume() {
     return refused(fmt::format("is at step {} of an epoch, which has {} steps in this run",
                                *position, steps_));
   }
+  if (*step / steps_ != *epoch || *step % steps_ != *position) {
+    return refused(
+        fmt::format("has the position of no run: step {} cannot be step {} of epoch {}, "
+                    "as an epoch has {} steps",
+                    *step, *position, *epoch + 1, steps_));
+  }
   Standing out{*epoch,
                *position,
                *step,
@@ -77,7 +99,7 @@ base::Result<std::optional<Standing>> RunCheckpoint::resume() {
                *samples,
                {},
                number("summary_steps").value_or(0)};
-  for (const mesh::Summary& each : trained_.step().summaries) {
+  for (const mesh::ScalarSummary& each : trained_.step().summaries) {
     out.summary_sums.push_back(real("summary:" + each.name));
   }
   return std::optional(std::move(out));

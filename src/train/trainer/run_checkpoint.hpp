@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "train/trainer/batches.hpp"
+#include "train/trainer/folder_lock.hpp"
 #include "train/trainer/options.hpp"
 #include "train/trainer/training_step.hpp"
 
@@ -28,16 +30,19 @@ struct Standing {
 /// The checkpoint of a run in its folder. Without a folder nothing is saved or loaded.
 class RunCheckpoint {
  public:
-  /// `steps` is the number of steps per epoch of `train_size` samples. `trained` must outlive it.
-  RunCheckpoint(const TrainOptions& options, int64_t train_size, int64_t steps,
+  /// `steps` is the number of steps per epoch. `trained` must outlive it.
+  RunCheckpoint(const TrainOptions& options, const Batches& batches, int64_t steps,
                 TrainingStep& trained);
 
-  /// Loads the checkpoint into the variables of the run and returns its position; nullopt if there
-  /// is none. Collective. Errors: Failed, for a folder that cannot be created or read; BadData, if
-  /// the checkpoint is damaged, of a run with other settings, or not the same on all ranks.
+  /// Reserves the folder for this run and loads the checkpoint into the variables of the run and
+  /// returns its position; nullopt if there is none. Collective. Errors: Failed, for a folder that
+  /// cannot be created or read, or that another run uses; BadData, if the checkpoint is damaged, of
+  /// a run with other settings, or not the same on all ranks.
   [[nodiscard]] base::Result<std::optional<Standing>> resume();
   /// Collective. Errors: Failed, if it cannot be written; the previous checkpoint remains.
   [[nodiscard]] base::Status save(const Standing& standing);
+  /// Whether the folder contains a checkpoint.
+  [[nodiscard]] bool exists() const;
 
  private:
   /// A setting that must equal that of the saved run: key, value, and its name in messages.
@@ -50,6 +55,9 @@ class RunCheckpoint {
 
   const TrainOptions& options_;
   int64_t train_size_, steps_;
+  std::string data_;   // checksum of the training data
+  std::string order_;  // Batches::order
+  std::optional<FolderLock> lock_;
   TrainingStep& trained_;
 };
 

@@ -32,6 +32,8 @@ int64_t reduced_bytes(const mesh::Plan& plan, int micro_batches) {
 
 }  // namespace
 
+std::string divergence_mark(const std::string& out) { return out + "/diverged.txt"; }
+
 base::Status write_metrics(const TrainOptions& options, const EpochResult& result) {
   if (options.out.empty()) return {};
   std::error_code error;
@@ -82,7 +84,8 @@ base::Status write_metrics(const TrainOptions& options, const EpochResult& resul
 
 base::Status write_profile(const TrainOptions& options, const EpochResult& result,
                            const StepStatistics& steps, const mesh::Plan& plan, int micro_batches,
-                           const mesh::DeviceMemory& memory) {
+                           const mesh::DeviceMemory& memory,
+                           const base::reports::TimeTable* table) {
   if (options.out.empty() || steps.steps == 0) return {};
   const auto n = static_cast<double>(steps.steps);
   const double mean = steps.sum_s / n;
@@ -103,6 +106,11 @@ base::Status write_profile(const TrainOptions& options, const EpochResult& resul
   }
   profile.peak_mem_bytes = base::reports::Measured{static_cast<double>(memory.peak_bytes()), 0};
   profile.input_stall_pct = base::reports::Measured{100 * steps.input_s / steps.sum_s, 0};
+  if (table != nullptr && table->wall_s > 0) {
+    for (const base::reports::TimePart& part : table->parts) {
+      profile.time_pct[part.name] = std::min(100.0, 100 * part.seconds / table->wall_s);
+    }
+  }
   return base::write_file(options.out + "/profile.json", base::reports::to_json(profile));
 }
 

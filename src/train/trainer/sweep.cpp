@@ -5,11 +5,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
+#include "base/files.hpp"
 #include "base/number.hpp"
 #include "train/mesh/layout.hpp"
 #include "train/trainer/batches.hpp"
+#include "train/trainer/folder_lock.hpp"
+#include "train/trainer/run_files.hpp"
 #include "train/trainer/stopping.hpp"
 #include "train/trainer/sweep_files.hpp"
 #include "train/trainer/sweep_report.hpp"
@@ -54,6 +58,27 @@ std::string settings_text(const SweepOptions& options) {
       static_cast<int>(t.last_batch), largest_batch(options));
 }
 
+/// What all ranks must have in common.
+Facts facts_of_sweep(const SweepOptions& o) {
+  Facts out = facts_of(o.train);
+  std::vector<int> controls;
+  for (const Control each : o.controls) controls.push_back(static_cast<int>(each));
+  const auto set = [&](const std::string& name, const std::string& value) {
+    const auto found = std::ranges::find(out, name, &Facts::value_type::first);
+    if (found == out.end()) return out.emplace_back(name, value), void();
+    found->second = value;
+  };
+  set("--batch-size", fmt::format("{}", fmt::join(o.batch_sizes, ",")));
+  set("--hidden", fmt::format("{}", fmt::join(o.hidden, ",")));
+  set("--layout", fmt::format("{}", fmt::join(o.layouts, " and ")));
+  set("--learning-rate", fmt::format("{}", fmt::join(o.learning_rates, ",")));
+  set("--seeds", std::to_string(o.seeds));
+  set("--layout-seeds", std::to_string(o.layout_seeds));
+  set("--both-orientations", fmt::format("{}", o.both_orientations));
+  set("--controls (numbers)", fmt::format("{}", fmt::join(controls, ",")));
+  return out;
+}
+
 base::Status claim_folder(const SweepOptions& options) {
   std::error_code error;
   fs::create_directories(options.out, error);
@@ -73,7 +98,7 @@ base::Status claim_folder(const SweepOptions& options) {
   std::ostringstream there;
   there << in.rdbuf();
   if (there.str() == mine) return {};
-  return base::usage_error(fmt::format("'{}' belongs to a sweep with other settings", path),
+  return base::usage_error(fmt::format("'{}' belongs to a sweep with different settings", path),
                            "use another --out folder, or the settings in that file");
 }
 
@@ -83,6 +108,7 @@ class Sweep {
       : options_(options), launcher_(launcher) {}
 
   base::Result<SweepResult> run() {
+    if (auto s = launcher_.same(facts_of_sweep(options_)); !s) return base::failure(s.error());
     const auto points = grid_of(options_);
     if (!points) return base::failure(points.error());
     const auto data = open_batches(options_.train);
@@ -91,7 +117,7 @@ class Sweep {
     // All processes continue or none: the first one checks whether the folder belongs to this
     // sweep.
     base::Status folder;
-    if (launcher_.first) folder = claim_folder(options_);
+    if (launcher_.first) folder = claim();
     const auto go = launcher_.agree(folder.has_value());
     if (!go) return base::failure(go.error());
     if (!*go) {
@@ -107,6 +133,11 @@ class Sweep {
     }
     result.stopped = stopped_;
     if (!launcher_.first) return result;
+    if (stopped_) {
+      fmt::print(stderr,
+                 "stopped with {} of {} runs complete; the same command resumes the sweep\n",
+                 std::ranges::count_if(result.runs, &SweepRun::complete), points->size());
+    }
     if (auto s = search_largest(result); !s) return base::failure(s.error());
     if (auto s = write_sweep_files(options_, launcher_.ranks, result); !s) {
       return base::failure(s.error());
@@ -115,11 +146,36 @@ class Sweep {
   }
 
  private:
+  /// Checks that the folder is of this sweep and reserves it.
+  base::Status claim() {
+    if (auto s = claim_folder(options_); !s) return s;
+    auto lock = FolderLock::take(options_.out, "--out");
+    if (!lock) return base::failure(lock.error());
+    lock_ = std::move(*lock);
+    return {};
+  }
+
+  /// The mark of a run that diverged; empty if there is none. Equal on all processes but for the
+  /// text, which the first one has.
+  base::Result<std::string> divergence(const TrainOptions& train) const {
+    const auto mark = launcher_.first ? base::read_small_file(divergence_mark(train.out))
+                                      : base::Result<std::string>("");
+    const auto marked = launcher_.agree(mark.has_value());
+    if (!marked) return base::failure(marked.error());
+    if (!*marked) return std::string();
+    std::string text = "diverged: " + mark.value_or("");
+    while (text.ends_with('\n')) text.pop_back();
+    return text + " (remove its folder '" + train.out + "' to train it again)";
+  }
+
   base::Result<SweepRun> one_run(const SweepPoint& point, size_t number, size_t all) {
     SweepRun out;
     out.point = point;
     TrainOptions train = options_of(options_, point, samples_);
     const auto expected = static_cast<size_t>(options_.train.epochs);
+    auto diverged = divergence(train);
+    if (!diverged) return base::failure(diverged.error());
+    if (!diverged->empty()) return not_completed(std::move(out), *diverged);
     for (int attempt = 0; attempt < 3; ++attempt) {
       if (launcher_.first) {
         auto rows = read_metrics(train.out + "/metrics.csv");
@@ -143,11 +199,13 @@ class Sweep {
       say(point, number, all);
       const auto trained = launcher_.train(train);
       if (!trained && trained.error().code == base::ErrorCode::Usage) {
-        out.refused = trained.error().text();
-        if (launcher_.first) fmt::print(stderr, "  not run: {}\n", out.refused);
-        return out;
+        return not_completed(std::move(out), trained.error().text());
       }
-      if (!trained) return base::failure(trained.error());
+      if (!trained) {
+        diverged = divergence(train);
+        if (!diverged || diverged->empty()) return base::failure(trained.error());
+        return not_completed(std::move(out), *diverged);
+      }
       // A process may have received a signal after the run's last agreement.
       const auto stop = launcher_.any(stop_requested);
       if (!stop) return base::failure(stop.error());
@@ -157,6 +215,12 @@ class Sweep {
     return base::failed(fmt::format("'{}' has {} of {} lines of metrics, even after training again",
                                     train.out, out.rows.size(), expected),
                         "check that no other process uses the folder");
+  }
+
+  SweepRun not_completed(SweepRun run, const std::string& why) const {
+    run.refused = why;
+    if (launcher_.first) fmt::print(stderr, "  not completed: {}\n", why);
+    return run;
   }
 
   void say(const SweepPoint& p, size_t number, size_t all) const {
@@ -187,6 +251,7 @@ class Sweep {
 
   const SweepOptions& options_;
   const Launcher& launcher_;
+  std::optional<FolderLock> lock_;
   int64_t samples_ = 0;
   bool stopped_ = false;  // by a signal; equal on all processes
 };
@@ -238,7 +303,9 @@ base::Result<std::vector<SweepPoint>> grid_of(const SweepOptions& options) {
           for (const int64_t batch : options.batch_sizes) {
             // The largest batch is its own control.
             if (control != Control::Plain && batch == largest) continue;
-            for (int seed = 1; seed <= options.seeds; ++seed) {
+            const bool fewer = options.layout_seeds > 0 && layout != layouts.front();
+            const int seeds = fewer ? options.layout_seeds : options.seeds;
+            for (int seed = 1; seed <= seeds; ++seed) {
               const auto number = options.train.seed + static_cast<uint64_t>(seed - 1);
               const SweepPoint point{control, batch, hidden, layout, rate, number};
               if (std::find(points.begin(), points.end(), point) == points.end()) {

@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "train/trainer/find_largest.hpp"
 #include "train/trainer/options.hpp"
+#include "train/trainer/same_on_ranks.hpp"
 
 namespace goban::train::trainer {
 
@@ -39,6 +40,7 @@ struct SweepOptions {
   std::vector<std::string> layouts = {""};
   std::vector<double> learning_rates = {0};
   int seeds = 3;
+  int layout_seeds = 0;            ///< of every layout after the first; 0: `seeds`
   bool both_orientations = false;  ///< repeat each layout with the two mesh axes exchanged
   std::vector<Control> controls = {Control::EqualSteps, Control::EqualSchedule};
   std::string out;      ///< folder
@@ -52,8 +54,9 @@ struct SweepRun {
   SweepPoint point;
   std::vector<EpochResult> rows;
   bool complete = false;
-  std::string
-      refused;  ///< error, if it did not run, such as a batch that the layout does not divide
+  /// Error, if it cannot be completed: a batch that the layout does not divide, or a run whose
+  /// loss or variables are no longer finite.
+  std::string refused;
 };
 
 struct SweepResult {
@@ -71,6 +74,8 @@ struct Launcher {
   std::function<base::Result<bool>(bool)> agree;
   /// Returns true on all if any process passes true.
   std::function<base::Result<bool>(bool)> any;
+  /// Compares the sweep's options on all processes. Errors: Usage, if they differ.
+  std::function<base::Status(const Facts&)> same;
 };
 
 /// Every combination once. Errors: Usage, for an empty list or a mesh whose axes cannot be
@@ -82,7 +87,8 @@ struct Launcher {
                                       int64_t samples);
 
 /// Runs the incomplete points, then writes sweep.csv, report.html and run.sh. Errors: Usage, for a
-/// folder of another sweep; and errors of runs other than rejected layouts.
+/// folder of another sweep; Failed, for a folder that another sweep uses; and errors of runs other
+/// than rejected layouts and values that are not finite, which are marked.
 [[nodiscard]] base::Result<SweepResult> run_sweep(const SweepOptions& options,
                                                   const Launcher& launcher);
 

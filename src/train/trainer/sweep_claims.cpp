@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
+#include <optional>
 
 namespace goban::train::trainer {
 namespace {
@@ -21,6 +22,7 @@ constexpr size_t kAllEpochs = 20;                        // S3, S6
 constexpr double kTwiceLow = 1.5, kTwiceHigh = 2.5;      // S6
 constexpr double kOthersLow = 0.03, kOthersHigh = 0.07;  // S6: "about 0.05"
 constexpr double kScaling = 0.8;                         // S7: share of proportional growth
+constexpr double kBand = 1;  // L1: allowed distance to the seeds' range, in widths of that range
 
 using Curves = std::map<int64_t, Curve>;
 
@@ -160,6 +162,57 @@ Claim usable_batch(const SweepResult& result) {
   return claim;
 }
 
+/// The distance of `value` to the range [low, high], in widths of the range.
+double widths_outside(double value, double low, double high) {
+  const double outside = std::max({low - value, value - high, 0.0});
+  if (outside == 0) return 0;
+  return high > low ? outside / (high - low) : std::numeric_limits<double>::infinity();
+}
+
+/// L1. Rounding grows with the steps, so that curves of one seed under two layouts separate like
+/// those of two seeds: the measure is the range of the first layout's seeds.
+std::optional<Claim> equal_layouts(const std::vector<SweepRun>& runs,
+                                   const std::vector<Selection>& selections) {
+  if (selections.size() < 2) return {};
+  const Curves first = curves_of(runs, selections.front());
+  double worst = 0;
+  std::string where = "-";
+  int compared = 0, seeds = std::numeric_limits<int>::max();
+  for (size_t i = 1; i < selections.size(); ++i) {
+    Selection same = selections[i];
+    same.layout = selections.front().layout;
+    if (!(same == selections.front())) continue;
+    for (const auto& [batch, curve] : curves_of(runs, selections[i])) {
+      const auto with = first.find(batch);
+      if (with == first.end()) continue;
+      const Curve& band = with->second;
+      seeds = std::min(seeds, band.seeds);
+      ++compared;
+      for (size_t at = 0; at < std::min(curve.epoch.size(), band.epoch.size()); ++at) {
+        const double apart = std::max(
+            widths_outside(curve.accuracy[at], band.accuracy_low[at], band.accuracy_high[at]),
+            widths_outside(curve.loss[at], band.loss_low[at], band.loss_high[at]));
+        if (apart <= worst) continue;
+        worst = apart;
+        where = fmt::format("layout {} batch {} epoch {:.0f}", selections[i].layout, batch,
+                            curve.epoch[at]);
+      }
+    }
+  }
+  if (compared == 0) return {};
+  Claim claim{"L1", "Every layout has the curves of the first",
+              fmt::format("test accuracy and loss of each epoch within the range of the first "
+                          "layout's seeds, widened by {} times its width on both sides",
+                          kBand),
+              fmt::format("{} curves, at most {:.2f} widths outside ({})", compared, worst, where),
+              verdict(worst <= kBand)};
+  if (seeds < 3) {
+    claim.verdict = Verdict::NotMeasured;
+    claim.measured += fmt::format("; {} seeds of the first layout, 3 are required", seeds);
+  }
+  return claim;
+}
+
 bool matches(const SweepPoint& point, const Selection& wanted) {
   return point.control == wanted.control && point.hidden == wanted.hidden &&
          point.layout == wanted.layout && point.learning_rate == wanted.learning_rate;
@@ -246,6 +299,7 @@ std::vector<Claim> claims_of(const SweepOptions& options, const SweepResult& res
               overfitting(curves, epochs),         last_loss(curves, epochs)};
   }
   claims.push_back(usable_batch(result));
+  if (auto equal = equal_layouts(result.runs, selections)) claims.push_back(std::move(*equal));
   return claims;
 }
 

@@ -33,6 +33,7 @@ struct Selection {
   int64_t hidden = 0;
   std::string layout;
   double learning_rate = 0;
+  friend bool operator==(const Selection&, const Selection&) = default;
 };
 
 /// Curves of the complete runs of the selection, by batch size; epochs that a seed lacks are
@@ -43,7 +44,8 @@ struct Selection {
 [[nodiscard]] std::vector<Selection> selections_of(const std::vector<SweepRun>& runs,
                                                    Control control);
 
-/// S1 to S7 on the first selection of the plain runs (S7: on the search for the largest batch).
+/// S1 to S7 on the first selection of the plain runs (S7: on the search for the largest batch);
+/// with several layouts also L1, that all of them have the curves of the first.
 [[nodiscard]] std::vector<Claim> claims_of(const SweepOptions& options, const SweepResult& result);
 
 /// Maximum difference of training loss, relative to the first layout's, between layouts of

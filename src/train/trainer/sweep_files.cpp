@@ -91,6 +91,15 @@ exec {1}
                      ranks, command, "'" + std::filesystem::current_path().string() + "'");
 }
 
+std::string claims_csv(const std::vector<Claim>& claims) {
+  std::string out = "claim,verdict,text,holds_if,measured\n";
+  for (const Claim& each : claims) {
+    out += fmt::format("{},{},{},{},{}\n", each.id, quoted(verdict_name(each.verdict)),
+                       quoted(each.text), quoted(each.rule), quoted(each.measured));
+  }
+  return out;
+}
+
 base::Status write_sweep_files(const SweepOptions& options, int ranks, const SweepResult& result) {
   const std::string script = mpirun_script(options.command, ranks);
   if (auto s = base::write_file(options.out + "/sweep.csv", sweep_csv(result.runs)); !s) return s;
@@ -99,6 +108,9 @@ base::Status write_sweep_files(const SweepOptions& options, int ranks, const Swe
   report.options = &options;
   report.result = &result;
   report.claims = claims_of(options, result);
+  if (auto s = base::write_file(options.out + "/claims.csv", claims_csv(report.claims)); !s) {
+    return s;
+  }
   report.environment = environment_rows(ranks, options.train.device);
   report.script = script;
   return base::write_file(options.out + "/report.html", sweep_html(report));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/html_text.hpp"
 #include "base/number.hpp"
 #include "train/trainer/line_chart.hpp"
 
@@ -29,11 +30,11 @@ using Rows = std::vector<std::vector<std::string>>;
 
 std::string table(const std::vector<std::string>& head, const Rows& rows) {
   std::string out = "<table><tr>";
-  for (const std::string& cell : head) out += "<th>" + html_escaped(cell) + "</th>";
+  for (const std::string& cell : head) out += "<th>" + base::html_escaped(cell) + "</th>";
   out += "</tr>\n";
   for (const auto& row : rows) {
     out += "<tr>";
-    for (const std::string& cell : row) out += "<td>" + html_escaped(cell) + "</td>";
+    for (const std::string& cell : row) out += "<td>" + base::html_escaped(cell) + "</td>";
     out += "</tr>\n";
   }
   return out + "</table>\n";
@@ -87,8 +88,8 @@ std::string claims_table(const std::vector<Claim>& claims) {
     out += fmt::format(
         "<tr><td>{}</td><td>{}</td><td class=\"s\">{}</td><td>{}</td><td "
         "class=\"{}\">{}</td></tr>\n",
-        each.id, html_escaped(each.text), html_escaped(each.rule), html_escaped(each.measured),
-        style, verdict_name(each.verdict));
+        each.id, base::html_escaped(each.text), base::html_escaped(each.rule),
+        base::html_escaped(each.measured), style, verdict_name(each.verdict));
   }
   return out + "</table>\n";
 }
@@ -126,7 +127,7 @@ std::string layouts_section(const SweepReport& report) {
   if (rows.empty()) return {};
   return "<h2>Losses under every layout</h2>\n<p>Maximum relative difference of the "
          "training loss of an epoch from that of the first layout, over equal runs. Sums are "
-         "formed in another order, so it grows slowly with the number of steps.</p>\n" +
+         "formed in a different order, so it grows slowly with the number of steps.</p>\n" +
          table({"layout", "runs compared", "maximum difference"}, rows);
 }
 
@@ -160,7 +161,7 @@ std::string refused_section(const SweepReport& report) {
     out += "<p><b>The sweep was stopped before its end; the same command resumes it.</b></p>\n";
   }
   if (rows.empty()) return out;
-  return out + "<h2>Not run</h2>\n" + table({"control", "batch", "layout", "reason"}, rows);
+  return out + "<h2>Not completed</h2>\n" + table({"control", "batch", "layout", "reason"}, rows);
 }
 
 std::string setting_text(const SweepReport& report) {
@@ -179,7 +180,7 @@ std::string setting_text(const SweepReport& report) {
 std::string sweep_html(const SweepReport& report) {
   std::string body =
       fmt::format("<h1>Batch size: accuracy and loss against epoch</h1>\n<p class=\"s\">{}</p>\n",
-                  html_escaped(setting_text(report)));
+                  base::html_escaped(setting_text(report)));
   body += refused_section(report);
   for (const Selection& each : selections_of(report.result->runs, Control::Plain)) {
     body += figures(report, each, false);
@@ -208,7 +209,7 @@ std::string sweep_html(const SweepReport& report) {
   Rows environment;
   for (const auto& [name, value] : report.environment) environment.push_back({name, value});
   body += "<h2>Environment</h2>\n" + table({"", ""}, environment);
-  body += "<h2>Script</h2>\n<pre>" + html_escaped(report.script) + "</pre>\n";
+  body += "<h2>Script</h2>\n<pre>" + base::html_escaped(report.script) + "</pre>\n";
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
       "content=\"width=device-width\">\n<title>Batch-size sweep</title><style>{}</style>\n{}</html>"

@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include "base/html_text.hpp"
 #include "train/comm/thread_world.hpp"
 #include "train/mesh/layout.hpp"
+#include "train/trainer/folder_lock.hpp"
 #include "train/trainer/line_chart.hpp"
 #include "train/trainer/stopping.hpp"
 #include "train/trainer/sweep_claims.hpp"
@@ -43,6 +45,19 @@ TEST(SweepGrid, IsEveryCombinationOnceAndTheLargestBatchIsItsOwnControl) {
   EXPECT_EQ((*points)[6].layout, "batch:cols;hidden1:rows");
   options.train.mesh = "rows:4";
   EXPECT_THAT(grid_of(options).error().text(), HasSubstr("requires a mesh with two axes"));
+}
+
+TEST(SweepGrid, LayoutsAfterTheFirstMayHaveFewerSeeds) {
+  SweepOptions options;
+  options.batch_sizes = {10, 50};
+  options.layouts = {"batch:x", "hidden1:x", "hidden2:x"};
+  options.controls = {};
+  options.layout_seeds = 1;
+  const auto points = grid_of(options);
+  ASSERT_TRUE(points);
+  EXPECT_EQ(points->size(), 2U * (3 + 1 + 1));
+  EXPECT_EQ(points->back().layout, "hidden2:x");
+  EXPECT_EQ(points->back().seed, 1U);
 }
 
 TEST(SweepGrid, ControlsChangeWhatTheySay) {
@@ -91,6 +106,7 @@ class SweepRuns : public ::testing::Test {
       if (!status) out = base::failure(status.error());
       return out;
     };
+    launcher_.same = [](const Facts&) { return base::Status(); };
     launcher_.agree = launcher_.any = [](bool mine) -> base::Result<bool> { return mine; };
   }
   ~SweepRuns() override { fs::remove_all(folder_); }
@@ -194,12 +210,47 @@ TEST_F(SweepRuns, ARunWithoutItsLastLineIsTrainedAgain) {
   EXPECT_EQ(again->runs.front().rows.back().train_loss, rows->back().train_loss);
 }
 
+TEST_F(SweepRuns, APointThatDivergesIsMarkedAndTheSweepGoesOn) {
+  options_.learning_rates = {1e30, 0.01};  // the first one ends in NaN
+  options_.train.optimizer.kind = mesh::OptimizerOptions::Kind::Sgd;
+  options_.controls = {};
+  options_.seeds = 1;
+  const auto result = run_sweep(options_, launcher_);
+  ASSERT_TRUE(result) << result.error().text();
+  ASSERT_EQ(result->runs.size(), 4U);
+  EXPECT_EQ(started_, 4);
+  for (const SweepRun& each : result->runs) {
+    const bool diverges = each.point.learning_rate > 1;
+    EXPECT_EQ(each.complete, !diverges);
+    EXPECT_EQ(each.refused.starts_with("diverged: "), diverges) << each.refused;
+  }
+  EXPECT_FALSE(result->stopped);
+  const std::string html = contents("report.html");
+  EXPECT_THAT(html, HasSubstr("Not completed"));
+  EXPECT_THAT(html, HasSubstr("diverged: "));
+  EXPECT_THAT(html, Not(HasSubstr("was stopped before its end")));
+  // The same command does not train the point again.
+  const auto again = run_sweep(options_, launcher_);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(started_, 4);
+  EXPECT_THAT(again->runs.front().refused, HasSubstr("diverged: "));
+}
+
+TEST_F(SweepRuns, AFolderThatAnotherSweepUsesIsRefused) {
+  fs::create_directories(options_.out);
+  const auto other = FolderLock::take(options_.out, "--out");
+  ASSERT_TRUE(other);
+  const auto result = run_sweep(options_, launcher_);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().text(), HasSubstr("another run uses the folder"));
+}
+
 TEST_F(SweepRuns, AnotherSweepsFolderIsRefused) {
   ASSERT_TRUE(run_sweep(options_, launcher_));
   options_.train.train_limit = 100;
   const auto other = run_sweep(options_, launcher_);
   ASSERT_FALSE(other);
-  EXPECT_THAT(other.error().text(), HasSubstr("belongs to a sweep with other settings"));
+  EXPECT_THAT(other.error().text(), HasSubstr("belongs to a sweep with different settings"));
 }
 
 TEST_F(SweepRuns, LayoutsAreComparedAndIllegalOnesListed) {
@@ -217,7 +268,7 @@ TEST_F(SweepRuns, LayoutsAreComparedAndIllegalOnesListed) {
   EXPECT_LT(agreement[0].worst, 1e-4);
   EXPECT_GT(result->runs[0].rows[0].train_loss, 0);
   EXPECT_THAT(result->runs[1].refused, HasSubstr("does not divide"));
-  EXPECT_THAT(contents("report.html"), HasSubstr("<h2>Not run</h2>"));
+  EXPECT_THAT(contents("report.html"), HasSubstr("<h2>Not completed</h2>"));
 }
 
 SweepRun made(int64_t batch, uint64_t seed, const std::vector<double>& accuracy,
@@ -268,6 +319,32 @@ TEST(SweepClaims, FollowTheCurves) {
                                                 "S5 fails", "S6 fails", "S7 fails"));
 }
 
+TEST(SweepClaims, LayoutsHaveEqualCurvesWithinTheRangeOfTheSeeds) {
+  SweepOptions options;
+  options.train.epochs = 1;
+  SweepResult result;
+  const auto add = [&](const char* layout, uint64_t seed, double accuracy) {
+    EpochResult row;
+    row.epoch = 1;
+    row.test_accuracy = accuracy;
+    row.test_loss = 1;
+    result.runs.push_back({{Control::Plain, 10, 8, layout, 0, seed}, {row}, true, ""});
+  };
+  const auto verdict = [&] {
+    const auto claims = claims_of(options, result);
+    return claims.back().id == "L1" ? verdict_name(claims.back().verdict) : "absent";
+  };
+  add("batch:x", 1, 0.90);
+  EXPECT_STREQ(verdict(), "absent");
+  add("hidden1:x", 1, 0.94);
+  EXPECT_STREQ(verdict(), "not measured");  // one seed has no range
+  add("batch:x", 2, 0.91);
+  add("batch:x", 3, 0.92);
+  EXPECT_STREQ(verdict(), "holds");  // .02 above a range of .02
+  result.runs[1].rows[0].test_accuracy = 0.941;
+  EXPECT_STREQ(verdict(), "fails");
+}
+
 TEST(SweepClaims, SaySoWhenTheRunIsTooShort) {
   SweepResult result;
   result.runs = {made(10, 1, {0.97, 0.98}, {0.1, 0.05}), made(10, 2, {0.95, 0.98}, {0.1, 0.05}),
@@ -303,7 +380,7 @@ TEST(LineCharts, TicksAreRoundAndCover) {
                   ::testing::DoubleEq(0.99)));
   EXPECT_THAT(ticks(1, 3, 8, 1), ElementsAre(1, 2, 3));
   EXPECT_GE(ticks(5, 5, 6).size(), 2U);
-  EXPECT_EQ(html_escaped("a<b & \"c\""), "a&lt;b &amp; &quot;c&quot;");
+  EXPECT_EQ(base::html_escaped("a<b & \"c\""), "a&lt;b &amp; &quot;c&quot;");
 }
 
 }  // namespace

@@ -6,9 +6,11 @@
 #include <gmock/gmock.h>
 #include <limits>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "train/comm/thread_world.hpp"
 #include "train/mesh/checkpoint.hpp"
+#include "train/trainer/folder_lock.hpp"
 #include "train/trainer/stopping.hpp"
 #include "train/trainer/test_runs.hpp"
 #include "train/trainer/trainer.hpp"
@@ -227,10 +229,11 @@ TEST_F(TrainerCheckpoint, OfARunWithOtherSettingsItIsRefusedByTheirNames) {
   const std::string whole = contents(saved());
   const auto rewrite = [&](const std::string& position) {
     std::string old = whole;
-    for (const char* key : {"task", "model", "samples", "epoch_steps"}) {
+    for (const char* key : {"task", "model", "samples", "epoch_steps", "data"}) {
       const size_t begin = old.find("\n" + std::string(key) + "=") + 1;
       old.erase(begin, old.find('\n', begin) + 1 - begin);
     }
+    old.replace(0, old.find('\n'), "goban-checkpoint 1");
     old.replace(old.find("position=8"), 10, "position=" + position);
     std::ofstream(saved(), std::ios::binary | std::ios::trunc) << old;
   };
@@ -242,6 +245,76 @@ TEST_F(TrainerCheckpoint, OfARunWithOtherSettingsItIsRefusedByTheirNames) {
   EXPECT_THAT(refused(options_), HasSubstr("is at step -1 of an epoch"));
   rewrite("8");
   EXPECT_EQ(refused(options_), "accepted");
+}
+
+TEST_F(TrainerCheckpoint, APositionThatWasEditedIsRefused) {
+  options_.checkpoint = (folder_ / "saved").string();
+  options_.epochs = 1;
+  ASSERT_TRUE(run(options_));
+  std::string bytes = contents(saved());
+  const auto refused = [&] {
+    std::ofstream(saved(), std::ios::binary | std::ios::trunc) << bytes;
+    const auto result = run(options_);
+    return result ? std::string("accepted") : result.error().text();
+  };
+  options_.epochs = 2;
+  const size_t at = bytes.find("\nstep=10\n");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + 7] = '1';
+  EXPECT_THAT(refused(), HasSubstr("position and settings of the run, is damaged"));
+  EXPECT_THAT(refused(), HasSubstr("remove it to train from the start"));
+  bytes.replace(0, bytes.find('\n'), "goban-checkpoint 1");  // without a checksum
+  EXPECT_THAT(refused(), HasSubstr("step 11 cannot be step 0 of epoch 2"));
+}
+
+TEST_F(TrainerCheckpoint, OfARunOnOtherDataOfTheSameSizeIsRefused) {
+  const std::string text = (folder_ / "text").string();
+  const auto write = [&](const std::string& word) {
+    std::ofstream out(text, std::ios::trunc);
+    for (int i = 0; i < 2000; ++i) out << word;
+  };
+  write("one ");
+  TrainOptions lm = language_model(text);
+  lm.transformer.length = 16;
+  lm.transformer.blocks = 1;
+  lm.train_limit = 64;
+  lm.epochs = 1;
+  lm.checkpoint = (folder_ / "saved").string();
+  const auto first = run(lm);
+  ASSERT_TRUE(first) << first.error().text();
+  lm.epochs = 2;
+  write("two ");
+  const auto other = run(lm);
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().text(), HasSubstr("saved by a run with training data of checksum = "));
+  EXPECT_THAT(other.error().text(), HasSubstr("the same options and data"));
+  write("one ");
+  EXPECT_TRUE(run(lm));
+}
+
+TEST_F(TrainerCheckpoint, AFolderThatAnotherRunUsesIsRefused) {
+  options_.checkpoint = (folder_ / "saved").string();
+  options_.epochs = 1;
+  fs::create_directories(options_.checkpoint);
+  {
+    const auto other = FolderLock::take(options_.checkpoint, "--checkpoint");
+    ASSERT_TRUE(other) << other.error().text();
+    const auto result = run(options_);
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().text(), HasSubstr("another run uses the folder"));
+    EXPECT_THAT(result.error().text(), HasSubstr(fmt::format("process {} on ", getpid())));
+    EXPECT_THAT(result.error().text(), HasSubstr("use another --checkpoint folder"));
+    EXPECT_FALSE(fs::exists(saved()));
+  }
+  EXPECT_TRUE(run(options_));
+}
+
+TEST_F(TrainerCheckpoint, ThatDoesNotExistIsNoRemedy) {
+  options_.checkpoint = (folder_ / "saved").string();
+  options_.optimizer.scale = 1e38;
+  const auto result = run(options_);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().text(), ::testing::Not(HasSubstr("checkpoint")));
 }
 
 TEST_F(TrainerCheckpoint, EverySeedIsResumed) {

@@ -418,6 +418,19 @@ TEST_F(Trainer, MeasuredWireBytesOfAStepAreThePlanned) {
   }
 }
 
+TEST_F(Trainer, ALabelThatIsNoClassIsRefusedWithItsFile) {
+  const std::string path = (folder_ / "mnist" / "t10k-labels-idx1-ubyte").string();
+  std::string bytes = contents(path);
+  bytes[8 + 7] = static_cast<char>(200);
+  std::ofstream(path, std::ios::binary) << bytes;
+  const auto result = run(options_);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, base::ErrorCode::BadData);
+  EXPECT_THAT(
+      result.error().text(),
+      HasSubstr("t10k-labels-idx1-ubyte: label 200 of image 7 is not one of the 10 classes"));
+}
+
 TEST_F(Trainer, WrongOptionsAreNamed) {
   options_.batch_size = 1000;
   EXPECT_THAT(run(options_).error().text(), HasSubstr("larger than the 240 training samples"));

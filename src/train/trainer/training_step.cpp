@@ -7,10 +7,9 @@
 #include <fmt/format.h>
 #include <optional>
 
-#include "train/mesh/device.hpp"
 #include "train/mesh/gradient.hpp"
 #include "train/mesh/kernels.hpp"
-#include "train/mesh/measure_costs.hpp"
+#include "train/trainer/planner_costs.hpp"
 #include "train/trainer/stopping.hpp"
 
 namespace goban::train::trainer {
@@ -30,6 +29,59 @@ Tensor norm(Graph& graph, const std::vector<Tensor>& of) {
   for (const Tensor& each : of) sum = sum + reduce_sum(square(cast(each, DType::F32)), {});
   return unary(Unary::Sqrt, sum);
 }
+
+bool uses_half(const TrainOptions& options) {
+  return options.precision == DType::F16 ||
+         std::ranges::any_of(options.layer_precision,
+                             [](const TypeRule& rule) { return rule.activation == DType::F16; });
+}
+
+/// Loss scaling for fp16: gradients of the scaled loss stay above the smallest numbers of fp16. A
+/// step with gradients that are not finite is left out and halves the scale; some steps in a row
+/// without double it (Micikevicius et al., Mixed Precision Training, 2018).
+class LossScale {
+ public:
+  /// `fixed` > 0 is kept; steps with gradients that are not finite are left out all the same.
+  LossScale(Graph& graph, double fixed) : graph_(graph), fixed_(fixed) {
+    if (fixed > 0) {
+      scale_ = fill(graph, {}, fixed);
+      return;
+    }
+    const Graph::Scope scope(graph, "loss_scale");
+    factor_ = graph.add_variable({"factor", {}, DType::F32, {Initializer::Kind::Ones, 0}, false});
+    good_ = graph.add_variable({"good_steps", {}, DType::F32, {}, false});
+    scale_ = graph.read(factor_) * kStart;
+  }
+  [[nodiscard]] Tensor value() const { return scale_; }
+  [[nodiscard]] Tensor up(Tensor loss) const { return loss * scale_; }
+  [[nodiscard]] Tensor down(Tensor gradient) const { return cast(gradient, DType::F32) / scale_; }
+  /// Returns 1 if all gradients are finite, otherwise 0.
+  [[nodiscard]] NodeId update(const std::vector<Tensor>& gradients) {
+    Tensor largest = fill(graph_, {}, 0);
+    for (const Tensor& each : gradients) {
+      largest = maximum(largest, reduce_max(unary(Unary::Abs, each), {}));
+    }
+    const Tensor fine = binary(Binary::Less, largest, fill(graph_, {}, kFinite));
+    if (fixed_ > 0) return fine.id();
+    const Tensor count = (graph_.read(good_) + 1) * fine;
+    const Tensor grows = binary(Binary::GreaterEqual, count, fill(graph_, {}, kGrowAfter));
+    const Tensor factor = graph_.read(factor_);
+    const Tensor next = factor * (fine * (grows + 1) + (fine * -1.0 + 1) * kShrink);
+    graph_.assign(factor_,
+                  maximum(minimum(next, fill(graph_, {}, kMost)), fill(graph_, {}, 1 / kStart)),
+                  /*always=*/true);
+    graph_.assign(good_, count * (grows * -1.0 + 1), /*always=*/true);
+    return fine.id();
+  }
+
+ private:
+  static constexpr double kStart = 65536, kShrink = 0.5, kGrowAfter = 200, kMost = 65536;
+  static constexpr double kFinite = 3e38;  // below the largest number of fp32
+  Graph& graph_;
+  double fixed_;
+  Tensor scale_;
+  VariableId factor_ = -1, good_ = -1;
+};
 
 /// The mean over the predictions of a batch, from its micro-batches. If their numbers of
 /// predictions differ, these are counted, and the sum is divided once, by the total.
@@ -84,8 +136,12 @@ double batch_scale(const TrainOptions& options) {
 
 std::vector<NodeId> StepGraph::roots() const {
   std::vector<NodeId> roots = {loss.id(), correct.id()};
-  for (const Summary& each : summaries) roots.push_back(each.value);
-  for (const Assignment& each : graph.assignments()) roots.push_back(each.value);
+  for (const ScalarSummary& each : summaries) roots.push_back(each.value);
+  for (const Assignment& each : graph.assignments()) {
+    roots.push_back(each.value);
+    if (each.adam && each.adam->factor >= 0) roots.push_back(each.adam->factor);
+  }
+  if (gate >= 0) roots.push_back(gate);
   return roots;
 }
 
@@ -94,24 +150,40 @@ base::Result<std::unique_ptr<StepGraph>> build_step(const TrainOptions& options)
     return base::usage_error(fmt::format("a batch of {} is not divisible into {} micro-batches",
                                          options.batch_size, options.micro_batches));
   }
+  if (uses_half(options) && options.overlap == Overlap::Delayed) {
+    return base::usage_error(
+        "--overlap delayed cannot be combined with fp16: gradients of the step "
+        "before have another loss scale",
+        "use --precision bf16, or --overlap buckets");
+  }
   auto out = std::make_unique<StepGraph>();
   out->micro_batch = options.batch_size / options.micro_batches;
   try {
-    Layers layers(out->graph, options.precision);
+    Layers layers(out->graph, options.precision, options.layer_precision);
     const Model model = build_model(options, layers, out->micro_batch);
     std::vector<Tensor> values, means;
     for (const Parameter& each : layers.parameters()) values.push_back(each.value);
     const double share = 1.0 / options.micro_batches;
     const bool several = options.micro_batches > 1;
     const Mean mean(out->graph, model, options.micro_batches);
-    for (const Tensor& each : gradients(mean.summed(), values)) means.push_back(mean.of(each));
+    std::optional<LossScale> scale;
+    if (uses_half(options)) scale.emplace(out->graph, options.loss_scale);
+    for (const Tensor& each : gradients(scale ? scale->up(mean.summed()) : mean.summed(), values)) {
+      means.push_back(mean.of(each));
+      out->gradients.push_back(means.back().id());
+    }
+    if (scale) {
+      for (Tensor& each : means) each = scale->down(each);
+      out->gate = scale->update(means);
+    }
     if (options.summaries) {
-      for (const Summary& each : out->graph.summaries()) {
+      for (const ScalarSummary& each : out->graph.summaries()) {
         const Tensor value = cast(out->graph.tensor(each.value), DType::F32);
         out->summaries.push_back({each.name, (several ? accumulate(value) * share : value).id()});
       }
       out->summaries.push_back({"gradient_norm", norm(out->graph, means).id()});
       out->summaries.push_back({"parameter_norm", norm(out->graph, values).id()});
+      if (scale) out->summaries.push_back({"loss_scale", scale->value().id()});
     }
     OptimizerOptions optimizer = options.optimizer;
     optimizer.scale = batch_scale(options);
@@ -146,18 +218,30 @@ base::Result<ChosenLayout> choose(const TrainOptions& options, const StepGraph& 
   auto mesh = MeshShape::parse(options.mesh);
   if (!mesh) return base::failure(mesh.error());
   out.mesh = std::move(*mesh);
+  if (out.mesh.axes().empty() && options.layout.empty() && end.size() > 1) {
+    out.mesh = MeshShape(std::vector<Dim>{Dim{"ranks", end.size()}});
+    out.rules.rules.emplace_back("batch", "ranks");
+    out.said = fmt::format(
+        "no --mesh: the batch is split over the {} ranks (--mesh \"{}\" --layout \"{}\")\n",
+        end.size(), out.mesh.text(), out.rules.text());
+    return out;
+  }
   if (options.layout != "auto") {
     auto rules = layout_rules(options);
     if (!rules) return base::failure(rules.error());
     out.rules = std::move(*rules);
     return out;
   }
-  auto device = resolve_device(options.device, end.local_rank());
-  if (!device) return base::failure(device.error());
-  auto costs = measure_costs(end, *device);
+  const auto costs =
+      planner_costs(options, out.mesh.axes().empty() ? end.size() : out.mesh.devices(), end);
   if (!costs) return base::failure(costs.error());
-  const PlannerOptions wanted{Objective::Time, *costs, options.memory_limit_bytes,
-                              options.micro_batches, [] { return stop_requested.load(); }};
+  const bool overlaps = options.overlap != Overlap::Off && end.size() > 1;
+  const PlannerOptions wanted{Objective::Time,
+                              *costs,
+                              options.memory_limit_bytes,
+                              options.micro_batches,
+                              [] { return stop_requested.load(); },
+                              overlaps ? options.bucket_bytes : 0};
   const std::vector<NodeId> roots = step.roots();
   const auto choice = out.mesh.axes().empty()
                           ? choose_mesh_and_layout(step.graph, roots, end.size(), wanted)
@@ -172,10 +256,9 @@ base::Result<ChosenLayout> choose(const TrainOptions& options, const StepGraph& 
   out.predicted_step_s = choice->step_s;
   out.said = fmt::format(
       "planner: mesh \"{}\" layout \"{}\", best of {} legal ones; predicted {:.4g} s per step, {} "
-      "bytes per device (measured: {:.3g} s + {:.3g} s/byte per collective, {:.3g} flops/s, {:.3g} "
-      "bytes/s)\n",
+      "bytes per device ({} --costs \"{}\")\n",
       out.mesh.text(), out.rules.text(), choice->examined, choice->step_s, choice->memory_bytes,
-      costs->alpha_s, costs->beta_s_per_byte, costs->flops_per_s, costs->bytes_per_s);
+      options.costs.empty() ? "measured" : "given", costs_text(*costs));
   return out;
 }
 
@@ -228,7 +311,14 @@ base::Result<std::unique_ptr<TrainingStep>> TrainingStep::create(const TrainOpti
   } catch (const c10::Error& error) {
     return base::failed(fmt::format("variables: {}", error.what_without_backtrace()));
   }
-  return finish(options, std::move(step), std::move(variables), memory);
+  std::shared_ptr<comm::AsyncReducer> reducer;
+  // Sums of GPU memory are left to NCCL.
+  if (options.overlap != Overlap::Off && end.size() > 1 && memory.device().is_cpu()) {
+    auto started = comm::AsyncReducer::start(end);
+    if (!started) return base::failure(started.error());
+    reducer = std::move(*started);
+  }
+  return finish(options, std::move(step), std::move(variables), memory, std::move(reducer));
 }
 
 base::Result<std::unique_ptr<TrainingStep>> TrainingStep::sharing(const TrainOptions& options,
@@ -236,7 +326,7 @@ base::Result<std::unique_ptr<TrainingStep>> TrainingStep::sharing(const TrainOpt
   auto step = build_step(options);
   if (!step) return base::failure(step.error());
   auto variables = std::make_unique<Variables>((*step)->graph, of.variables());
-  auto out = finish(options, std::move(*step), std::move(variables), *of.memory_);
+  auto out = finish(options, std::move(*step), std::move(variables), *of.memory_, of.reducer_);
   if (!out) return out;
   if (auto s = check_memory(options, (*out)->plan()); !s) return base::failure(s.error());
   return out;
@@ -244,12 +334,17 @@ base::Result<std::unique_ptr<TrainingStep>> TrainingStep::sharing(const TrainOpt
 
 base::Result<std::unique_ptr<TrainingStep>> TrainingStep::finish(
     const TrainOptions& options, std::unique_ptr<StepGraph> step,
-    std::unique_ptr<Variables> variables, DeviceMemory& memory) {
+    std::unique_ptr<Variables> variables, DeviceMemory& memory,
+    std::shared_ptr<comm::AsyncReducer> reducer) {
   std::vector<Tensor> fetches = {step->loss, step->correct};
-  for (const Summary& each : step->summaries) fetches.push_back(step->graph.tensor(each.value));
-  auto program = Program::create(*variables, {fetches, true, options.micro_batches});
+  for (const ScalarSummary& each : step->summaries)
+    fetches.push_back(step->graph.tensor(each.value));
+  auto program = Program::create(
+      *variables, {fetches, true, options.micro_batches, options.overlap, options.bucket_bytes,
+                   options.bf16_buckets, reducer.get(), step->gradients, step->gate});
   if (!program) return base::failure(program.error());
   std::unique_ptr<TrainingStep> out(new TrainingStep);
+  out->reducer_ = std::move(reducer);
   out->step_ = std::move(step);
   out->variables_ = std::move(variables);
   out->program_ = std::move(*program);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "train/comm/async_reducer.hpp"
 #include "train/comm/communicator.hpp"
 #include "train/mesh/device_memory.hpp"
 #include "train/mesh/graph.hpp"
@@ -28,7 +29,9 @@ struct StepGraph {
   mesh::Graph graph;
   mesh::Tensor loss, correct;  ///< mean loss and number of correct predictions of the whole batch
   int64_t micro_batch = 0;     ///< samples of one micro-batch
-  std::vector<mesh::Summary> summaries;  ///< of the whole batch: the mean over micro-batches
+  std::vector<mesh::ScalarSummary> summaries;  ///< of the whole batch: the mean over micro-batches
+  std::vector<mesh::NodeId> gradients;         ///< in the order of the parameters
+  mesh::NodeId gate = -1;  ///< 0 in a step whose gradients are not finite; -1: no loss scaling
   [[nodiscard]] std::vector<mesh::NodeId> roots() const;
 };
 
@@ -54,8 +57,9 @@ struct ChosenLayout {
 /// The rules of `options.layout`, which must not be "auto". In image models "hidden" is an alias of
 /// "hidden1", the first of the two hidden layers.
 [[nodiscard]] base::Result<mesh::LayoutRules> layout_rules(const TrainOptions& options);
-/// Parses mesh and layout of the options; "auto" measures the machine and searches. Then the call
-/// is collective, and a signal (stop_requested) to any rank ends the search on all.
+/// Parses mesh and layout of the options; without both, the batch is split over all ranks. "auto"
+/// measures the machine and searches. Then the call is collective, and a signal (stop_requested) to
+/// any rank ends the search on all.
 [[nodiscard]] base::Result<ChosenLayout> choose(const TrainOptions& options, const StepGraph& step,
                                                 comm::Communicator& end);
 
@@ -91,6 +95,8 @@ class TrainingStep {
   [[nodiscard]] mesh::Variables& variables() { return *variables_; }
   [[nodiscard]] const mesh::Plan& plan() const { return program_->plan(); }
   [[nodiscard]] int micro_batches() const { return micro_batches_; }
+  /// Sums that run while the step computes; nullptr without overlap.
+  [[nodiscard]] const comm::AsyncReducer* reducer() const { return reducer_.get(); }
   /// Inputs of the correct shapes, all zero (including labels and tokens).
   [[nodiscard]] std::vector<mesh::Feeds> zero_feeds() const;
 
@@ -98,7 +104,9 @@ class TrainingStep {
   TrainingStep() = default;
   static base::Result<std::unique_ptr<TrainingStep>> finish(
       const TrainOptions& options, std::unique_ptr<StepGraph> step,
-      std::unique_ptr<mesh::Variables> variables, mesh::DeviceMemory& memory);
+      std::unique_ptr<mesh::Variables> variables, mesh::DeviceMemory& memory,
+      std::shared_ptr<comm::AsyncReducer> reducer);
+  std::shared_ptr<comm::AsyncReducer> reducer_;  // ends after the program
   std::unique_ptr<StepGraph> step_;
   std::unique_ptr<mesh::Variables> variables_;
   std::unique_ptr<mesh::Program> program_;

@@ -44,9 +44,12 @@ Model mnist_model(Layers& layers, int64_t batch_size, int64_t hidden) {
   Tensor x = cast(image, layers.activation());
   x = reshape(x, {batch, row_blocks, rows, col_blocks, cols, one});
   x = transpose(x, {batch, row_blocks, col_blocks, rows, cols, one});
-  x = relu(conv_with_blocks(x, layers.conv_filter("conv0", {filter_h, filter_w, one, channels0})));
-  x = relu(
-      conv_with_blocks(x, layers.conv_filter("conv1", {filter_h, filter_w, channels0, channels1})));
+  const auto conv = [&](const char* name, const Shape& shape) {
+    const Tensor filter = layers.conv_filter(name, shape);
+    return relu(conv_with_blocks(cast(x, filter.dtype()), filter));
+  };
+  x = conv("conv0", {filter_h, filter_w, one, channels0});
+  x = conv("conv1", {filter_h, filter_w, channels0, channels1});
   x = reduce_mean(x, x.shape().without({"channels1"}));
   return classifier(layers, x, {"row_blocks", "col_blocks", "rows", "cols"}, batch, hidden);
 }

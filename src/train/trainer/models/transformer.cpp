@@ -17,8 +17,11 @@ Tensor self_attention(Layers& layers, Tensor x, const Names& n, const Tensor* ma
   // rename gathers keys and values, and only them.
   const Shape heads{n.heads, n.head};
   const Tensor q = layers.dense("query", x, {"d_model"}, heads, false);
-  const Tensor k = rename(layers.dense("key", x, {"d_model"}, heads, false), "length", "memory");
-  const Tensor v = rename(layers.dense("value", x, {"d_model"}, heads, false), "length", "memory");
+  const auto memory = [&](const char* name) {
+    const Tensor y = cast(layers.dense(name, x, {"d_model"}, heads, false), q.dtype());
+    return rename(y, "length", "memory");
+  };
+  const Tensor k = memory("key"), v = memory("value");
   const Shape by_head{n.batch, n.heads, n.length, n.head};
   const Shape memory_by_head{n.batch, n.heads, n.memory, n.head};
   const Tensor mixed = attention(transpose(q, by_head), transpose(k, memory_by_head),
@@ -40,12 +43,15 @@ Model transformer_model(Layers& layers, const TransformerShape& s) {
                           1.0 / std::sqrt(static_cast<double>(s.d_model))};
   const Tensor embedding = layers.parameter("embedding", {n.vocab, n.model}, small);
   const Tensor places = layers.parameter("positions", {n.length, n.model}, small);
-  Tensor x = gather(embedding, tokens, "vocab") + places;
+  Tensor x = cast(gather(embedding, tokens, "vocab"), layers.activation()) +
+             cast(places, layers.activation());
   Tensor mask;
   if (s.causal) mask = causal_mask(g, n.length, n.memory, layers.activation());
   for (int64_t i = 0; i < s.blocks; ++i) {
     Graph::Scope scope(g, "block" + std::to_string(i));
     const auto drop = [&](Tensor y, uint64_t seed) {
+      // Between layers, values have the run's type.
+      y = cast(y, layers.activation());
       return s.dropout > 0 ? dropout(y, 1 - s.dropout, seed) : y;
     };
     const auto block = [&] {
@@ -61,7 +67,8 @@ Model transformer_model(Layers& layers, const TransformerShape& s) {
   }
   x = layers.layer_norm("norm", x, "d_model");
   const Tensor logits =
-      cast(einsum({x, embedding}, {n.batch, n.length, n.vocab}, "logits"), DType::F32);
+      cast(einsum({cast(x, embedding.dtype()), embedding}, {n.batch, n.length, n.vocab}, "logits"),
+           DType::F32);
   const Tensor losses = cross_entropy(logits, targets, "vocab");
   const Tensor right = cast(equal(argmax(stop_gradient(logits), "vocab"), targets), DType::F32);
   Model model;

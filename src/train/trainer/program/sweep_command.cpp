@@ -1,13 +1,18 @@
 // goban-train sweep: the batch-size experiment on this process's ranks.
 #include <array>
+#include <cmath>
+#include <csignal>
 #include <fmt/format.h>
 #include <memory>
 #include <span>
+#include <sys/time.h>
 
 #include "train/comm/launcher.hpp"
 #include "train/trainer/program/commands.hpp"
+#include "train/trainer/stopping.hpp"
 #include "train/trainer/sweep.hpp"
 #include "train/trainer/trainer.hpp"
+#include "train/trainer/trials.hpp"
 
 namespace goban::train::trainer {
 namespace {
@@ -17,6 +22,7 @@ using base::command_line::Command;
 struct SweepSettings : RunSettings {
   SweepOptions sweep;
   double largest_limit_mb = 64;
+  double stop_after_s = 0;
   std::vector<std::string> controls = {"steps", "schedule"};
 };
 
@@ -28,20 +34,6 @@ std::string command_text(const std::vector<std::string>& words) {
         !word.empty() && word.find_first_of(" ;\"'$&|<>()*?\\`") == std::string::npos;
     out += (out.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
   }
-  return out;
-}
-
-base::Result<std::vector<EpochResult>> train_on_threads(const RankOptions& start,
-                                                        const TrainOptions& options,
-                                                        const std::string& device) {
-  std::vector<EpochResult> out;
-  const auto status = on_each_thread(start, device, [&](comm::Communicator& end) -> base::Status {
-    const auto result = train(options, end);
-    if (!result) return base::failure(result.error());
-    if (end.rank() == 0) out = *result;
-    return {};
-  });
-  if (!status) return base::failure(status.error());
   return out;
 }
 
@@ -68,6 +60,7 @@ Launcher launcher_on(comm::Communicator& end) {
                        comm::Element::I64, comm::Reduction::Max, "sweep: stop?");
     return told(status, answer[0]);
   };
+  launcher.same = [&end](const Facts& facts) { return same_options(end, facts); };
   return launcher;
 }
 
@@ -77,12 +70,21 @@ Launcher launcher_on_threads(const RankOptions& start, const std::string& device
   launcher.train = [&](const TrainOptions& options) {
     return train_on_threads(start, options, device);
   };
+  launcher.same = [](const Facts&) { return base::Status(); };
   launcher.agree = launcher.any = [](bool mine) -> base::Result<bool> { return mine; };
   return launcher;
 }
 
 int run(SweepSettings& s) {
   if (const int code = prepare(s); code != 0) return code;
+  if (s.stop_after_s > 0) {
+    itimerval timer{};
+    timer.it_value.tv_sec = static_cast<time_t>(s.stop_after_s);
+    timer.it_value.tv_usec =
+        static_cast<suseconds_t>((s.stop_after_s - std::floor(s.stop_after_s)) * 1e6);
+    std::signal(SIGALRM, [](int) { stop_requested = true; });
+    (void)setitimer(ITIMER_REAL, &timer, nullptr);
+  }
   SweepOptions& w = s.sweep;
   w.train = s.train;
   w.largest_limit_bytes = static_cast<int64_t>(s.largest_limit_mb * 1e6);
@@ -114,40 +116,46 @@ void add_sweep(Command& program, Action& action, const std::vector<std::string>&
       "sweep", "Run the batch-size experiment: a grid of runs with several seeds, and a report");
   add_run_options(*command, *settings);
   add_image_options(*command, *settings);
-  command->add_option("set", settings->train.task, "mnist or fashion (default mnist)")
+  command->add_option("SET", settings->train.task, "mnist or fashion")
       ->one_of({"mnist", "fashion"});
-  command->add_option("--batch-size", w.batch_sizes, "Batch sizes (default 10,20,50,100,200,250)")
-      ->delimiter(',');
-  command
-      ->add_option("--hidden", w.hidden,
-                   "Sizes of the two hidden layers, such as 128,512 (default 512)")
-      ->delimiter(',');
+  whole_from(command->add_option("--batch-size", w.batch_sizes, "Batch sizes")->delimiter(','), 1);
+  whole_from(
+      command->add_option("--hidden", w.hidden, "Sizes of the two hidden layers, such as 128,512")
+          ->delimiter(','),
+      1);
   command->add_option("--layout", w.layouts, "Layout; repeat the option for several");
   from_zero(command
                 ->add_option("--learning-rate", w.learning_rates,
-                             "Learning rates; 0: the optimiser's default (default 0)")
+                             "Learning rates; 0: the optimiser's default")
                 ->delimiter(','));
   command
       ->add_option("--seeds", w.seeds,
-                   "Number of runs per point, with consecutive seeds from --seed (default 3)")
+                   "Number of runs per point, with consecutive seeds from --seed")
       ->positive();
+  whole_from(command->add_option("--layout-seeds", w.layout_seeds,
+                                 "Number of runs per point for each layout after the first; 0: as "
+                                 "many as --seeds"),
+             0);
+  from_zero(command->add_option("--stop-after-s", settings->stop_after_s,
+                                "Stop in order after this number of seconds; the same command "
+                                "resumes the sweep; 0: never"));
   command->add_flag("--both-orientations", w.both_orientations,
                     "Repeat each layout with the two axes of the mesh exchanged");
   command
       ->add_option("--controls", settings->controls,
                    "Control experiments: steps (equal steps), schedule (equal learning rates), or "
-                   "none (default "
-                   "steps,schedule)")
+                   "none")
       ->delimiter(',')
       ->one_of({"steps", "schedule", "none"});
-  command->add_option(
+  from_zero(command->add_option(
       "--largest-limit-mb", settings->largest_limit_mb,
       "Memory limit per device, in MB, in the search for the largest batch (claim S7); 0: no "
-      "search (default 64)");
-  command
-      ->add_option("--ranks", w.largest_ranks,
-                   "Numbers of ranks in the search for the largest batch (default 1,2,4)")
-      ->delimiter(',');
+      "search"));
+  whole_from(command
+                 ->add_option("--ranks", w.largest_ranks,
+                              "Numbers of ranks in the search for the largest batch")
+                 ->delimiter(','),
+             1);
   command->add_option("--out", w.out, "Folder for sweep.csv, report.html, run.sh and the runs")
       ->required();
   command->footer(

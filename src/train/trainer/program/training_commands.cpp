@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "base/number.hpp"
 #include "train/comm/launcher.hpp"
 #include "train/trainer/compare_layouts.hpp"
 #include "train/trainer/find_largest.hpp"
@@ -25,11 +26,15 @@ struct TrainingSettings : RunSettings {
 void add_training_options(Command& command, TrainingSettings& s) {
   TrainOptions& t = s.train;
   add_run_options(command, s);
+  add_feeding_options(command, s);
   command.add_option("--layout", t.layout,
-                     "Layout, such as \"batch:rows;hidden1:cols\", or auto: chosen by the planner");
-  command
-      .add_option("--batch-size", t.batch_size,
-                  "Samples per step, over all devices (default 200; lm: 16)")
+                     "Layout, such as \"batch:rows;hidden1:cols\", or auto: chosen by the planner; "
+                     "without it: nothing is split on --mesh");
+  command.add_option("--costs", t.costs,
+                     "Costs with which the planner predicts, as text or in a file, such as "
+                     "\"latency_s=2e-5;s_per_byte=1e-10;flops_per_s=1e12;bytes_per_s=1e11\"; "
+                     "without it they are measured on the ranks of the run");
+  command.add_option("--batch-size", t.batch_size, "Samples per step, over all devices")
       ->positive();
   from_zero(
       command.add_option("--learning-rate", t.optimizer.learning_rate,
@@ -54,8 +59,10 @@ void add_training_options(Command& command, TrainingSettings& s) {
                   "Find the largest batch, hidden (images) or d_ff (lm) that trains within "
                   "--memory-limit-mb, for each number of --ranks; the mesh has one axis, x")
       ->one_of({"batch", "hidden", "d_ff"});
-  command.add_option("--ranks", s.ranks, "Numbers of ranks for --find-largest, such as 1,2,4")
-      ->delimiter(',');
+  whole_from(
+      command.add_option("--ranks", s.ranks, "Numbers of ranks for --find-largest, such as 1,2,4")
+          ->delimiter(','),
+      1);
 }
 
 int run_training(const TrainingSettings& s) {
@@ -118,8 +125,8 @@ void add_image_training(Command& program, Action& action, const std::string& tas
   Command* command = program.add_subcommand(task, help);
   add_training_options(*command, *settings);
   add_image_options(*command, *settings);
-  command->add_option("--hidden", settings->train.hidden,
-                      "Size of the two hidden layers (default 512)");
+  whole_from(
+      command->add_option("--hidden", settings->train.hidden, "Size of the two hidden layers"), 1);
   command->footer(footer);
   command->callback([=, &action] { action = [=] { return run(*settings); }; });
 }
@@ -129,6 +136,7 @@ void add_text_training(Command& program, Action& action) {
   TrainOptions& train = settings->train;
   train.task = "lm";
   train.model = "causal";
+  train.data_dir.clear();
   train.batch_size = 16;
   train.optimizer.kind = mesh::OptimizerOptions::Kind::AdamW;
   train.texts = {"/usr/share/common-licenses/GPL-3", "/usr/share/common-licenses/GFDL-1.3",
@@ -137,19 +145,38 @@ void add_text_training(Command& program, Action& action) {
       program.add_subcommand("lm", "Train a Transformer language model on bytes of text");
   add_training_options(*command, *settings);
   TransformerShape& t = train.transformer;
-  command->add_option(
-      "--text", train.texts,
-      "Text files to train on; bytes are tokens (default: license texts of Debian)");
+  command->add_option("--text", train.texts, "Text files to train on; bytes are tokens")
+      ->type_name("FILE");
+  command->add_option("--data", train.data_dir,
+                      "Token files (.bin) instead of texts: paths with braces and ::");
+  command->add_option("--token-bytes", train.feeding.token_bytes, "Bytes of a token: 2 or 4")
+      ->check(
+          [](const std::string& text) -> std::string {
+            return text == "2" || text == "4" ? "" : "must be 2 or 4, not " + text;
+          },
+          "2 or 4");
   command->add_flag_callback(
       "--masked", [=] { settings->train.model = "masked"; },
       "Masked language model instead of a causal one");
-  command->add_option("--length", t.length, "Length of a window, in bytes (default 64)");
-  command->add_option("--d-model", t.d_model, "Width of the model (default 64)");
-  command->add_option("--heads", t.heads, "Number of attention heads (default 4)");
-  command->add_option("--d-head", t.d_head, "Width of an attention head (default 16)");
-  command->add_option("--d-ff", t.d_ff, "Width of the feed-forward layer (default 256)");
-  command->add_option("--blocks", t.blocks, "Number of Transformer blocks (default 2)");
-  from_zero(command->add_option("--dropout", t.dropout, "Dropout probability (default 0)"));
+  const auto size = [&](const char* name, int64_t& value, const char* help) {
+    whole_from(command->add_option(name, value, help), 1);
+  };
+  size("--vocab", t.vocab, "Size of the vocabulary of token files; texts have 256");
+  size("--length", t.length, "Length of a window, in bytes");
+  size("--d-model", t.d_model, "Width of the model");
+  size("--heads", t.heads, "Number of attention heads");
+  size("--d-head", t.d_head, "Width of an attention head");
+  size("--d-ff", t.d_ff, "Width of the feed-forward layer");
+  size("--blocks", t.blocks, "Number of Transformer blocks");
+  command->add_option("--dropout", t.dropout, "Dropout probability, less than 1")
+      ->check(
+          [](const std::string& text) -> std::string {
+            const auto value = base::parse_double(text);
+            return value && *value >= 0 && *value < 1
+                       ? ""
+                       : "must be a number >= 0 and < 1, not " + text;
+          },
+          "at least 0, below 1");
   command->add_flag("--recompute", t.recompute,
                     "Compute blocks again in the backward pass instead of storing them");
   command->footer(

@@ -1,0 +1,79 @@
+#include "train/comm/async_reducer.hpp"
+
+#include <chrono>
+
+#include "base/clock.hpp"
+
+namespace goban::train::comm {
+
+base::Result<std::unique_ptr<AsyncReducer>> AsyncReducer::start(Communicator& end) {
+  auto own = end.companion();
+  if (!own) return base::failure(own.error());
+  return std::unique_ptr<AsyncReducer>(new AsyncReducer(std::move(*own)));
+}
+
+AsyncReducer::AsyncReducer(std::unique_ptr<Communicator> end) : end_(std::move(end)) {
+  thread_ = std::thread([this] { work(); });
+}
+
+AsyncReducer::~AsyncReducer() {
+  constexpr auto kPatience = std::chrono::seconds(2);
+  bool idle = false;
+  {
+    std::unique_lock lock(mutex_);
+    idle = changed_.wait_for(lock, kPatience, [&] { return done_ == begun_; });
+    stop_ = true;
+  }
+  changed_.notify_all();
+  if (!idle) end_->abandon("it ends while its gradients are reduced");
+  thread_.join();
+}
+
+AsyncReducer::Ticket AsyncReducer::begin(Group group, std::span<std::byte> data, Element element,
+                                         Reduction reduction, std::string what,
+                                         std::shared_ptr<void> keep) {
+  Ticket ticket = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    jobs_.push_back({std::move(group), data, element, reduction, std::move(what), std::move(keep)});
+    ticket = ++begun_;
+  }
+  changed_.notify_all();
+  return ticket;
+}
+
+base::Status AsyncReducer::wait(Ticket ticket) {
+  const double begin_s = base::steady_s();
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return done_ >= ticket; });
+  waited_s_ += base::steady_s() - begin_s;
+  return status_;
+}
+
+double AsyncReducer::reducing_s() const {
+  const std::scoped_lock lock(mutex_);
+  return reducing_s_;
+}
+
+void AsyncReducer::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return stop_ || !jobs_.empty(); });
+    if (jobs_.empty()) return;
+    Job& job = jobs_.front();  // references into a deque stay valid while others are appended
+    const bool usable = status_.has_value() && !stop_;
+    lock.unlock();
+    const double begin_s = base::steady_s();
+    base::Status done;
+    if (usable) done = end_->all_reduce(job.group, job.data, job.element, job.reduction, job.what);
+    const double taken_s = base::steady_s() - begin_s;
+    lock.lock();
+    if (status_ && !done) status_ = done;
+    reducing_s_ += taken_s;
+    jobs_.pop_front();
+    ++done_;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace goban::train::comm

@@ -1,0 +1,61 @@
+// All-reduces that run while the rank computes: a thread with a communicator of its own.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "train/comm/communicator.hpp"
+
+namespace goban::train::comm {
+
+/// Runs all-reduces in the order in which they were begun, which must be the same on all ranks. All
+/// members are called by the rank's thread.
+class AsyncReducer {
+ public:
+  /// Collective. `end` must outlive it. Errors: those of Communicator::companion.
+  [[nodiscard]] static base::Result<std::unique_ptr<AsyncReducer>> start(Communicator& end);
+  /// Waits for what was begun, two seconds at most: then a peer is lost.
+  ~AsyncReducer();
+  AsyncReducer(const AsyncReducer&) = delete;
+  AsyncReducer& operator=(const AsyncReducer&) = delete;
+
+  using Ticket = uint64_t;
+  /// Begins the reduction of `data` in place; nobody else may use it until wait(). `keep` owns it.
+  [[nodiscard]] Ticket begin(Group group, std::span<std::byte> data, Element element,
+                             Reduction reduction, std::string what, std::shared_ptr<void> keep);
+  /// Waits for the end of a reduction. Errors: its own, or that of an earlier one.
+  [[nodiscard]] base::Status wait(Ticket ticket);
+  /// Time spent in reductions, whether or not the rank waited for them.
+  [[nodiscard]] double reducing_s() const;
+  /// Time that wait() took.
+  [[nodiscard]] double waited_s() const { return waited_s_; }
+
+ private:
+  struct Job {
+    Group group;
+    std::span<std::byte> data;
+    Element element;
+    Reduction reduction;
+    std::string what;
+    std::shared_ptr<void> keep;
+  };
+  explicit AsyncReducer(std::unique_ptr<Communicator> end);
+  void work();
+
+  std::unique_ptr<Communicator> end_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;  ///< the first one is running
+  uint64_t begun_ = 0, done_ = 0;
+  base::Status status_;
+  double reducing_s_ = 0, waited_s_ = 0;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace goban::train::comm

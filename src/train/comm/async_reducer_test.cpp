@@ -1,0 +1,75 @@
+// All-reduces beside the rank's own calls.
+#include "train/comm/async_reducer.hpp"
+
+#include <gmock/gmock.h>
+#include <numeric>
+
+#include "base/clock.hpp"
+#include "train/comm/thread_world.hpp"
+
+namespace goban::train::comm {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::span<std::byte> bytes(std::vector<float>& values) {
+  return std::as_writable_bytes(std::span(values));
+}
+
+TEST(AsyncReducer, SumsWhileTheRankCommunicates) {
+  const auto status = run_threads(3, {}, [](Communicator& end) -> base::Status {
+    auto reducer = AsyncReducer::start(end);
+    if (!reducer) return base::failure(reducer.error());
+    const Group world = whole_world(3);
+    std::vector<std::vector<float>> values(20, std::vector<float>(1000));
+    std::vector<AsyncReducer::Ticket> tickets;
+    for (size_t i = 0; i < values.size(); ++i) {
+      std::ranges::fill(values[i], static_cast<float>(i) + static_cast<float>(end.rank()));
+      tickets.push_back(
+          (*reducer)->begin(world, bytes(values[i]), Element::F32, Reduction::Sum, "v", nullptr));
+      std::vector<float> own(10, 1);
+      if (auto s = end.all_reduce(world, bytes(own), Element::F32, Reduction::Sum, "own"); !s) {
+        return s;
+      }
+      EXPECT_EQ(own[9], 3);
+    }
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (auto s = (*reducer)->wait(tickets[i]); !s) return s;
+      EXPECT_EQ(values[i][999], 3 * static_cast<float>(i) + 3);
+    }
+    EXPECT_GT((*reducer)->reducing_s(), 0);
+    return {};
+  });
+  EXPECT_TRUE(status) << status.error().text();
+}
+
+TEST(AsyncReducer, ALostRankEndsTheWait) {
+  const double begin_s = base::steady_s();
+  const auto status = run_threads(2, {}, [](Communicator& end) -> base::Status {
+    auto reducer = AsyncReducer::start(end);
+    if (!reducer) return base::failure(reducer.error());
+    if (end.rank() == 1) return base::failed("rank 1 has enough");
+    std::vector<float> values(10);
+    const auto ticket = (*reducer)->begin(whole_world(2), bytes(values), Element::F32,
+                                          Reduction::Sum, "v", nullptr);
+    return (*reducer)->wait(ticket);
+  });
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().text(), HasSubstr("rank 1 has enough"));
+  EXPECT_LT(base::steady_s() - begin_s, 30);
+}
+
+TEST(AsyncReducer, DelaysAreOfTheSizeOfTheMessage) {
+  Options slow;
+  slow.delay_s_per_byte = 1e-6;
+  const auto status = run_threads(2, slow, [](Communicator& end) -> base::Status {
+    std::vector<float> values(5000);  // 20 kB: 20 ms
+    auto s = end.all_reduce(whole_world(2), bytes(values), Element::F32, Reduction::Sum, "v");
+    EXPECT_GE(end.traffic().spent_s, 0.02);
+    return s;
+  });
+  EXPECT_TRUE(status);
+}
+
+}  // namespace
+}  // namespace goban::train::comm

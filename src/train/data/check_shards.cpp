@@ -1,0 +1,107 @@
+#include "train/data/check_shards.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+#include "train/data/image.hpp"
+#include "train/data/md5.hpp"
+#include "train/data/sample.hpp"
+#include "train/data/tar_reader.hpp"
+
+namespace goban::train::data {
+namespace {
+
+/// Fields by name, and the number of samples that have each.
+using FieldCounts = std::map<std::string, int64_t>;
+
+base::Error in_shard(const Shard& shard, const std::string& what, const std::string& remedy) {
+  return {base::ErrorCode::BadData, what, {shard.path, 0, 0, ""}, remedy};
+}
+
+void check_sample(const Sample& sample, FieldCounts& counts, ShardFindings& out) {
+  for (const Field& field : sample.fields) {
+    ++counts[field.name];
+    out.bytes += static_cast<int64_t>(field.bytes.size());
+    const std::string last = field.name.substr(field.name.rfind('.') + 1);
+    if (!is_image_field(last)) continue;
+    if (const auto image = decode_grey(field.bytes); !image) {
+      base::Error error = image.error();
+      error.place.file = sample.place();
+      out.errors.push_back(std::move(error));
+    }
+  }
+}
+
+/// Reads all samples; returns their number. An error ends the shard.
+int64_t check_samples(const Shard& shard, FieldCounts& counts, ShardFindings& out) {
+  const auto reader = open_shard(shard.path);
+  if (!reader) {
+    out.errors.push_back(reader.error());
+    return 0;
+  }
+  std::set<std::string> keys;
+  for (int64_t count = 0;; ++count) {
+    Sample sample;
+    const auto more = (*reader)->next(sample);
+    if (!more) out.errors.push_back(more.error());
+    if (!more || !*more) return count;
+    if (!keys.insert(sample.key).second) {
+      out.errors.push_back({base::ErrorCode::BadData,
+                            "the key occurs a second time in this shard",
+                            {sample.place(), 0, 0, ""},
+                            "keys must be unique, and the files of a sample adjacent"});
+    }
+    check_sample(sample, counts, out);
+  }
+}
+
+void check_against_index(const Shard& shard, int64_t samples, ShardFindings& out) {
+  std::error_code error;
+  const auto size = static_cast<int64_t>(std::filesystem::file_size(shard.path, error));
+  const char* remedy = "fetch the shard again, or write the index again: goban-train data index";
+  if (!error && shard.bytes != 0 && size != shard.bytes) {
+    out.errors.push_back(
+        in_shard(shard, fmt::format("has {} bytes, its index says {}", size, shard.bytes), remedy));
+  }
+  if (samples != shard.samples) {
+    out.errors.push_back(in_shard(
+        shard, fmt::format("has {} samples, its index says {}", samples, shard.samples), remedy));
+  }
+  if (shard.md5.empty()) return;
+  const auto sum = md5_of_file(shard.path);
+  if (!sum) {
+    out.errors.push_back(sum.error());
+  } else if (*sum != shard.md5) {
+    out.errors.push_back(
+        in_shard(shard, fmt::format("has the MD5 {}, its index says {}", *sum, shard.md5), remedy));
+  }
+}
+
+}  // namespace
+
+ShardFindings check_shards(const ShardSet& set) {
+  ShardFindings out;
+  FieldCounts counts;
+  for (const Shard& shard : set.shards) {
+    const size_t before = out.errors.size();
+    if (const auto s = find_nul_names(shard.path); !s) out.errors.push_back(s.error());
+    const int64_t samples = check_samples(shard, counts, out);
+    out.samples += samples;
+    const bool whole = out.errors.size() == before;
+    Shard told = shard;
+    if (!whole) told.samples = samples;  // the error of structure says it better
+    check_against_index(told, samples, out);
+  }
+  for (const auto& [name, count] : counts) {
+    if (count != out.samples) {
+      out.differing.push_back(
+          fmt::format("{} of {} samples have no '{}'", out.samples - count, out.samples, name));
+    }
+  }
+  return out;
+}
+
+}  // namespace goban::train::data

@@ -1,0 +1,222 @@
+#include "train/data/tar_reader.hpp"
+
+#include <algorithm>
+#include <archive.h>
+#include <archive_entry.h>
+#include <cerrno>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fstream>
+
+#include "base/text.hpp"
+
+namespace goban::train::data {
+namespace {
+
+constexpr size_t kReadBlock = size_t{256} << 10;
+constexpr size_t kGrowth = size_t{1} << 20;  // a header may declare more bytes than there are
+constexpr size_t kTarBlock = 512;
+
+struct CloseArchive {
+  void operator()(archive* open) const { archive_read_free(open); }
+};
+
+class TarReader final : public ShardReader {
+ public:
+  explicit TarReader(std::string name) : name_(std::move(name)), archive_(archive_read_new()) {
+    archive_read_support_format_tar(archive_.get());
+    archive_read_support_filter_gzip(archive_.get());
+    archive_read_support_filter_zstd(archive_.get());
+  }
+
+  base::Status open(const std::string& path) {
+    if (archive_read_open_filename(archive_.get(), path.c_str(), kReadBlock) == ARCHIVE_OK) {
+      return {};
+    }
+    return opening_failed();
+  }
+  base::Status open(std::string_view bytes) {
+    if (archive_read_open_memory(archive_.get(), bytes.data(), bytes.size()) == ARCHIVE_OK) {
+      return {};
+    }
+    return opening_failed();
+  }
+
+  base::Result<bool> next(Sample& sample) override { return take(&sample); }
+  base::Result<bool> skip() override { return take(nullptr); }
+
+ private:
+  base::Status opening_failed() {
+    const char* why = archive_error_string(archive_.get());
+    const std::string text = why == nullptr ? "unknown error" : why;
+    if (archive_errno(archive_.get()) != EILSEQ) {
+      return base::failed(fmt::format("cannot open '{}': {}", name_, text));
+    }
+    return base::bad_data({name_, 0, 0, ""}, "is no tar shard: " + text,
+                          "write it again; see goban-train data pack");
+  }
+
+  base::Error broken(const std::string& what) {
+    const char* why = archive_error_string(archive_.get());
+    return {base::ErrorCode::BadData,
+            fmt::format("{} at byte {}: {}", what, header_, why == nullptr ? "damaged" : why),
+            {name_, 0, 0, ""},
+            "the shard is truncated or damaged: fetch or write it again"};
+  }
+
+  /// Reads headers up to the next file that belongs to a sample. False at the end.
+  base::Result<bool> advance() {
+    while (true) {
+      archive_entry* entry = nullptr;
+      const int code = archive_read_next_header(archive_.get(), &entry);
+      if (code == ARCHIVE_EOF) {
+        held_ = false;
+        return false;
+      }
+      if (const int64_t at = archive_read_header_position(archive_.get()); at >= 0) {
+        header_ = at;
+      } else if (code != ARCHIVE_OK && code != ARCHIVE_WARN) {
+        return base::failure(broken("stops after the member"));
+      }
+      // A warning: the name is not of this process's character set; its bytes are kept.
+      if (code != ARCHIVE_OK && code != ARCHIVE_WARN) return base::failure(broken("stops"));
+      const char* raw = archive_entry_pathname(entry);
+      if (raw == nullptr) return base::failure(broken("has a name that cannot be read"));
+      if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != nullptr) {
+        continue;
+      }
+      const std::string_view name(raw);
+      const auto parts = split_name(name);
+      if (!parts) continue;
+      if (auto s = check_name(name, name_, header_); !s) return base::failure(s.error());
+      key_.assign(parts->key);
+      field_ = base::lowered(parts->field);
+      size_ = archive_entry_size(entry);
+      held_ = true;
+      return true;
+    }
+  }
+
+  base::Status read_bytes(std::string& out) {
+    if (size_ < 0 || static_cast<uint64_t>(size_) > kLargestField) {
+      return base::bad_data(
+          {name_, 0, 0, ""},
+          fmt::format("the member '{}.{}' at byte {} declares {} bytes; at most {} are read", key_,
+                      field_, header_, size_, kLargestField),
+          "the header is damaged, or the file does not belong into a shard");
+    }
+    out.clear();
+    const auto size = static_cast<size_t>(size_);
+    out.reserve(std::min(size, kGrowth));
+    while (true) {
+      const void* block = nullptr;
+      size_t count = 0;
+      la_int64_t offset = 0;
+      const int code = archive_read_data_block(archive_.get(), &block, &count, &offset);
+      if (code == ARCHIVE_EOF) break;
+      if (code != ARCHIVE_OK) {
+        return base::failure(broken(fmt::format("'{}.{}' breaks off", key_, field_)));
+      }
+      if (static_cast<uint64_t>(offset) != out.size() || out.size() + count > size) {
+        return base::failure(broken(fmt::format("'{}.{}' is a sparse file", key_, field_)));
+      }
+      out.append(static_cast<const char*>(block), count);
+    }
+    if (out.size() < size) {
+      return base::failure(
+          broken(fmt::format("'{}.{}' has {} of {} bytes", key_, field_, out.size(), size)));
+    }
+    return {};
+  }
+
+  base::Status take_member(Sample* sample) {
+    if (sample == nullptr) return {};  // libarchive passes over the bytes with the next header
+    if (sample->find(field_) != nullptr) {
+      return base::bad_data({name_, 0, 0, ""},
+                            fmt::format("sample '{}' has two fields '{}'; the second is at byte {}",
+                                        key_, field_, header_),
+                            "names must differ after the first dot; upper case does not count");
+    }
+    sample->fields.emplace_back();
+    sample->fields.back().name = field_;
+    return read_bytes(sample->fields.back().bytes);
+  }
+
+  base::Result<bool> take(Sample* sample) {
+    if (!held_) {
+      const auto more = ended_ ? base::Result<bool>(false) : advance();
+      if (!more || !*more) {
+        ended_ = true;
+        return more;
+      }
+    }
+    const std::string key = key_;
+    if (sample != nullptr) {
+      sample->key = key;
+      sample->fields.clear();
+      sample->shard = name_;
+      sample->offset = header_;
+    }
+    while (held_ && key_ == key) {
+      if (auto s = take_member(sample); !s) return base::failure(s.error());
+      const auto more = advance();
+      if (!more) return more;
+      if (!*more) ended_ = true;
+    }
+    return true;
+  }
+
+  std::string name_;
+  std::unique_ptr<archive, CloseArchive> archive_;
+  // The member whose header was read last.
+  bool held_ = false, ended_ = false;
+  std::string key_, field_;
+  int64_t size_ = 0, header_ = 0;
+};
+
+template <typename Source>
+base::Result<std::unique_ptr<ShardReader>> opened_tar(const std::string& name,
+                                                      const Source& source) {
+  auto reader = std::make_unique<TarReader>(name);
+  if (auto s = reader->open(source); !s) return base::failure(s.error());
+  return reader;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<ShardReader>> open_tar(const std::string& path) {
+  return opened_tar(path, path);
+}
+
+base::Result<std::unique_ptr<ShardReader>> read_tar(std::string_view bytes,
+                                                    const std::string& name) {
+  return opened_tar(name, bytes);
+}
+
+base::Status find_nul_names(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string block(kTarBlock, '\0');
+  int64_t at = 0;
+  while (in.read(block.data(), kTarBlock) && block.substr(257, 5) == "ustar") {
+    const int64_t size = std::strtoll(block.substr(124, 12).c_str(), nullptr, 8);
+    if (size < 0 || size > int64_t{1} << 40) break;  // base-256 or damaged: the reader's business
+    const auto padded = (size + 511) / 512 * 512;
+    if (block[156] == 'x' && size < int64_t{1} << 20) {
+      std::string records(static_cast<size_t>(size), '\0');
+      in.read(records.data(), size);
+      const size_t found = records.find(" path=");
+      const size_t end = records.find('\n', found);
+      if (found != std::string::npos &&
+          records.substr(found, end - found).find('\0') != std::string::npos) {
+        return base::bad_data({path, 0, 0, ""},
+                              fmt::format("the name of the member at byte {} has a NUL", at),
+                              "write the shard again, with other names");
+      }
+    }
+    at += static_cast<int64_t>(kTarBlock) + padded;
+    in.seekg(at);
+  }
+  return {};
+}
+
+}  // namespace goban::train::data

@@ -1,0 +1,160 @@
+// Runs whose gradients are summed while they compute.
+#include <algorithm>
+#include <gmock/gmock.h>
+
+#include "train/mesh/buckets.hpp"
+#include "train/mesh/planner.hpp"
+#include "train/trainer/test_runs.hpp"
+#include "train/trainer/training_step.hpp"
+
+namespace goban::train::trainer {
+namespace {
+
+using mesh::Overlap;
+using ::testing::HasSubstr;
+
+class OverlapRuns : public TestRuns, public ::testing::Test {
+ protected:
+  OverlapRuns() : TestRuns("overlap_runs") {
+    options_.mesh = "x:2";
+    options_.layout = "batch:x";
+  }
+};
+
+TEST_F(OverlapRuns, BucketsGiveTheSameBits) {
+  for (const auto& [mesh, layout] : {std::pair("x:2", "batch:x"), std::pair("x:2", "hidden:x"),
+                                     std::pair("x:2;y:2", "batch:x;hidden:y")}) {
+    for (const auto kind :
+         {mesh::OptimizerOptions::Kind::Adafactor, mesh::OptimizerOptions::Kind::AdamW,
+          mesh::OptimizerOptions::Kind::Momentum}) {
+      options_.mesh = mesh;
+      options_.layout = layout;
+      options_.optimizer.kind = kind;
+      options_.overlap = Overlap::Off;
+      options_.epochs = 2;
+      const auto off = run(options_);
+      ASSERT_TRUE(off) << off.error().text();
+      options_.overlap = Overlap::Buckets;
+      for (const int64_t bucket_bytes : {1, 4000, 1 << 20}) {
+        options_.bucket_bytes = bucket_bytes;
+        const auto buckets = run(options_);
+        ASSERT_TRUE(buckets) << buckets.error().text();
+        EXPECT_EQ(off->back().train_loss, buckets->back().train_loss) << layout;
+        EXPECT_EQ(off->back().test_loss, buckets->back().test_loss) << layout;
+      }
+    }
+  }
+}
+
+TEST_F(OverlapRuns, MicroBatchesAndSmallerLastBatchesGiveTheSameBits) {
+  options_.batch_size = 44;  // 240 samples: five whole batches and one of 20
+  options_.micro_batches = 2;
+  const auto off = run(options_);
+  options_.overlap = Overlap::Buckets;
+  const auto buckets = run(options_);
+  ASSERT_TRUE(off && buckets) << buckets.error().text();
+  EXPECT_EQ(off->back().test_loss, buckets->back().test_loss);
+}
+
+TEST_F(OverlapRuns, CompressedBucketsRoundTheGradients) {
+  options_.overlap = Overlap::Buckets;
+  options_.epochs = 12;
+  const auto exact = run(options_);
+  options_.bf16_buckets = true;
+  const auto rounded = run(options_);
+  ASSERT_TRUE(exact && rounded) << rounded.error().text();
+  EXPECT_NE(exact->back().test_loss, rounded->back().test_loss);
+  EXPECT_NEAR(exact->back().test_loss, rounded->back().test_loss, 0.05);
+  options_.overlap = Overlap::Delayed;
+  EXPECT_TRUE(run(options_));
+}
+
+TEST_F(OverlapRuns, DelayedUpdatesLearnAndDiffer) {
+  options_.epochs = 12;
+  const auto off = run(options_);
+  options_.overlap = Overlap::Delayed;
+  const auto delayed = run(options_);
+  ASSERT_TRUE(off && delayed) << delayed.error().text();
+  EXPECT_NE(off->back().test_loss, delayed->back().test_loss);
+  EXPECT_GT(delayed->back().test_accuracy, 0.9);
+  options_.batch_size = 50;
+  EXPECT_THAT(run(options_).error().text(), HasSubstr("--last-batch drop"));
+  options_.batch_size = 24;
+  options_.layout = "hidden:x";
+  EXPECT_THAT(run(options_).error().text(), HasSubstr("no sum over devices of its own"));
+}
+
+TEST_F(OverlapRuns, DelayedWithSgdIsTheUpdateOfTheStepBefore) {
+  // One step of a delayed run changes nothing; two steps equal one step with the first batch, up to
+  // the position: the loss before any update is that of the first step of both.
+  options_.overlap = Overlap::Delayed;
+  options_.optimizer.kind = mesh::OptimizerOptions::Kind::Sgd;
+  options_.most_steps = 1;
+  const auto delayed = run(options_);
+  options_.optimizer.learning_rate = 1e-30;
+  options_.overlap = Overlap::Off;
+  const auto still = run(options_);
+  options_.most_steps = 2;
+  ASSERT_TRUE(delayed && still);
+  EXPECT_EQ(delayed->back().test_loss, still->back().test_loss);
+  options_.overlap = Overlap::Delayed;
+  options_.optimizer.learning_rate = 0;
+  const auto moved = run(options_);
+  ASSERT_TRUE(moved);
+  EXPECT_NE(moved->back().test_loss, still->back().test_loss);
+}
+
+TEST(Buckets, FollowTheBackwardPass) {
+  TrainOptions options;
+  options.model = "mlp";
+  options.hidden = 64;
+  options.batch_size = 8;
+  const auto step = build_step(options);
+  ASSERT_TRUE(step);
+  const mesh::MeshShape mesh(std::vector<mesh::Dim>{{"x", 2}});
+  const auto plan =
+      mesh::lower((*step)->graph, (*step)->roots(), mesh, *mesh::LayoutRules::parse("batch:x"), 0);
+  ASSERT_TRUE(plan);
+  const auto buckets = mesh::buckets_of((*step)->graph, *plan, 20'000);
+  ASSERT_GE(buckets.size(), 2U);
+  size_t gradients = 0;
+  for (size_t i = 0; i < buckets.size(); ++i) {
+    EXPECT_LE(buckets[i - (i > 0 ? 1 : 0)].ready_after, buckets[i].ready_after);
+    for (const mesh::NodeId id : buckets[i].values) {
+      gradients += static_cast<size_t>(std::ranges::count((*step)->gradients, id));
+    }
+  }
+  // The gradient of the first layer is computed last, and is as large as ten buckets.
+  EXPECT_GE(gradients, (*step)->gradients.size() - 1);
+}
+
+TEST(Buckets, ThePlannerCountsExposedCommunicationOnly) {
+  TrainOptions options;
+  options.model = "mlp";
+  options.hidden = 64;
+  options.batch_size = 8;
+  const auto step = build_step(options);
+  ASSERT_TRUE(step);
+  const mesh::MeshShape mesh(std::vector<mesh::Dim>{{"x", 2}});
+  const auto plan =
+      mesh::lower((*step)->graph, (*step)->roots(), mesh, *mesh::LayoutRules::parse("batch:x"), 0);
+  ASSERT_TRUE(plan);
+  const auto plain = [&](const mesh::CostModel& costs) {
+    return mesh::predicted_step_s((*step)->graph, *plan, costs, 1);
+  };
+  const auto overlapped = [&](const mesh::CostModel& costs) {
+    return mesh::overlapped_step_s((*step)->graph, *plan, costs, 1, 20'000);
+  };
+  mesh::CostModel costs{0, 1e-9, 1e7, 1e9};  // computing takes much longer than sending
+  mesh::CostModel free_links = costs;
+  free_links.beta_s_per_byte = 0;
+  const double work_s = plain(free_links), sent_s = plain(costs) - work_s;
+  EXPECT_GT(sent_s, 0);
+  EXPECT_GE(overlapped(costs), work_s);
+  EXPECT_LT(overlapped(costs), work_s + 0.95 * sent_s);  // the last bucket is the largest
+  costs.beta_s_per_byte = 1;  // the links are all that counts: nothing is hidden
+  EXPECT_NEAR(overlapped(costs) / plain(costs), 1, 1e-3);
+}
+
+}  // namespace
+}  // namespace goban::train::trainer

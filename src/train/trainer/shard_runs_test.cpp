@@ -1,0 +1,212 @@
+// Runs fed from shards and token files: equal results with any number of loader threads, exact
+// resuming, parts of ranks, and bad samples.
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <gmock/gmock.h>
+
+#include "train/comm/thread_world.hpp"
+#include "train/data/image.hpp"
+#include "train/data/sample_source.hpp"
+#include "train/data/shard_set.hpp"
+#include "train/data/tar_writer.hpp"
+#include "train/trainer/load_ahead.hpp"
+#include "train/trainer/shard_images.hpp"
+#include "train/trainer/test_runs.hpp"
+#include "train/trainer/trainer.hpp"
+
+namespace goban::train::trainer {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ShardRuns : public TestRuns, public ::testing::Test {
+ protected:
+  ShardRuns() : TestRuns("shard_runs") {
+    const auto set = data::read_image_set((folder_ / "mnist").string());
+    pack("train", set->train_images, set->train_labels);
+    pack("test", set->test_images, set->test_labels);
+    shards_ = options_;
+    shards_.data_dir = (folder_ / "train-{0..4}.tar").string();
+    shards_.feeding.test_data = (folder_ / "test-0.tar").string();
+    shards_.feeding.shuffle_buffer = 30;
+    shards_.epochs = 8;
+  }
+  void pack(const std::string& name, const data::IdxArray& images, const data::IdxArray& labels) {
+    auto writer =
+        data::ShardWriter::create((folder_ / (name + "-%d.tar")).string(), {50, 1'000'000'000});
+    const auto sink = [&](const data::Sample& sample) { return writer->add(sample); };
+    EXPECT_TRUE(data::each_in_idx(images, labels, sink));
+    EXPECT_TRUE(writer->finish());
+  }
+  /// Replaces bytes inside the shard, where an image begins.
+  void damage_image() const {
+    const std::string path = (folder_ / "train-2.tar").string();
+    std::string bytes = contents(path);
+    bytes.replace(bytes.find("P5\n28 28"), 2, "GI");
+    std::ofstream(path, std::ios::binary) << bytes;
+  }
+  TrainOptions shards_;
+};
+
+TEST_F(ShardRuns, TheNumberOfLoaderThreadsChangesNothing) {
+  std::vector<double> losses;
+  for (const int threads : {0, 1, 3, kAutoThreads}) {
+    shards_.feeding.threads = threads;
+    shards_.last_batch = LastBatch::Keep;
+    shards_.batch_size = 50;  // 240 samples: four whole batches and one of 40
+    const auto results = run(shards_);
+    ASSERT_TRUE(results) << results.error().text();
+    losses.push_back(results->back().train_loss);
+    EXPECT_GT(results->back().test_accuracy, 0.7);
+  }
+  EXPECT_EQ(losses, std::vector<double>(4, losses[0]));
+}
+
+TEST_F(ShardRuns, BatchesInMemoryAreTheSameAheadOfTime) {
+  const auto plain = run(options_);
+  options_.feeding.threads = 2;
+  const auto ahead = run(options_);
+  ASSERT_TRUE(plain && ahead);
+  EXPECT_EQ(plain->back().test_loss, ahead->back().test_loss);
+}
+
+TEST_F(ShardRuns, ResumesInsideAnEpoch) {
+  shards_.most_steps = 17;
+  const auto whole = run(shards_);
+  shards_.checkpoint = (folder_ / "saved").string();
+  shards_.most_steps = 13;  // 10 steps an epoch
+  ASSERT_TRUE(run(shards_));
+  shards_.most_steps = 17;
+  const auto resumed = run(shards_);
+  ASSERT_TRUE(whole && resumed) << resumed.error().text();
+  EXPECT_EQ(whole->back().test_loss, resumed->back().test_loss);
+  shards_.feeding.shuffle_buffer = 31;
+  shards_.most_steps = 20;
+  EXPECT_THAT(run(shards_).error().text(), HasSubstr("order of samples"));
+}
+
+TEST_F(ShardRuns, RanksReadTheirPartAndReplicasTheSame) {
+  for (const auto& [mesh, layout] : {std::pair("x:2", "batch:x"), std::pair("x:2", "hidden:x"),
+                                     std::pair("x:2;y:2", "batch:x;hidden:y")}) {
+    shards_.mesh = mesh;
+    shards_.layout = layout;
+    const auto results = run(shards_);
+    ASSERT_TRUE(results) << results.error().text();
+    EXPECT_GT(results->back().test_accuracy, 0.9) << layout;
+  }
+  // The rows of all parts are the samples of an epoch, once each.
+  std::vector<double> rows;
+  for (const int64_t part : {0, 1, 2}) {
+    const auto batches = shard_images(shards_, {part, 3});
+    ASSERT_TRUE(batches);
+    EXPECT_EQ((*batches)->train_size(), 240);
+    for (int64_t begin = 0; begin < 240; begin += 24) {
+      const auto feeds = (*batches)->train(1, begin, 24);
+      ASSERT_TRUE(feeds);
+      const at::Tensor sums = feeds->at("image").sum(1);
+      ASSERT_EQ(sums.size(0), 8);
+      for (int64_t i = 0; i < 8; ++i) rows.push_back(sums.data_ptr<float>()[i]);
+    }
+  }
+  const auto all = shard_images(shards_, {});
+  const at::Tensor whole = (*all)->train(0, 0, 240)->at("image").sum(1);
+  std::vector<double> wanted(whole.data_ptr<float>(), whole.data_ptr<float>() + 240);
+  std::ranges::sort(rows);
+  std::ranges::sort(wanted);
+  EXPECT_EQ(rows, wanted);
+}
+
+TEST_F(ShardRuns, ADamagedImageEndsTheRunOrIsCounted) {
+  damage_image();
+  const auto failed = run(shards_);
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().text(), HasSubstr("train-2.tar, sample '00000100' at byte 0"));
+  shards_.feeding.skip_corrupt = true;
+  EXPECT_TRUE(run(shards_));
+  const auto batches = shard_images(shards_, {});
+  ASSERT_TRUE(batches);
+  ASSERT_TRUE((*batches)->train(0, 0, 240));
+  EXPECT_EQ((*batches)->skipped(), 1);
+}
+
+TEST_F(ShardRuns, ATruncatedShardEndsTheRunWithItsName) {
+  const std::string path = (folder_ / "train-3.tar").string();
+  // The samples are counted before; the file is cut while the run reads.
+  const auto batches = shard_images(shards_, {});
+  ASSERT_TRUE(batches);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  const auto feeds = (*batches)->train(0, 0, 240);
+  ASSERT_FALSE(feeds);
+  EXPECT_THAT(feeds.error().text(), HasSubstr("train-3.tar"));
+}
+
+TEST_F(ShardRuns, ReplicasWithDifferentSamplesAreNamed) {
+  const auto status = comm::run_threads(2, {}, [&](comm::Communicator& end) -> base::Status {
+    TrainOptions mine = shards_;
+    mine.mesh = "x:2";
+    mine.layout = "hidden:x";
+    // The same sizes and counts, other contents: the index cannot tell.
+    if (end.rank() == 1) {
+      std::filesystem::create_directories(folder_ / "other");
+      for (int i = 0; i < 5; ++i) {
+        const std::string name = fmt::format("train-{}.tar", i);
+        std::string bytes = contents((folder_ / name).string());
+        for (size_t at = 0; (at = bytes.find("P5\n28 28\n255\n", at)) != std::string::npos; ++at) {
+          bytes[at + 500] = static_cast<char>(bytes[at + 500] ^ 1);
+        }
+        std::ofstream((folder_ / "other" / name).string(), std::ios::binary) << bytes;
+      }
+      mine.data_dir = (folder_ / "other" / "train-{0..4}.tar").string();
+    }
+    const auto result = train(mine, end);
+    return result ? base::Status{} : base::Status(base::failure(result.error()));
+  });
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().text(), HasSubstr("feed part 0 of the batch with different samples"));
+}
+
+TEST_F(ShardRuns, TokenFilesAreTextByTokens) {
+  const std::string text = (folder_ / "text").string(), bin = (folder_ / "t.bin").string();
+  {
+    std::ofstream plain(text, std::ios::binary), tokens(bin, std::ios::binary);
+    for (int i = 0; i < 4000; ++i) {
+      const char c = static_cast<char>('a' + i * i % 17);
+      plain << c;
+      tokens << c << '\0';
+    }
+  }
+  TrainOptions lm = language_model(text);
+  lm.transformer.length = 16;
+  lm.transformer.blocks = 1;
+  lm.epochs = 1;
+  lm.last_batch = LastBatch::Drop;
+  const auto of_text = run(lm);
+  lm.data_dir = bin;
+  const auto of_tokens = run(lm);
+  ASSERT_TRUE(of_text && of_tokens) << of_tokens.error().text();
+  EXPECT_EQ(of_text->back().test_loss, of_tokens->back().test_loss);
+  lm.mesh = "x:2";
+  lm.layout = "batch:x";
+  const auto split = run(lm);
+  ASSERT_TRUE(split) << split.error().text();
+  EXPECT_NEAR(split->back().test_loss, of_text->back().test_loss, 1e-4);
+  lm.transformer.vocab = 100;
+  EXPECT_THAT(run(lm).error().text(), HasSubstr("the vocabulary has 100"));
+}
+
+TEST(LoadAhead, RequestsFollowTheRun) {
+  TrainOptions options;
+  options.batch_size = 50;
+  options.micro_batches = 2;
+  EXPECT_EQ(request_after({0, 0, 25}, options, 140), (FeedRequest{0, 25, 25}));
+  EXPECT_EQ(request_after({0, 75, 25}, options, 140), (FeedRequest{0, 100, 20}));
+  EXPECT_EQ(request_after({0, 120, 20}, options, 140), (FeedRequest{1, 0, 25}));
+  EXPECT_EQ(request_after({0, 75, 25}, options, 141), (FeedRequest{0, 100, 41}));
+  options.last_batch = LastBatch::Drop;
+  EXPECT_EQ(request_after({0, 75, 25}, options, 140), (FeedRequest{1, 0, 25}));
+}
+
+}  // namespace
+}  // namespace goban::train::trainer

@@ -1,0 +1,87 @@
+#include "train/trainer/time_parts.hpp"
+
+#include <algorithm>
+
+namespace goban::train::trainer {
+namespace {
+
+constexpr double kMillion = 1e6, kBillion = 1e9;
+
+/// a / b in units of `unit`; nullopt for no time.
+std::optional<double> per(double a, double b, double unit) {
+  if (b <= 0) return std::nullopt;
+  return a / b / unit;
+}
+
+/// Bytes that the operations other than matrix products write in one step: they are bound by
+/// memory.
+double written_bytes(const mesh::Plan& plan) {
+  double out = 0;
+  for (const mesh::Step& step : plan.steps) {
+    if (step.flops == 0) out += static_cast<double>(step.value_bytes);
+  }
+  return out + static_cast<double>(plan.totals.updated_bytes);
+}
+
+}  // namespace
+
+base::reports::TimeTable time_table(const RunTimes& times, const mesh::Plan& plan,
+                                    const std::optional<mesh::CostModel>& limits) {
+  const StepStatistics& s = times.steps;
+  const Preparing& p = times.preparing;
+  const auto steps = static_cast<double>(s.steps), samples = static_cast<double>(times.samples);
+  const double compute_s = std::max(0.0, s.sum_s - s.input_s - s.exposed_s);
+  const double prepare_s = p.threads > 0 ? p.busy_s / static_cast<double>(p.threads) : s.input_s;
+  base::reports::TimeTable out;
+  out.wall_s = times.wall_s;
+  out.parts.push_back({"input", s.input_s, per(samples, s.sum_s, 1), per(samples, prepare_s, 1),
+                       "samples/s", false});
+  if (p.read_bytes > 0) {
+    const auto bytes = static_cast<double>(p.read_bytes);
+    const double share = p.busy_s > 0 ? p.read_s / p.busy_s : 0;
+    out.parts.push_back({"storage", s.input_s * share, per(bytes, s.sum_s, kMillion),
+                         per(bytes, p.read_s, kMillion), "MB/s", true});
+  }
+  base::reports::TimePart compute{
+      "compute", compute_s, per(plan.totals.flops * steps, compute_s, kBillion),
+      {},        "Gflop/s", false};
+  const double written = written_bytes(plan) * steps;
+  base::reports::TimePart memory{
+      "memory bandwidth", 0, per(written, compute_s, kBillion), {}, "GB/s", true};
+  const auto sent = static_cast<double>(plan.totals.sent_bytes) * steps;
+  base::reports::TimePart exposed{"exposed communication", s.exposed_s, {}, {}, "GB/s", false};
+  if (sent > 0) exposed.rate = per(sent, s.exposed_s + s.reducing_s, kBillion);
+  if (limits) {
+    compute.limit = limits->flops_per_s / kBillion;
+    memory.limit = limits->bytes_per_s / kBillion;
+    memory.seconds = std::min(compute_s, written / limits->bytes_per_s);
+    if (limits->beta_s_per_byte > 0 && sent > 0)
+      exposed.limit = 1 / limits->beta_s_per_byte / kBillion;
+  }
+  out.parts.push_back(std::move(compute));
+  out.parts.push_back(std::move(memory));
+  out.parts.push_back(std::move(exposed));
+  out.parts.push_back({"checkpoint", times.checkpoint_s, {}, {}, "", false});
+  out.parts.push_back({"evaluation", times.evaluation_s, {}, {}, "", false});
+  const double known = s.sum_s + times.checkpoint_s + times.evaluation_s;
+  out.parts.push_back({"other", std::max(0.0, times.wall_s - known), {}, {}, "", false});
+  out.intervals = times.intervals;
+  return out;
+}
+
+base::reports::TimeInterval time_interval(const RunTimes& before, const RunTimes& now,
+                                          double begin_s, double end_s, int64_t step) {
+  const StepStatistics &a = before.steps, &b = now.steps;
+  const double steps_s = b.sum_s - a.sum_s, input_s = b.input_s - a.input_s,
+               exposed_s = b.exposed_s - a.exposed_s;
+  return {begin_s,
+          end_s,
+          step,
+          {{"input", input_s},
+           {"compute", std::max(0.0, steps_s - input_s - exposed_s)},
+           {"exposed communication", exposed_s},
+           {"evaluation", now.evaluation_s - before.evaluation_s},
+           {"checkpoint", now.checkpoint_s - before.checkpoint_s}}};
+}
+
+}  // namespace goban::train::trainer
