@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "base/counted.hpp"
 #include "cli/admin/commands.hpp"
 #include "serve/daemon/backup.hpp"
 
@@ -25,8 +26,8 @@ int back_up(const BackupArguments& arguments) {
   serve::daemon::add_defaults(config);
   const auto summary = serve::daemon::back_up(config, arguments.to);
   if (!summary) return report_error(summary.error());
-  fmt::print("{}: {} records since the last snapshot, {} scripts of unfinished jobs, {}\n",
-             arguments.to, summary->records, summary->payloads,
+  fmt::print("{}: {} since the last snapshot, {} of unfinished jobs, {}\n", arguments.to,
+             base::counted(summary->records, "record"), base::counted(summary->payloads, "script"),
              summary->has_store ? "with the history" : "without a history");
   if (!summary->note.empty()) fmt::print("{}\n", summary->note);
   return 0;
@@ -37,10 +38,12 @@ int back_up(const BackupArguments& arguments) {
 void add_backup(Command& app, Action& action) {
   Command* command = app.add_subcommand("backup", "Back up the daemon's state while it runs");
   auto arguments = std::make_shared<BackupArguments>();
-  command->add_option("to", arguments->to, "Folder for the backup; must be new or empty")
+  command->add_option("FOLDER", arguments->to, "Folder for the backup; must be new or empty")
       ->required();
-  command->add_option("--config", arguments->config, "Configuration file of the daemon");
-  command->add_option("--state", arguments->state, "State folder of the daemon");
+  command->add_option("--config", arguments->config, "Configuration file of the daemon")
+      ->type_name("FILE");
+  command->add_option("--state", arguments->state, "State folder of the daemon")
+      ->type_name("FOLDER");
   command->footer(
       "Examples:\n"
       "  goban backup /backup/goban-monday --config /etc/goban.toml\n"

@@ -1,4 +1,4 @@
-// goban nodes: lists nodes, drains them and returns them to service.
+// goban nodes: lists nodes, drains them, returns them to service, and fences dead ones.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -85,8 +85,10 @@ int list(const NodesArguments& arguments) {
                cores > 0 ? fmt::format("{:.0f}", cores) : "-", bytes > 0 ? size_text(bytes) : "-",
                jobs_text(part_of(node, "jobs")), scores_text(part_of(node, "scores")),
                reservations_text(part_of(node, "reservations"), now_s), text_of(node, "reason")});
+    const std::string state = text_of(node, "state");
+    table.paint(1, state == "up" ? Colour::None : state == "down" ? Colour::Bad : Colour::Notice);
   }
-  fmt::print("{}", table.text());
+  fmt::print("{}", table.text(output_style()));
   return 0;
 }
 
@@ -108,22 +110,28 @@ base::Result<json> drain_body(const NodesArguments& arguments) {
 
 int change(const NodesArguments& arguments, const char* what) {
   const bool draining = std::string_view(what) == "drain";
+  const char* done = draining                             ? "draining"
+                     : std::string_view(what) == "resume" ? "resumed"
+                                                          : "fenced";
   const auto body = draining ? drain_body(arguments) : base::Result<json>(json());
   if (!body) return report_error(body.error());
   auto client = connect(arguments.server);
   if (!client) return report_error(client.error());
   int code = 0;
+  json changed = json::array();
   for (const std::string& node : arguments.nodes) {
     const auto answer =
         post_json(*client, fmt::format("/v1/nodes/{}/{}", base::http::url_part(node), what), *body);
     if (answer) {
-      fmt::print("{} {}\n", draining ? "draining" : "resumed", node);
+      if (!arguments.json_out) fmt::print("{} {}\n", done, node);
+      changed.push_back(node);
       continue;
     }
     base::Error error = answer.error();
     error.message = fmt::format("node {}: {}", node, error.message);
     code = report_error(error);
   }
+  if (arguments.json_out) fmt::print("{}\n", json{{"nodes", std::move(changed)}}.dump());
   return code;
 }
 
@@ -138,6 +146,7 @@ void add_change(Command& nodes, const std::shared_ptr<NodesArguments>& arguments
         ->type_name("TIME");
     c->add_flag("--now", arguments->now, "Stop the running jobs and requeue them");
   }
+  c->add_flag("--json", arguments->json_out, "Print JSON only");
   add_server_option(*c, arguments->server);
   c->footer(footer);
   c->callback([arguments, name, &action] {
@@ -149,7 +158,7 @@ void add_change(Command& nodes, const std::shared_ptr<NodesArguments>& arguments
 
 void add_nodes(Command& app, Action& action) {
   auto arguments = std::make_shared<NodesArguments>();
-  Command* c = app.add_subcommand("nodes", "List nodes, drain them, or return them to service");
+  Command* c = app.add_subcommand("nodes", "List nodes, drain, resume or fence them");
   c->require_subcommand(0, 1);
   c->add_flag("--json", arguments->json_out, "Print JSON only");
   add_server_option(*c, arguments->server);
@@ -158,6 +167,7 @@ void add_nodes(Command& app, Action& action) {
       "  goban nodes\n"
       "  goban nodes drain n3 --reason 'fan failure' --after 2h\n"
       "  goban nodes resume n3\n"
+      "  goban nodes fence n3\n"
       "Exit codes: 0 success, 1 failure, unknown node, permission denied, or no daemon,\n"
       "2 usage error.");
   add_change(*c, arguments, "drain", "Do not start new jobs on these nodes; running jobs continue",
@@ -173,6 +183,18 @@ void add_nodes(Command& app, Action& action) {
              "  goban nodes resume n3\n"
              "Exit codes: 0 success, 1 failure, unknown node or permission denied, 2 usage error.",
              action);
+  add_change(
+      *c, arguments, "fence", "Give up what dead nodes hold, so that it may start elsewhere",
+      "You vouch that nothing runs there any more: power the machine off, or cut its network, "
+      "first. For nodes of a\n"
+      "Kubernetes cluster that are down: their pods are removed by force, and their gangs "
+      "wait again. A job that still\n"
+      "runs there would run twice. Requires the role operator.\n\n"
+      "Example:\n"
+      "  goban nodes fence n3\n"
+      "Exit codes: 0 success, 1 failure, unknown node, permission denied, or the node is not "
+      "down, 2 usage error.",
+      action);
   c->callback([c, arguments, &action] {
     if (!c->has_subcommand()) action = [arguments] { return list(*arguments); };
   });

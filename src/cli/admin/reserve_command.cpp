@@ -1,6 +1,5 @@
 // goban reserve, goban reservations: whole nodes for some users, from one time to another.
 #include <cmath>
-#include <ctime>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -57,12 +56,8 @@ Result<double> parse_start(std::string text) {
     return base::failure(usage("--from", fmt::format("'{}' is not a valid date or time", text),
                                "write '2026-12-01 10:00', or +2d from now"));
   }
-  const auto clock_s = static_cast<std::time_t>(moment->unix_ns / base::kSecond);
-  if (moment->has_zone) return static_cast<double>(clock_s);
-  std::tm parts{};
-  gmtime_r(&clock_s, &parts);
-  parts.tm_isdst = -1;
-  return static_cast<double>(std::mktime(&parts));
+  const base::TimeNs whole_ns = moment->unix_ns / base::kSecond * base::kSecond;
+  return base::to_seconds(moment->has_zone ? whole_ns : base::local_to_unix(whole_ns));
 }
 
 Result<json> body_of(const ReserveArguments& arguments) {
@@ -134,7 +129,7 @@ int list(const ListArguments& arguments) {
                moment_text(number_of(each, "end_s"), now_s),
                fmt::format("{:.0f}", number_of(each, "num_gpus")), nodes_text(each)});
   }
-  fmt::print("{}", table.text());
+  fmt::print("{}", table.text(output_style()));
   return 0;
 }
 

@@ -2,6 +2,8 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <memory>
@@ -11,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.hpp"
+#include "base/counted.hpp"
 #include "base/files.hpp"
 #include "cli/admin/commands.hpp"
 #include "live/journal/standby.hpp"
@@ -105,7 +108,9 @@ int serve(const ServeArguments& arguments) {
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);  // standard error may be a pipe without a reader
+  // Standard error may be a pipe without a reader; the others mean nothing here and would end the
+  // daemon. Jobs start with all signals at their defaults.
+  for (const int ignored : {SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM}) std::signal(ignored, SIG_IGN);
   serve::daemon::Takeover takeover;
   if (arguments.standby) {
     serve::daemon::add_defaults(*config);
@@ -125,12 +130,21 @@ int serve(const ServeArguments& arguments) {
   wait_for_end(signals, arguments, **daemon);
   if (!is_shut_out) say("shutting down; running jobs continue");
   const std::string state = (*daemon)->config().state;
+  const size_t hanging = (*daemon)->stop_service();
   daemon->reset();
-  if (!is_shut_out) return 0;
-  return report_error({base::ErrorCode::Failed,
-                       fmt::format("another daemon has taken over {}; this one exits", state),
-                       {},
-                       "jobs continue under the other daemon; no action is needed"});
+  const int code =
+      is_shut_out
+          ? report_error({base::ErrorCode::Failed,
+                          fmt::format("another daemon has taken over {}; this one exits", state),
+                          {},
+                          "jobs continue under the other daemon; no action is needed"})
+          : 0;
+  if (hanging > 0) {
+    say(fmt::format("{} reads of users' files hang; they are left behind", hanging));
+    std::fflush(nullptr);
+    std::_Exit(code);  // those threads may still run
+  }
+  return code;
 }
 
 struct ReplayOptions {
@@ -150,8 +164,8 @@ nlohmann::ordered_json replay_json(const serve::daemon::Replay& done) {
 std::string replay_text(const serve::daemon::Replay& done) {
   const live::loop::CommitCycle::Fold& fold = done.fold;
   std::string out = fmt::format(
-      "{} records, {} decisions reproduced, {} different{}\n", fold.records, fold.reproduced,
-      fold.other,
+      "{}, {} reproduced, {} different{}\n", base::counted(fold.records, "record"),
+      base::counted(fold.reproduced, "decision"), fold.other,
       fold.other > 0 ? fmt::format("; the first difference is at record {}", fold.first_other)
                      : "");
   if (fold.uncompared > 0) out += fmt::format("{} more were not compared\n", fold.uncompared);
@@ -193,7 +207,8 @@ int replay(const ServeArguments& arguments, const ReplayOptions& replay_options)
 }
 
 void add_site_options(Command* command, ServeArguments& arguments) {
-  command->add_option("--config", arguments.config, "Configuration file (docs/serve.md)");
+  command->add_option("--config", arguments.config, "Configuration file (docs/serve.md)")
+      ->type_name("FILE");
   command->add_option("--policy", arguments.policy, "Scheduling policy (see goban policies)");
   command
       ->add_option("--virtual-gpus", arguments.virtual_gpus,
@@ -207,16 +222,20 @@ void add_serve(Command& app, Action& action) {
   Command* command =
       app.add_subcommand("serve", "Run the daemon that schedules jobs on this machine");
   auto arguments = std::make_shared<ServeArguments>();
-  command->add_option("--config", arguments->config, "Configuration file (docs/serve.md)");
-  command->add_option("--state", arguments->state, "State folder: journal, jobs and history");
+  command->add_option("--config", arguments->config, "Configuration file (docs/serve.md)")
+      ->type_name("FILE");
+  command->add_option("--state", arguments->state, "State folder: journal, jobs and history")
+      ->type_name("FOLDER");
   command->add_option("--policy", arguments->policy, "Scheduling policy (see goban policies)");
   command
       ->add_option("--virtual-gpus", arguments->virtual_gpus,
                    "Number of virtual GPUs; each is an equal share of this machine's cores")
       ->range(1, 255);
-  command->add_option(
-      "--listen", arguments->listen,
-      "HTTP address, such as 127.0.0.1:8080; addresses other than loopback require TLS");
+  command
+      ->add_option(
+          "--listen", arguments->listen,
+          "HTTP address, such as 127.0.0.1:8080; addresses other than loopback require TLS")
+      ->type_name("ADDRESS");
   command->add_flag("--standby", arguments->standby, "Take over when the active daemon fails");
   constexpr double kPatienceMin_s = 2;
   constexpr double kPatienceMax_s = 3600;
@@ -224,6 +243,7 @@ void add_serve(Command& app, Action& action) {
       ->add_option("--takeover-after", arguments->takeover_after_s,
                    "With --standby: seconds without a heartbeat after which the active daemon is "
                    "considered dead")
+      ->type_name("SECONDS")
       ->range(kPatienceMin_s, kPatienceMax_s)
       ->capture_default_str();
   command->footer(
@@ -232,9 +252,10 @@ void add_serve(Command& app, Action& action) {
       "  goban serve --config /etc/goban.toml\n"
       "  goban serve --state ~/goban --policy las+pal --listen 127.0.0.1:8080\n"
       "  goban serve --config /etc/goban.toml --standby\n"
-      "On loopback without configured tokens, open the dashboard by the link of goban token.\n"
+      "On loopback without configured tokens, goban token prints the link to the dashboard.\n"
       "Ctrl-C or SIGTERM stops the daemon. Running jobs continue and are adopted by the next one.\n"
-      "SIGHUP reloads tokens, certificate and access rights.\n"
+      "SIGHUP reloads tokens, certificate and access rights. SIGUSR1, SIGUSR2 and SIGALRM are\n"
+      "ignored.\n"
       "A daemon exits with code 1 when a standby has taken over its state folder.");
   command->callback([arguments, &action] { action = [arguments] { return serve(*arguments); }; });
 }
@@ -245,7 +266,7 @@ void add_replay(Command& app, Action& action) {
   auto arguments = std::make_shared<ServeArguments>();
   auto replay_options = std::make_shared<ReplayOptions>();
   command
-      ->add_option("journal", replay_options->path, "State folder, journal folder, or journal file")
+      ->add_option("JOURNAL", replay_options->path, "State folder, journal folder, or journal file")
       ->required();
   add_site_options(command, *arguments);
   command->add_flag("--all", replay_options->all,
@@ -256,8 +277,9 @@ void add_replay(Command& app, Action& action) {
       "  goban replay ~/.local/state/goban --virtual-gpus 4\n"
       "  goban replay /var/lib/goban --config /etc/goban.toml --json\n"
       "  goban replay ~/goban --all --policy fifo+packed\n"
-      "The configuration must be that of the daemon; a warning names each difference. Nothing is\n"
-      "changed.\n"
+      "The configuration must be that of the daemon; a warning names each difference. The GPUs "
+      "are\n"
+      "those that the journal names, whatever this machine has. Nothing is changed.\n"
       "Exit codes: 0 all decisions since the last snapshot are reproduced, 1 some are not.");
   command->callback([arguments, replay_options, &action] {
     action = [arguments, replay_options] { return replay(*arguments, *replay_options); };

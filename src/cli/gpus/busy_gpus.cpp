@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.hpp"
 #include "cli/jobs/live_client.hpp"
 
 namespace goban::cli {
@@ -35,8 +36,8 @@ base::Result<BusyGpus> busy_by_jobs(const base::gpus::MachineGpus& machine,
   if (managed == machine.gpus.size() || held.empty()) return held;
   BusyGpus all;
   for (const auto& gpu : machine.gpus) {
-    all[gpu.index] = fmt::format("the daemon manages {} GPUs, not {}, and runs jobs", managed,
-                                 machine.gpus.size());
+    all[gpu.index] = fmt::format("the daemon manages {}, not {}, and runs jobs",
+                                 base::counted(managed, "GPU"), machine.gpus.size());
   }
   return all;
 }

@@ -1,6 +1,7 @@
 // goban colocation: imports, exports and queries measured slowdowns of jobs that shared a GPU.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "base/nearest.hpp"
 #include "base/output_file.hpp"
@@ -42,7 +43,7 @@ Result<ColocationHistory> import_gavel(const std::vector<std::string>& files) {
   auto import = core::knowledge::parse_gavel_throughputs(*text, base::input_name(files[0]));
   if (!import) return base::failure(import.error());
   fmt::print(stderr,
-             "goban: {} applications alone, {} pairs measured, {} pairs that must not be packed "
+             "goban: {} applications alone, {} pairs measured, {} pairs that must not share a GPU "
              "(rate 0)\n",
              import->alone, import->pairs, import->never);
   fmt::print(stderr,
@@ -88,6 +89,7 @@ struct PredictArguments {
   std::string gpu_type = "V100";
   std::string set;
   std::string energy = "v100";
+  bool json_out = false;
 };
 
 /// Prints which members and GPU types are unknown, with the nearest known name.
@@ -132,14 +134,33 @@ int predict(const PredictArguments& arguments) {
   note_unknown(*history, arguments, *apps, gpu_type);
   const auto prediction = core::knowledge::ColocationPredictor(*history).predict(gpu_type, *apps);
   const auto watts = core::knowledge::set_power(*model, *history, gpu_type, *apps, prediction);
+  const auto name_of = [&](size_t i) -> std::string {
+    return (*apps)[i].valid() ? std::string(history->app_name((*apps)[i])) : "(unknown)";
+  };
+  if (arguments.json_out) {
+    nlohmann::json out = {{"predicted_by", level_name(prediction.level)},
+                          {"packable", prediction.packable()}};
+    if (prediction.packable()) {
+      for (size_t i = 0; i < apps->size(); ++i) {
+        out["jobs"].push_back({{"name", name_of(i)},
+                               {"slowdown", prediction.mean[i]},
+                               {"slowdown_upper", prediction.upper[i]}});
+      }
+      out["sum_of_rates"] = prediction.sum_of_rates();
+      out["gpu_w"] = watts.gpu_w;
+      out["power_by"] = level_name(watts.level);
+      out["joules_per_work_s"] = joules_per_work(*model, watts, prediction);
+    }
+    fmt::print("{}\n", out.dump(2));
+    return 0;
+  }
   fmt::print("predicted by: {}\n", level_name(prediction.level));
   if (!prediction.packable()) {
-    fmt::print("must not be packed: the set does not fit on the GPU, or could not be measured\n");
+    fmt::print("must not share a GPU: the set does not fit, or could not be measured\n");
     return 0;
   }
   for (size_t i = 0; i < apps->size(); ++i) {
-    fmt::print("  {:<40} slowdown {:.3f}, upper {:.3f}\n",
-               (*apps)[i].valid() ? history->app_name((*apps)[i]) : "(unknown)", prediction.mean[i],
+    fmt::print("  {:<40} slowdown {:.3f}, upper {:.3f}\n", name_of(i), prediction.mean[i],
                prediction.upper[i]);
   }
   fmt::print(
@@ -188,6 +209,7 @@ void add_colocation(Command& app, Action& action) {
                    "gavel: one throughput file (JSON); eaco: both tables (CSV)")
       ->required();
   import_command->add_option("--out", imported->out, "Output file (CSV); - for standard output")
+      ->type_name("FILE")
       ->capture_default_str();
   import_command->footer(
       "Examples:\n"
@@ -206,6 +228,7 @@ void add_colocation(Command& app, Action& action) {
   predict_command->add_option("--gpu", asked->gpu_type, "GPU type")->capture_default_str();
   predict_command->add_option("--energy", asked->energy, "Power model: preset or TOML file")
       ->capture_default_str();
+  predict_command->add_flag("--json", asked->json_out, "Print JSON only");
   predict_command->footer(
       "Example:\n"
       "  goban colocation predict gavel.csv \"ResNet-18@batch 16 + ResNet-50@batch 64\" --gpu "
@@ -217,6 +240,7 @@ void add_colocation(Command& app, Action& action) {
       "export",
       "Export the daemon's co-location history: the configured one and what was learned since");
   export_command->add_option("--out", exported->out, "Output file (CSV); - for standard output")
+      ->type_name("FILE")
       ->capture_default_str();
   add_server_option(*export_command, exported->server);
   export_command->footer(

@@ -1,7 +1,9 @@
 // goban energy: power models, and their comparison with EaCO's measured tables.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
+#include "base/counted.hpp"
 #include "base/number.hpp"
 #include "base/text_file.hpp"
 #include "base/units.hpp"
@@ -36,7 +38,7 @@ void print_rest(const char* name, const RestState& rest, double idle_w) {
 void print_node(const PowerModel& node) {
   const auto gpus = static_cast<uint32_t>(node.num_gpus);
   const double idle_w = node.node_idle_w(gpus);
-  fmt::print("{}: {} GPUs of {}\n", node.name, gpus,
+  fmt::print("{}: {} of {}\n", node.name, base::counted(gpus, "GPU"),
              node.gpu_model.empty() ? "any model" : node.gpu_model + "...");
   fmt::print("node\n");
   print_rest("off", node.off, idle_w);
@@ -60,6 +62,53 @@ void print_node(const PowerModel& node) {
     fmt::print("  capped at {:g} W: {:+.1f} % energy, {:+.1f} % time\n", cap.cap_w,
                100 * (cap.energy_factor - 1), 100 * (cap.time_factor - 1));
   }
+}
+
+nlohmann::json rest_json(const RestState& rest, double idle_w) {
+  if (rest.power_w >= idle_w) return nullptr;
+  return {{"power_w", rest.power_w}, {"enter_s", rest.enter_s},
+          {"enter_j", rest.enter_j}, {"wake_s", rest.wake_s},
+          {"wake_j", rest.wake_j},   {"break_even_s", core::knowledge::break_even_s(rest, idle_w)}};
+}
+
+nlohmann::json node_json(const PowerModel& node) {
+  const double idle_w = node.node_idle_w(static_cast<uint32_t>(node.num_gpus));
+  nlohmann::json caps = nlohmann::json::array();
+  for (const core::knowledge::PowerCap& cap : node.caps) {
+    caps.push_back({{"cap_w", cap.cap_w},
+                    {"energy_factor", cap.energy_factor},
+                    {"time_factor", cap.time_factor}});
+  }
+  return {{"name", node.name},
+          {"gpu_model", node.gpu_model},
+          {"num_gpus", node.num_gpus},
+          {"idle_w", idle_w},
+          {"host_idle_w", node.host_idle_w},
+          {"off", rest_json(node.off, idle_w)},
+          {"sleep", rest_json(node.sleep, idle_w)},
+          {"gpu",
+           {{"idle_w", node.gpu_idle_w},
+            {"context_w", node.gpu_context_w},
+            {"max_w", node.gpu_max_w},
+            {"dynamic_w", node.gpu_dynamic_w},
+            {"exponent", node.exponent},
+            {"share_base_w", node.gpu_share_base_w}}},
+          {"caps", std::move(caps)}};
+}
+
+int show_json(const std::string& spec) {
+  nlohmann::json list = nlohmann::json::array();
+  if (spec.empty()) {
+    for (const core::knowledge::PowerPresetInfo& info : core::knowledge::power_preset_names()) {
+      list.push_back({{"name", info.name}, {"basis", info.basis}});
+    }
+  } else {
+    const auto catalog = site::inputs::resolve_power(spec);
+    if (!catalog) return report_error(catalog.error());
+    for (const PowerModel& node : catalog->models) list.push_back(node_json(node));
+  }
+  fmt::print("{}\n", list.dump(2));
+  return 0;
 }
 
 int show(const std::string& spec, bool toml) {
@@ -175,13 +224,18 @@ void add_energy(Command& app, Action& action) {
   Command* show_command =
       command->add_subcommand("show", "Show a power model; without a name, list the presets");
   show_command->add_option("MODEL", *spec, "Preset or TOML file");
-  show_command->add_flag("--toml", *toml, "Print the model as TOML, as a template for your own");
+  auto* const toml_flag = show_command->add_flag(
+      "--toml", *toml, "Print the model as TOML, as a template for your own");
+  auto as_json = std::make_shared<bool>(false);
+  auto* const json_flag = show_command->add_flag("--json", *as_json, "Print JSON only");
+  toml_flag->excludes(json_flag);
   show_command->footer(
       "Examples:\n"
       "  goban energy show\n"
       "  goban energy show v100\n"
       "  goban energy show h100 --toml > site.toml");
-  show_command->callback([=, &action] { action = [=] { return show(*spec, *toml); }; });
+  show_command->callback(
+      [=, &action] { action = [=] { return *as_json ? show_json(*spec) : show(*spec, *toml); }; });
 
   auto files = std::make_shared<std::vector<std::string>>();
   auto energy = std::make_shared<std::string>("v100");

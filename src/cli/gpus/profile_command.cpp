@@ -1,6 +1,7 @@
 // goban profile: PM scores from measured runs, their bins, and application classes.
 #include <fmt/format.h>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "base/csv.hpp"
 #include "base/number.hpp"
@@ -133,29 +134,58 @@ int generate(GenerateArguments arguments) {
   return write_text(arguments.out, core::knowledge::to_csv(scores));
 }
 
-int show_bins(const std::string& path, const BinArguments& arguments) {
+/// Members by bin.
+std::map<uint8_t, int> bin_sizes(const core::knowledge::Binning& bins) {
+  std::map<uint8_t, int> members;
+  for (const uint8_t bin : bins.scores.bin) ++members[bin];
+  return members;
+}
+
+nlohmann::json bins_json(const core::knowledge::Binning& bins, char letter) {
+  nlohmann::json outliers = nlohmann::json::array();
+  for (const core::model::GpuId gpu : bins.outliers) {
+    outliers.push_back({{"gpu", gpu.value}, {"score", bins.scores.raw[gpu.index()]}});
+  }
+  nlohmann::json sizes = nlohmann::json::array();
+  for (const auto& [bin, count] : bin_sizes(bins)) {
+    sizes.push_back({{"score", bins.scores.bin_values[bin]}, {"gpus", count}});
+  }
+  return {{"class", std::string(1, letter)}, {"k1", bins.k1},
+          {"silhouette", bins.silhouette},   {"inertia", bins.inertia},
+          {"outliers", std::move(outliers)}, {"bins", std::move(sizes)}};
+}
+
+void print_bins(const core::knowledge::Binning& bins, char letter) {
+  fmt::print("class {}: {} bins (K1 {}, silhouette {:.3f}, inertia {:.4g}), {} outliers:", letter,
+             bins.scores.bin_values.size(), bins.k1, bins.silhouette, bins.inertia,
+             bins.outliers.size());
+  for (const core::model::GpuId gpu : bins.outliers) {
+    fmt::print(" GPU {} ({:.3f})", gpu.value, bins.scores.raw[gpu.index()]);
+  }
+  fmt::print("\n  ");
+  for (const auto& [bin, count] : bin_sizes(bins)) {
+    fmt::print(" {:.3f} x{}", bins.scores.bin_values[bin], count);
+  }
+  fmt::print("\n");
+}
+
+int show_bins(const std::string& path, const BinArguments& arguments, bool as_json) {
   const auto binning = arguments.options();
   if (!binning) return report_error(binning.error());
   const auto scores = site::inputs::read_scores(path, std::nullopt);
   if (!scores) return report_error(scores.error());
+  nlohmann::json list = nlohmann::json::array();
   for (size_t c = 0; c < scores->num_classes(); ++c) {
     const core::model::AppClass app_class{static_cast<uint8_t>(c)};
     const core::knowledge::Binning bins =
         core::knowledge::bin_scores(scores->of(app_class).raw, *binning);
-    fmt::print("class {}: {} bins (K1 {}, silhouette {:.3f}, inertia {:.4g}), {} outliers:",
-               app_class.letter(), bins.scores.bin_values.size(), bins.k1, bins.silhouette,
-               bins.inertia, bins.outliers.size());
-    for (const core::model::GpuId gpu : bins.outliers) {
-      fmt::print(" GPU {} ({:.3f})", gpu.value, bins.scores.raw[gpu.index()]);
+    if (as_json) {
+      list.push_back(bins_json(bins, app_class.letter()));
+    } else {
+      print_bins(bins, app_class.letter());
     }
-    std::map<uint8_t, int> members;
-    for (const uint8_t bin : bins.scores.bin) ++members[bin];
-    fmt::print("\n  ");
-    for (const auto& [bin, count] : members) {
-      fmt::print(" {:.3f} x{}", bins.scores.bin_values[bin], count);
-    }
-    fmt::print("\n");
   }
+  if (as_json) fmt::print("{}\n", list.dump(2));
   return 0;
 }
 
@@ -242,6 +272,7 @@ void add_profile(Command& app, Action& action) {
       ->capture_default_str();
   scores_command->add_option("--seed", scores->seed, "Random seed")->capture_default_str();
   scores_command->add_option("--out", scores->out, "Output file (CSV); - for standard output")
+      ->type_name("FILE")
       ->capture_default_str();
   scores->binning.add_to(scores_command);
   scores_command->footer(
@@ -266,6 +297,7 @@ void add_profile(Command& app, Action& action) {
       ->capture_default_str();
   generate_command->add_option("--seed", made->scores.seed, "Random seed")->capture_default_str();
   generate_command->add_option("--out", made->out, "Output file (CSV); - for standard output")
+      ->type_name("FILE")
       ->capture_default_str();
   made->binning.add_to(generate_command);
   generate_command->footer(
@@ -277,9 +309,11 @@ void add_profile(Command& app, Action& action) {
   Command* bins_command = command->add_subcommand("bins", "Show the bins of a score table");
   bins_command->add_option("SCORES", *table, "Score table (CSV)")->required();
   binning->add_to(bins_command);
+  auto as_json = std::make_shared<bool>(false);
+  bins_command->add_flag("--json", *as_json, "Print JSON only");
   bins_command->footer("Example:\n  goban profile bins scores.csv");
   bins_command->callback(
-      [table, binning, &action] { action = [=] { return show_bins(*table, *binning); }; });
+      [=, &action] { action = [=] { return show_bins(*table, *binning, *as_json); }; });
 
   auto apps = std::make_shared<std::vector<std::string>>();
   auto classes = std::make_shared<size_t>(3);

@@ -1,19 +1,15 @@
 // goban profile: measures the GPUs of this machine and writes their score table. goban profile
 // check: checks whether the table is still valid.
 #include <algorithm>
-#include <ctime>
-#include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/output_file.hpp"
 #include "cli/gpus/busy_gpus.hpp"
 #include "cli/gpus/commands.hpp"
 #include "cli/gpus/profile_report.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/shell/progress.hpp"
-#include "core/knowledge/binning.hpp"
-#include "core/knowledge/scores_file.hpp"
+#include "live/machine/profile.hpp"
 #include "live/machine/refresh.hpp"
 
 namespace goban::cli {
@@ -22,12 +18,9 @@ namespace {
 using base::Result;
 using base::Status;
 using base::gpus::MachineGpus;
-using core::knowledge::MeasureBook;
-using live::machine::gpus_now;
 using live::machine::kBlocks;
 using live::machine::kRefreshSeconds;
 using live::machine::SessionPlan;
-using live::machine::SessionResult;
 using nlohmann::json;
 
 constexpr int kQuickBlocks = 6;
@@ -95,27 +88,9 @@ Result<std::vector<size_t>> idle_gpus(const MeasureArguments& arguments, const M
   return out;
 }
 
-Status write_file(const std::string& path, std::string text) {
-  auto file = base::OutputFile::create(path);
-  if (!file) return base::failure(file.error());
-  file->buffer() = std::move(text);
-  return file->commit();
-}
-
-/// Writes the measurement log first: after a crash the table can be computed from it. Without a new
-/// measurement the table is not changed. With --send the table is also sent to the daemon.
-Status write_profile(const MeasureArguments& arguments, const MeasureBook& book,
-                     const core::knowledge::MachineScores& scores, bool any_measured) {
-  if (auto status =
-          write_file(core::knowledge::book_path(arguments.out), core::knowledge::to_json(book));
-      !status) {
-    return status;
-  }
-  if (!any_measured) return {};
-  const std::string table =
-      core::knowledge::to_csv(core::knowledge::bin_classes(core::knowledge::raw_by_class(scores)));
-  if (auto status = write_file(arguments.out, table); !status) return status;
-  if (!arguments.send) return {};
+/// Sends the table to the daemon if --send was given and there is a new one.
+Status send_table(const MeasureArguments& arguments, const std::string& table) {
+  if (table.empty() || !arguments.send) return {};
   auto client = connect(arguments.server);
   if (!client) return base::failure(client.error());
   const auto answer = client->post("/v1/scores", table);
@@ -148,6 +123,20 @@ int print_report(const MeasureArguments& arguments, const ProfileReport& report)
   return 0;
 }
 
+/// Measures under a progress bar; Ctrl-C ends it.
+Result<std::optional<live::machine::MachineProfile>> run_session(
+    const MachineGpus& machine, live::machine::ProfileSession& session) {
+  if (session.plan.gpus.empty()) {
+    return live::machine::measure_profile(machine, session, interrupted());
+  }
+  catch_interrupts();
+  const auto& plan = session.plan;
+  ProgressBar bar("measuring",
+                  static_cast<int64_t>(plan.gpus.size()) * static_cast<int64_t>(plan.blocks));
+  session.step = [&bar] { ++bar.done; };
+  return live::machine::measure_profile(machine, session, interrupted());
+}
+
 int measure(MeasureArguments arguments) {
   const auto machine = machine_of(arguments);
   if (!machine) return report_error(machine.error());
@@ -167,55 +156,42 @@ int measure(MeasureArguments arguments) {
   };
   auto chosen = idle_gpus(arguments, *machine, *asked, busy_now());
   if (!chosen) return report_error(chosen.error());
-  if (arguments.refresh) {
-    const auto due = live::machine::due_gpu(
-        *machine,
-        {.idle = *chosen, .cost_s = arguments.seconds > 0 ? arguments.seconds : kRefreshSeconds},
-        *book, std::time(nullptr));
-    chosen = due ? std::vector<size_t>{*due} : std::vector<size_t>{};
-  }
-  const SessionPlan plan = plan_of(arguments, std::move(*chosen));
-  SessionResult result;
-  if (!plan.gpus.empty()) {
-    catch_interrupts();
-    ProgressBar bar("measuring",
-                    static_cast<int64_t>(plan.gpus.size()) * static_cast<int64_t>(plan.blocks));
-    result = measure_gpus(*machine, plan, busy_now, [&] { ++bar.done; }, interrupted());
-  } else if (!arguments.json_out) {
+  const auto cost_s = arguments.seconds > 0 ? arguments.seconds : kRefreshSeconds;
+  auto due = live::machine::gpus_to_measure(
+      *machine, *chosen, arguments.refresh ? std::optional(cost_s) : std::nullopt, *book);
+  live::machine::ProfileSession session{.plan = plan_of(arguments, std::move(due)),
+                                        .scores_path = arguments.out,
+                                        .keep_log = arguments.refresh,
+                                        .busy = busy_now};
+  if (session.plan.gpus.empty() && !arguments.json_out) {
     fmt::print("{}\n", arguments.refresh ? "No idle GPU is due within 0.1 % of GPU time."
                                          : "No GPU is idle; nothing was measured.");
   }
-  if (interrupted()) {
+  auto profile = run_session(*machine, session);
+  if (!profile) return report_error(profile.error());
+  if (!*profile) {
     fmt::print(stderr, "goban: interrupted; {} is unchanged\n", arguments.out);
     return kExitInterrupted;
   }
-  // A daemon may have measured in the meantime.
-  if (auto latest = live::machine::read_book_beside(arguments.out)) *book = std::move(*latest);
-  const std::vector<bool> measured =
-      live::machine::keep_sessions(result, plan, *machine, *book, std::time(nullptr));
-  for (const std::string& problem : result.problems) {
+  for (const std::string& problem : (*profile)->problems) {
     if (!problem.empty()) fmt::print(stderr, "goban: error: {}\n", problem);
   }
-  const auto scores = core::knowledge::scores_of(*book, gpus_now(*machine), std::time(nullptr));
-  const bool any = std::ranges::count(measured, true) > 0;
-  if (any || result.spent_s > 0 || arguments.refresh) {
-    const auto status = write_profile(arguments, *book, scores, any);
-    if (!status) return report_error(status.error());
+  if (const auto sent = send_table(arguments, (*profile)->table); !sent) {
+    return report_error(sent.error());
   }
-  print_report(arguments, {*machine, scores, measured, arguments.compare == "last"});
-  const bool all = std::ranges::all_of(result.problems, &std::string::empty);
+  print_report(arguments,
+               {*machine, (*profile)->scores, (*profile)->measured, arguments.compare == "last"});
+  const bool all = std::ranges::all_of((*profile)->problems, &std::string::empty);
   return all ? 0 : static_cast<int>(base::ErrorCode::Failed);
 }
 
 int check(MeasureArguments arguments) {
   const auto machine = machine_of(arguments);
   if (!machine) return report_error(machine.error());
-  const auto book = live::machine::read_book_beside(arguments.out);
-  if (!book) return report_error(book.error());
-  const auto scores = core::knowledge::scores_of(*book, gpus_now(*machine), std::time(nullptr));
-  const std::vector<bool> none(machine->gpus.size(), false);
-  print_report(arguments, {*machine, scores, none});
-  return std::ranges::any_of(scores.gpus, &core::knowledge::GpuScores::expired) ? 1 : 0;
+  const auto profile = live::machine::read_profile(*machine, arguments.out);
+  if (!profile) return report_error(profile.error());
+  print_report(arguments, {*machine, profile->scores, profile->measured});
+  return std::ranges::any_of(profile->scores.gpus, &core::knowledge::GpuScores::expired) ? 1 : 0;
 }
 
 void add_machine_options(Command& command, MeasureArguments& arguments) {
@@ -224,7 +200,8 @@ void add_machine_options(Command& command, MeasureArguments& arguments) {
                   "Score table; the measurement log is stored next to it (default: that of "
                   "--config, otherwise scores.csv)")
       ->type_name("FILE");
-  command.add_option("--config", arguments.config, "Configuration file of goban serve");
+  command.add_option("--config", arguments.config, "Configuration file of goban serve")
+      ->type_name("FILE");
   command
       .add_option("--virtual-gpus", arguments.virtual_gpus,
                   "Number of virtual GPUs; each is an equal share of this machine's cores")

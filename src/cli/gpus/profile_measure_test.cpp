@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "base/test_folder.hpp"
 #include "cli/jobs/test_fake_daemon.hpp"
 #include "cli/shell/test_shell.hpp"
 
@@ -15,7 +16,7 @@ using testing::Not;
 
 /// Two idle GPUs, of which the second (GPU-a) may be slow.
 struct ProfileMeasureTest : testing::Test {
-  TestFolder folder{"profile"};
+  base::TestFolder folder{"profile"};
   std::string scores = folder.path() + "/scores.csv";
   std::string book = folder.path() + "/scores.profile.json";
   std::string out = " --out " + scores + " ";
@@ -124,7 +125,7 @@ TEST_F(ProfileMeasureTest, ADaemonIsAskedWhichGpusAreIdle) {
                                {"POST /v1/scores", R"({"num_gpus": 2, "bins": [1, 1, 1]})"}});
     EXPECT_THAT(run("--quick").out, HasSubstr("GPU 1 is busy: job 7 of the daemon runs on it"));
     const json idle = measured("--quick --skip-busy --send");
-    EXPECT_EQ(daemon.last_body(), TestFolder::read(scores));
+    EXPECT_EQ(daemon.last_body(), base::TestFolder::read(scores));
     EXPECT_EQ(idle["gpus"][0]["measured_now"], true);
     EXPECT_EQ(idle["gpus"][0]["neighbours"], 1);
     EXPECT_EQ(idle["gpus"][1]["measured_now"], false);
@@ -184,13 +185,13 @@ TEST_F(ProfileMeasureTest, CtrlCLeavesTheFilesAsTheyWere) {
   const Output stopped = shell(
       "timeout --preserve-status -s INT 1 GOBAN profile --virtual-gpus 2 --force" + out + "2>&1");
   EXPECT_EQ(stopped.code, 130) << stopped.out;
-  EXPECT_EQ(TestFolder::read(scores), "mine");
+  EXPECT_EQ(base::TestFolder::read(scores), "mine");
   EXPECT_FALSE(std::filesystem::exists(book));
 }
 
 TEST_F(ProfileMeasureTest, RefreshKeepsToItsBudget) {
   EXPECT_THAT(run("--refresh").out, HasSubstr("No idle GPU is due within 0.1 % of GPU time"));
-  json begun = json::parse(TestFolder::read(book));
+  json begun = json::parse(base::TestFolder::read(book));
   EXPECT_EQ(begun["spent_s"], 0);
   // As if the measurement log had begun two hours ago: 2 GPUs x 7200 s x 0.1 % = 14 s, one
   // measurement.

@@ -16,7 +16,7 @@ using core::knowledge::Kernel;
 using core::knowledge::KernelScore;
 using nlohmann::json;
 
-std::string date_text(int64_t unix_s) { return base::date_time_text(unix_s * base::kSecond); }
+std::string time_text(int64_t unix_s) { return base::date_time_text(unix_s * base::kSecond); }
 
 std::string cell(const GpuScores& gpu, const KernelScore& score) {
   if (gpu.expired) return "-";
@@ -51,7 +51,7 @@ std::string notes_of(const ProfileReport& report, size_t i) {
     }
     if (!report.compare || !score.change) continue;
     add(fmt::format("{}: {} since {}{}", core::knowledge::kernel_name(kernel),
-                    change_text(score.change->log_ratio), date_text(score.changed_unix_s),
+                    change_text(score.change->log_ratio), time_text(score.changed_unix_s),
                     score.change_is_new ? " (new)" : ""));
   }
   return out;
@@ -69,7 +69,7 @@ json kernel_json(const ProfileReport& report, const KernelScore& score, Kernel k
   out["against_last"] = score.against_last;
   if (score.change) {
     out["change"] = {{"ratio", std::exp(score.change->log_ratio)},
-                     {"since", date_text(score.changed_unix_s)},
+                     {"since", time_text(score.changed_unix_s)},
                      {"new", score.change_is_new}};
   }
   return out;
@@ -93,7 +93,7 @@ std::string report_text(const ProfileReport& report) {
     const bool warm = gpu.last != nullptr && gpu.last->temperature_c >= 0;
     table.add({fmt::format("{}", report.machine.gpus[i].index), report.machine.gpus[i].name,
                cell(gpu, gpu.kernels[0]), cell(gpu, gpu.kernels[1]), cell(gpu, gpu.kernels[2]),
-               gpu.last == nullptr ? "never" : date_text(gpu.last->unix_s),
+               gpu.last == nullptr ? "never" : time_text(gpu.last->unix_s),
                fmt::format("{}", gpu.sessions),
                gpu.last == nullptr ? "-" : fmt::format("{}", gpu.last->neighbours),
                warm ? fmt::format("{:.0f}", gpu.last->temperature_c) : "-"});
@@ -120,7 +120,7 @@ json report_json(const ProfileReport& report) {
                  {"sessions", gpu.sessions},
                  {"kernels", std::move(kernels)}};
     if (gpu.last != nullptr) {
-      each["measured"] = date_text(gpu.last->unix_s);
+      each["measured"] = time_text(gpu.last->unix_s);
       each["driver"] = gpu.last->condition.driver;
       each["firmware"] = gpu.last->condition.firmware;
       if (gpu.last->temperature_c >= 0) each["temperature_c"] = gpu.last->temperature_c;

@@ -1,15 +1,22 @@
-// goban cancel, hold, release, requeue: apply one change to several jobs.
+// goban cancel, hold, release, requeue, alter, suspend, resume: apply one change to several jobs.
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string_view>
 
+#include "base/counted.hpp"
+#include "base/date_time.hpp"
 #include "cli/jobs/commands.hpp"
 #include "cli/jobs/job_choice.hpp"
 #include "cli/jobs/live_client.hpp"
+#include "cli/jobs/queue_table.hpp"
+#include "cli/jobs/slurm_commands.hpp"
+#include "live/job/request_values.hpp"
 
 namespace goban::cli {
 namespace {
@@ -28,12 +35,27 @@ struct ChangeArguments {
   std::string server;
   JobChoice choice;
   bool json_out = false;
+  bool now = false;                 ///< cancel
+  std::optional<std::string> time;  ///< alter, like those below
+  std::optional<int64_t> priority;
+  std::optional<int64_t> throttle;
 };
 
+constexpr int kBadRequest = 400;
 constexpr int kForbidden = 403;
 constexpr int kConflict = 409;
+/// Statuses with which the daemon refuses to change a job, as opposed to its own trouble.
+constexpr int kRefusals[] = {kBadRequest, kForbidden, 404, kConflict};
 
-/// One request: for a job, or for all unfinished tasks of an array.
+/// `status`: with which the daemon refused it; a value that it refused is invalid input.
+base::Error failure_of(std::string message, int status = kConflict) {
+  return {.code = status == kBadRequest ? base::ErrorCode::BadData : base::ErrorCode::Failed,
+          .message = std::move(message),
+          .place = {},
+          .remedy = {}};
+}
+
+/// One request: for jobs, which are changed as one, or for all unfinished tasks of an array.
 struct Request {
   std::vector<JobRow> jobs{};
   bool array = false;
@@ -41,13 +63,15 @@ struct Request {
 
 /// From the last job to the first, so that no waiting job starts on the GPUs of a cancelled one.
 std::vector<Request> requests_for(const ChosenJobs& chosen) {
+  constexpr size_t kJobsMax = 200;
   std::vector<Request> out;
   for (const JobRow& job : chosen.jobs) {
     const uint32_t array = array_of(job);
     const bool whole = std::binary_search(chosen.arrays.begin(), chosen.arrays.end(), array);
     if (whole && job.is_over()) continue;
-    const bool goes_on =
-        whole && !out.empty() && out.back().array && array_of(out.back().jobs.front()) == array;
+    const bool same_kind = !out.empty() && out.back().array == whole;
+    const bool goes_on = same_kind && (whole ? array_of(out.back().jobs.front()) == array
+                                             : out.back().jobs.size() < kJobsMax);
     if (!goes_on) out.push_back({.jobs = {}, .array = whole});
     out.back().jobs.push_back(job);
   }
@@ -57,8 +81,10 @@ std::vector<Request> requests_for(const ChosenJobs& chosen) {
 
 class Round {
  public:
-  Round(serve::api::ApiClient& client, const Change& change, const ChangeArguments& arguments)
-      : client_(client), change_(change), arguments_(arguments) {
+  /// `body` of the requests: empty except for alter.
+  Round(serve::api::ApiClient& client, const Change& change, const ChangeArguments& arguments,
+        std::string body)
+      : client_(client), change_(change), arguments_(arguments), body_(std::move(body)) {
     // An array is one request, and may have thousands of tasks.
     constexpr double kLong_s = 600;
     client_.set_timeout(kLong_s);
@@ -66,27 +92,39 @@ class Round {
   /// False: the daemon does not answer.
   bool ask(const Request& request);
   int finish();
-  void complain(const base::Error& error) { code_ = report_error(error); }
+  void complain(const base::Error& error) { code_ = std::max(code_, report_error(error)); }
 
  private:
   void take_answer(const Request& request, const json& answer);
   void take_refusal(const Request& request, base::Error error);
+  /// Passes over jobs of a bulk request that cannot be changed, or reports them one by one.
+  void leave(const Request& request, const JobRow& job, size_t count, int status,
+             base::Error error);
+  [[nodiscard]] std::string query_of(const Request& request) const;
   [[nodiscard]] bool is(std::string_view name) const { return name == change_.name; }
 
   serve::api::ApiClient& client_;
   const Change& change_;
   const ChangeArguments& arguments_;
+  std::string body_;
   std::map<uint32_t, std::string> done_{};  ///< names by number
   size_t not_ours_ = 0;
   size_t not_held_ = 0;
+  size_t unfit_ = 0;
+  std::string why_unfit_{};  ///< the first one and its reason
+  int unfit_code_ = 1;
   int code_ = 0;
 };
 
 bool Round::ask(const Request& request) {
-  const std::string path =
-      fmt::format("/v1/jobs/{}{}{}{}", request.jobs.front().job, is("cancel") ? "" : "/",
-                  is("cancel") ? "" : change_.name, request.array ? "?array=1" : "");
-  auto answer = is("cancel") ? client_.remove(path) : client_.post(path);
+  std::string names;
+  for (const JobRow& job : request.jobs) {
+    names += fmt::format("{}{}", names.empty() ? "" : ",", job.job);
+    if (request.array) break;
+  }
+  const std::string path = fmt::format("/v1/jobs/{}{}{}{}", names, is("cancel") ? "" : "/",
+                                       is("cancel") ? "" : change_.name, query_of(request));
+  auto answer = is("cancel") ? client_.remove(path) : client_.post(path, body_);
   if (answer) {
     take_answer(request, json::parse(*answer, nullptr, false));
     return true;
@@ -95,43 +133,80 @@ bool Round::ask(const Request& request) {
   return client_.last_status() != 0;
 }
 
+std::string Round::query_of(const Request& request) const {
+  if (!arguments_.now) return request.array ? "?array=1" : "";
+  return request.array ? "?array=1&now=1" : "?now=1";
+}
+
 void Round::take_answer(const Request& request, const json& answer) {
   std::set<double> changed;
   for (const json& each : list_of(answer, "jobs")) {
     if (each.is_number()) changed.insert(each.get<double>());
   }
-  std::map<double, std::string> left;
-  for (const json& each : list_of(answer, "left")) {
-    left[number_of(each, "job")] = text_of(each, "message");
-  }
+  std::map<double, const json*> left;
+  for (const json& each : list_of(answer, "left")) left[number_of(each, "job")] = &each;
+  const bool is_single = !request.array && request.jobs.size() == 1;
+  std::vector<std::string> tasks;
   for (const JobRow& job : request.jobs) {
-    if (!request.array || changed.contains(job.job)) {
+    if (is_single || changed.contains(job.job)) {
       done_[job.job] = job.id;
-      if (!arguments_.json_out) fmt::print("{} {}\n", change_.done, job.id);
+      if (request.array) {
+        tasks.push_back(job.id);
+      } else if (!arguments_.json_out) {
+        fmt::print("{} {}\n", change_.done, job.id);
+      }
     } else if (const auto found = left.find(job.job); found != left.end()) {
-      complain({.code = base::ErrorCode::Failed,
-                .message = fmt::format("job {}: {}", job.id, found->second),
-                .place = {},
-                .remedy = {}});
+      const int status = static_cast<int>(number_of(*found->second, "status", kConflict));
+      leave(request, job, 1, status, failure_of(text_of(*found->second, "message"), status));
     } else if (is("release")) {
       ++not_held_;
     }
   }
+  if (tasks.empty() || arguments_.json_out) return;
+  if (tasks.size() == 1) {
+    fmt::print("{} {}\n", change_.done, tasks.front());
+  } else {
+    fmt::print("{} {} tasks of array {}\n", change_.done, tasks.size(),
+               array_of(request.jobs.front()));
+  }
+}
+
+void Round::leave(const Request& request, const JobRow& job, size_t count, int status,
+                  base::Error error) {
+  const bool is_bulk = request.array || arguments_.choice.names.empty();
+  const std::string what = count == 1      ? fmt::format("job {}", job.id)
+                           : request.array ? fmt::format("array {}", array_of(job))
+                                           : base::counted(count, "job");
+  const bool is_refusal = std::ranges::find(kRefusals, status) != std::end(kRefusals);
+  if (!is_bulk || !is_refusal) {
+    error.message = fmt::format("{}: {}", what, error.message);
+    complain(error);
+  } else if (status == kForbidden && !is("suspend") && !is("resume")) {
+    not_ours_ += count;
+  } else if (status == kConflict && is("release")) {
+    not_held_ += count;
+  } else {
+    if (unfit_ == 0) why_unfit_ = fmt::format("{}: {}", what, error.text());
+    unfit_code_ = std::max(unfit_code_, static_cast<int>(error.code));
+    unfit_ += count;
+  }
 }
 
 void Round::take_refusal(const Request& request, base::Error error) {
-  const bool swept = arguments_.choice.names.empty();
-  const int status = client_.last_status();
-  if (swept && status == kForbidden) {
-    not_ours_ += request.jobs.size();
-  } else if (swept && status == kConflict && is("release")) {
-    not_held_ += request.jobs.size();
-  } else {
-    error.message = request.array
-                        ? fmt::format("array {}: {}", array_of(request.jobs.front()), error.message)
-                        : fmt::format("job {}: {}", request.jobs.front().id, error.message);
-    complain(error);
+  const JobRow& first = request.jobs.front();
+  if (is("cancel") && request.jobs.size() == 1 && !request.array &&
+      is_for_scancel(first.engine_id, error.remedy)) {
+    // Slurm knows whether the caller may.
+    if (const auto ended = cancel_by_scancel(first.engine_id); !ended) {
+      error = ended.error();
+    } else {
+      done_[first.job] = first.id;
+      if (!arguments_.json_out) fmt::print("{} {}\n", change_.done, first.id);
+      return;
+    }
   }
+  leave(request, request.jobs.front(), request.jobs.size(), client_.last_status(),
+        std::move(error));
 }
 
 int Round::finish() {
@@ -141,22 +216,73 @@ int Round::finish() {
     fmt::print("{}\n", json{{"jobs", std::move(names)}}.dump());
   }
   std::fflush(stdout);
-  if (not_held_ > 0) fmt::print(stderr, "goban: {} jobs were not held\n", not_held_);
-  if (not_ours_ > 0) fmt::print(stderr, "goban: {} jobs belong to other users\n", not_ours_);
-  return code_;
+  std::vector<std::string> left;
+  if (not_held_ > 0)
+    left.push_back(base::counted(not_held_, "job was not held", "jobs were not held"));
+  if (not_ours_ > 0)
+    left.push_back(base::counted(not_ours_, "job of another user", "jobs of other users"));
+  if (unfit_ > 0) {
+    left.push_back(fmt::format("{} not be {} ({}{})",
+                               base::counted(unfit_, "job could", "jobs could"), change_.done,
+                               unfit_ > 1 ? "first " : "", why_unfit_));
+  }
+  if (!left.empty()) fmt::print(stderr, "goban: {}\n", fmt::join(left, "; "));
+  // Who releases all is content if none was held.
+  const bool did_nothing = done_.empty() && not_ours_ + unfit_ > 0;
+  return did_nothing ? std::max(code_, unfit_code_) : code_;
+}
+
+/// The values that alter sets. Errors: Usage.
+base::Result<std::string> alteration(const ChangeArguments& arguments) {
+  json body = json::object();
+  if (arguments.time) {
+    const auto time_ns = live::job::parse_span(*arguments.time);
+    if (!time_ns) {
+      return base::usage_error("--time: " + time_ns.error().message, time_ns.error().remedy);
+    }
+    if (*time_ns < base::kSecond) {
+      return base::usage_error(fmt::format("--time '{}' is less than a second", *arguments.time),
+                               "such as 90m, 12h or 1:30:00");
+    }
+    body["walltime_s"] = base::to_seconds(*time_ns);
+  }
+  if (arguments.priority) body["priority"] = *arguments.priority;
+  if (arguments.throttle) body["array_limit"] = *arguments.throttle;
+  if (body.empty()) {
+    return base::usage_error("nothing to change", "give --time, --priority or --throttle");
+  }
+  return body.dump();
+}
+
+/// When a job, or the last task of an array, ended that the daemon has in its history only; empty
+/// if there is none.
+std::string past_end(serve::api::ApiClient& client, const std::string& name) {
+  ChosenJobs past{.jobs = {}, .arrays = {}, .unknown = {name}};
+  if (!add_past_jobs(client, {}, past) || past.jobs.empty()) return {};
+  const JobRow& last = *std::ranges::max_element(past.jobs, {}, &JobRow::end_s);
+  const base::TimeNs end_ns = base::unix_to_local(base::from_seconds(last.end_s));
+  return fmt::format("job {} ended on {} ({})", last.id, base::date_time_text(end_ns),
+                     state_text(last));
 }
 
 int run(const Change& change, const ChangeArguments& arguments) {
+  const bool alters = change.name == std::string_view("alter");
+  const auto body = alters ? alteration(arguments) : std::string();
+  if (!body) return report_error(body.error());
   auto client = connect(arguments.server);
   if (!client) return report_error(client.error());
   const auto chosen = ask_for_jobs(*client, arguments.choice);
   if (!chosen) return report_error(chosen.error());
-  Round round(*client, change, arguments);
-  for (const std::string& problem : chosen->problems) {
-    round.complain(
-        {.code = base::ErrorCode::Failed, .message = problem, .place = {}, .remedy = {}});
+  Round round(*client, change, arguments, *body);
+  for (const std::string& name : chosen->unknown) {
+    const auto ended = past_end(*client, name);
+    round.complain(ended.empty() ? unknown_job(name) : failure_of(ended));
   }
-  if (chosen->jobs.empty() && chosen->problems.empty()) {
+  if (chosen->jobs.empty() && chosen->unknown.empty()) {
+    const std::string& user = arguments.choice.user;
+    const bool is_other = !user.empty() && user != "me";
+    if (is_other)
+      return report_error(failure_of(fmt::format("user {} has no unfinished jobs", user)));
     fmt::print(stderr, "goban: no such jobs\n");
   }
   for (const Request& request : requests_for(*chosen)) {
@@ -168,9 +294,11 @@ int run(const Change& change, const ChangeArguments& arguments) {
 constexpr Change kChanges[] = {
     {"cancel", "Cancel running and waiting jobs", "Cancel", "cancelled",
      "A running job receives its checkpoint signal, if it has one (--signal), then SIGTERM, then\n"
-     "SIGKILL.\n\n"
+     "SIGKILL. A second cancel of the same job goes on to the next of these steps; --now kills\n"
+     "at once.\n\n"
      "Examples:\n"
      "  goban cancel 3 5 7_2\n"
+     "  goban cancel 3 --now\n"
      "  goban cancel 7            # all tasks of array 7\n"
      "  goban cancel --user me\n"},
     {"hold", "Hold waiting jobs until they are released", "Hold", "held",
@@ -185,7 +313,36 @@ constexpr Change kChanges[] = {
      "A requeued job keeps its number; GOBAN_RESTARTS in its environment counts the restarts.\n\n"
      "Example:\n"
      "  goban requeue 3\n"},
+    {"alter", "Change waiting jobs: walltime limit, priority, tasks at once", "Change", "changed",
+     "Limit and priority of a job can be changed until it starts; --throttle applies to the whole\n"
+     "array, and its running tasks continue. A changed job keeps its submission time. The site's\n"
+     "maxima are those of goban submit.\n\n"
+     "Examples:\n"
+     "  goban alter 3 --time 2h --priority -5\n"
+     "  goban alter 7 --throttle 4      # at most four tasks of array 7 at once\n"},
+    {"suspend", "Suspend running jobs", "Suspend", "suspended",
+     "The processes of the job stop; it keeps its GPUs and its memory, and its time limit pauses.\n"
+     "By operators only.\n\n"
+     "Example:\n"
+     "  goban suspend 3\n"},
+    {"resume", "Let suspended jobs go on", "Resume", "resumed",
+     "By operators only. Nodes return to service with goban nodes resume.\n\n"
+     "Example:\n"
+     "  goban resume 3\n"},
 };
+
+void add_alterations(Command& command, ChangeArguments& arguments) {
+  command.add_option("-t,--time", arguments.time, "Walltime limit, such as 90m or 12h")
+      ->type_name("TIME");
+  command
+      .add_option("--priority", arguments.priority,
+                  "Priority; users may lower it, or raise it to the site's maximum (0)")
+      ->range(-1'000'000'000, 1'000'000'000);
+  command
+      .add_option("--throttle", arguments.throttle,
+                  "Number of tasks of its array that run at once; 0: no limit")
+      ->range(0, 1'000'000);
+}
 
 }  // namespace
 
@@ -194,12 +351,18 @@ void add_job_actions(Command& app, Action& action) {
     auto arguments = std::make_shared<ChangeArguments>();
     Command* c = app.add_subcommand(change.name, change.help);
     add_job_choice(*c, arguments->choice, change.verb);
+    if (change.name == std::string_view("cancel")) {
+      c->add_flag("--now", arguments->now, "Kill at once, without the job's signal and grace");
+    }
+    if (change.name == std::string_view("alter")) add_alterations(*c, *arguments);
     c->add_flag("--json", arguments->json_out, "Print JSON only");
     add_server_option(*c, arguments->server);
     c->footer(
         std::string(change.more) +
-        "Exit codes: 0 success for all jobs, 1 failure, unknown job, another user's job, or no\n"
-        "daemon, 2 usage error.");
+        "With --user, --all or an array, jobs that cannot be changed are counted and passed over.\n"
+        "Exit codes: 0 success for all named jobs, or for some of --user, --all or an array; 1\n"
+        "failure, unknown job, another user's job, or no daemon; 2 usage error; 3 a value was "
+        "refused.");
     c->callback([&change, arguments, &action] {
       action = [&change, arguments] { return run(change, *arguments); };
     });

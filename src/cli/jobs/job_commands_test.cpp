@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "base/test_folder.hpp"
+#include "cli/jobs/job_row.hpp"
 #include "cli/jobs/test_fake_daemon.hpp"
 #include "cli/shell/test_shell.hpp"
 
@@ -36,7 +38,7 @@ class JobCommands : public testing::Test {
     return shell("cd " + folder.path() + " && GOBAN " + arguments + " --server " + folder.path() +
                  "/s 2>&1");
   }
-  TestFolder folder{"jobs"};
+  base::TestFolder folder{"jobs"};
   std::unique_ptr<FakeDaemon> daemon;
 };
 
@@ -44,14 +46,62 @@ TEST_F(JobCommands, QueueListsRunningJobsFirst) {
   serve({{"GET /v1/jobs", kJobs}});
   const Output run = goban("queue");
   EXPECT_EQ(run.code, 0);
-  EXPECT_THAT(run.out, testing::MatchesRegex("JOB +NAME +USER +STATE +GPUS +RAN +LIMIT +SUBMITTED "
-                                             "+WHERE\n +3 +bert(.|\n)*"));
+  EXPECT_THAT(run.out,
+              testing::MatchesRegex(" +JOB +NAME +USER +STATE +GPUS +RAN +LIMIT +SUBMITTED "
+                                    "+WHERE +REASON\n +3 +bert(.|\n)*"));
   EXPECT_THAT(run.out, HasSubstr("n1[0-2] n2[1]"));
   EXPECT_THAT(run.out, HasSubstr("no. 1 in the queue"));
   EXPECT_THAT(run.out, HasSubstr("timed_out"));
   EXPECT_THAT(run.out, HasSubstr("1 running on 4 GPUs, 3 waiting, 1 finished\n"));
-  EXPECT_LT(run.out.find("ben"), run.out.find("7_0"));
+  EXPECT_LT(run.out.find("ben"), run.out.find("7_[0-1]"));
   EXPECT_THAT(daemon->asked(), Contains(HasSubstr("state=held,depends,waiting,starting")));
+}
+
+TEST_F(JobCommands, QueueSaysWhyJobsWaitAndJoinsTasks) {
+  serve({{"GET /v1/jobs", R"({"jobs": [
+  {"job": 2, "id": "2", "user": "ben", "state": "waiting", "num_gpus": 8, "position": 1},
+  {"job": 7, "id": "7_0", "user": "anna", "state": "running", "num_gpus": 1},
+  {"job": 8, "id": "7_1", "user": "anna", "state": "waiting", "num_gpus": 2, "position": 2},
+  {"job": 9, "id": "7_2", "user": "anna", "state": "waiting", "num_gpus": 2},
+  {"job": 11, "id": "7_4", "user": "anna", "state": "waiting", "num_gpus": 2},
+  {"job": 12, "id": "12", "user": "anna", "state": "held", "num_gpus": 1},
+  {"job": 13, "id": "13", "user": "anna", "state": "depends", "num_gpus": 1,
+   "blocked": "job 2 failed"}]})"},
+         {"GET /v1/jobs/2/explain", R"({"waiting": {"cause": "no_free_gpus"}})"},
+         {"GET /v1/jobs/8", R"({"spec": {"array_limit": 2}})"}});
+  const std::string text = goban("queue --format job,gpus,state,reason").out;
+  EXPECT_THAT(text, HasSubstr("2     8  waiting  no. 1 in the queue: no free gpus\n"));
+  EXPECT_THAT(text, HasSubstr("7_[1-2,4%2]     6  waiting  no. 2 in the queue\n"));
+  EXPECT_THAT(text, HasSubstr("12     1  held     held\n"));
+  EXPECT_THAT(text, HasSubstr("13     1  depends  job 2 failed\n"));
+  const std::string tasks = goban("queue --each-task --me --sort -gpus -o job,gpus").out;
+  EXPECT_THAT(tasks, HasSubstr("JOB  GPUS\n  2     8\n7_1     2\n7_2     2\n7_4     2\n7_0     1"));
+  EXPECT_THAT(daemon->asked(), Not(Contains(HasSubstr("all=1&"))));
+  const Output unknown = goban("queue --format jbo");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.out, HasSubstr("did you mean job?"));
+}
+
+TEST_F(JobCommands, QueueAsksForAsManyJobsAsItShows) {
+  const std::string part = R"({"jobs": [
+    {"job": 9, "id": "9", "user": "anna", "state": "running", "num_gpus": 4}],
+    "total": 10000, "held_gpus": 6, "states": {"running": 2, "held": 3, "waiting": 9995}})";
+  serve({{"GET /v1/jobs", part}});
+  const Output run = goban("queue --limit 1");
+  EXPECT_EQ(run.code, 0) << run.out;
+  EXPECT_THAT(run.out, HasSubstr("and 9999 more (--limit 0 lists all)\n"
+                                 "2 running on 6 GPUs, 9998 waiting\n"));
+  ASSERT_EQ(daemon->asked().size(), 2U) << "one page of jobs, and the statistics";
+  EXPECT_THAT(daemon->asked()[0], HasSubstr("first=running&limit=1&"));
+  EXPECT_EQ(goban("queue --limit 10001").code, 2);
+}
+
+TEST_F(JobCommands, NamesCannotReorderTheTable) {
+  serve({{"GET /v1/jobs",
+          "{\"jobs\": [{\"job\": 9, \"id\": \"9\", \"name\": \"a\u202egpj.exe\", "
+          "\"user\": \"an\u2028na\", \"state\": \"held\", \"num_gpus\": 4}]}"}});
+  const Output run = goban("queue");
+  EXPECT_THAT(run.out, testing::AllOf(HasSubstr("a?gpj.exe"), HasSubstr("an?na")));
 }
 
 TEST_F(JobCommands, QueueAsksForWhatWasChosen) {
@@ -84,6 +134,25 @@ TEST_F(JobCommands, ShowSaysAllThatIsKnown) {
   EXPECT_EQ(json::parse(goban("show 3 --json").out)[0]["exit_code"], 7);
 }
 
+TEST_F(JobCommands, FinishedJobsComeFromTheHistory) {
+  serve({{"GET /v1/jobs", R"({"jobs": [
+    {"job": 9, "id": "7_2", "name": "last", "user": "anna", "state": "done", "result": "failed",
+     "exit_code": 4, "num_gpus": 2, "held_s": 61, "submit_s": 1000, "end_s": 1200, "history": true},
+    {"job": 5, "id": "5", "user": "anna", "state": "done", "result": "cancelled", "signal": 15,
+     "num_gpus": 1, "submit_s": 900, "end_s": 1100, "history": true}]})"},
+         {"GET /v1/jobs/7_2", R"({"job": 9, "id": "7_2", "user": "anna", "state": "done",
+     "result": "failed", "num_gpus": 2, "submit_s": 1000, "spec": {}})"}});
+  EXPECT_THAT(goban("show 7_2").out, HasSubstr("job 7_2 of anna"));
+  EXPECT_EQ(goban("show 4").code, 1);
+  EXPECT_EQ(daemon->asked().back(), "GET /v1/jobs?past=1&limit=10000&all=1&job=4");
+  const Output listed = goban("history jobs --user anna --from 1970-01-01T00:10:00Z");
+  EXPECT_EQ(daemon->asked().back(), "GET /v1/jobs?past=1&limit=1000&user=anna&from_s=600.000");
+  EXPECT_LT(listed.out.find("signal 15"), listed.out.find("7_2  last")) << listed.out;
+  EXPECT_EQ(json::parse(goban("history jobs 5 7 --json").out)[0]["id"], "5");
+  EXPECT_EQ(daemon->asked().back(), "GET /v1/jobs?past=1&limit=1000&all=1&job=5%2C7");
+  EXPECT_EQ(goban("history jobs --to soon").code, 2);
+}
+
 TEST_F(JobCommands, LogsComeByteByByte) {
   serve({{"GET /v1/jobs/7_2/log", "one\ntwo\n\nlast"}});
   EXPECT_EQ(goban("logs 7_2").out, "one\ntwo\n\nlast");
@@ -95,17 +164,19 @@ TEST_F(JobCommands, LogsComeByteByByte) {
 
 TEST_F(JobCommands, SubmitSendsScriptDirectivesAndArguments) {
   serve({{"POST /v1/jobs", R"({"job": 7, "jobs": [7, 8]})"}});
-  folder.write("train.sh",
-               "#!/bin/bash\n#SBATCH --gres=gpu:4 -t 30 -w n1\n#GOBAN --array 0-1\necho hi\n");
+  folder.write(
+      "train.sh",
+      "#!/bin/bash\n#SBATCH --gres=gpu:4 -t 30 -w n1 -C fast\n#GOBAN --array 0-1\necho hi\n");
   ::setenv("GOBAN_TOKEN", "secret", 1);
   const Output run = shell("cd " + folder.path() + " && SEED=1 GOBAN submit --server " +
                            folder.path() + "/s -J mine train.sh --epochs 3 2>&1");
   EXPECT_EQ(run.code, 0);
   ::unsetenv("GOBAN_TOKEN");
-  EXPECT_THAT(run.out, HasSubstr("warning: train.sh:2: '-w n1' has no effect: nodes are chosen"));
+  EXPECT_THAT(run.out, HasSubstr("warning: train.sh:2: '-C fast' has no effect: nodes are chosen"));
   EXPECT_THAT(run.out, HasSubstr("submitted array 7 of 2 tasks\n"));
   const json body = json::parse(daemon->last_body());
   EXPECT_EQ(body["name"], "mine");
+  EXPECT_EQ(body["node_list"], json::array({"n1"}));
   EXPECT_EQ(body["num_gpus"], 4);
   EXPECT_EQ(body["walltime_s"], 1800);
   EXPECT_EQ(body["array_tasks"], json({0, 1}));
@@ -142,9 +213,9 @@ TEST_F(JobCommands, SubmitRefusesBeforeItAsks) {
   run = shell("GOBAN submit --tme 4h job.sh 2>&1");
   EXPECT_EQ(run.code, 2);
   EXPECT_THAT(run.out, HasSubstr("unknown option --tme (did you mean --time?)"));
-  run = shell("GOBAN submit --time 90 --wrap true 2>&1");
+  run = shell("GOBAN submit --time soon --wrap true 2>&1");
   EXPECT_EQ(run.code, 2);
-  EXPECT_THAT(run.out, HasSubstr("--time: '90' is a time without a unit"));
+  EXPECT_THAT(run.out, HasSubstr("--time: 'soon' is not a valid time"));
   EXPECT_EQ(shell("GOBAN submit /nowhere/job.sh 2>&1").code, 1);
   EXPECT_TRUE(daemon->asked().empty());
 }
@@ -251,7 +322,18 @@ TEST_F(JobCommands, ExplainAsksTheDaemon) {
   const Output run = goban("explain --job 7");
   EXPECT_EQ(run.code, 0);
   EXPECT_EQ(run.out,
-            "job 7 (waiting): fewer GPUs are free\n2 jobs are ahead of it; 1 GPUs are free\n");
+            "job 7 (waiting): fewer GPUs are free\n2 jobs are ahead of it; 1 GPU is free\n");
+}
+
+TEST_F(JobCommands, ExplainPrintsLocalTimes) {
+  serve({{"GET /v1/jobs/7/explain", R"({"job": 7, "state": "depends", "text":
+            "UTC; it begins at 2026-12-31 20:00:00 UTC, or 2026-07-01 00:00:00 UTC at the earliest"})"}});
+  ::setenv("TZ", "Asia/Tokyo", 1);
+  const Output run = goban("explain --job 7");
+  ::unsetenv("TZ");
+  EXPECT_EQ(run.out,
+            "job 7 (depends): UTC; it begins at 2027-01-01 05:00:00, or 2026-07-01 09:00:00 at "
+            "the earliest\n");
 }
 
 TEST_F(JobCommands, WithoutADaemonItsSocketIsNamed) {
@@ -262,6 +344,95 @@ TEST_F(JobCommands, WithoutADaemonItsSocketIsNamed) {
     EXPECT_THAT(run.out, HasSubstr(folder.path() + "/s: no daemon is listening")) << command;
     EXPECT_THAT(run.out, HasSubstr("goban serve")) << command;
   }
+}
+
+TEST(JobRows, SuspendedTimeIsNoRunTime) {
+  JobRow row{.state = "suspended",
+             .run_start_s = 100,
+             .suspended_since_s = 160,
+             .suspended_s = 20,
+             .held_s = 5};
+  EXPECT_DOUBLE_EQ(row.ran_s(1000), 5 + 40);
+  row.state = "running";
+  row.suspended_since_s = 0;
+  EXPECT_DOUBLE_EQ(row.ran_s(200), 5 + 80);
+}
+
+TEST_F(JobCommands, OptionsOfSbatchAreUnderstood) {
+  const auto spec = [&](const std::string& words) {
+    const Output run =
+        shell("cd " + folder.path() + " && GOBAN submit --dry-run " + words + " --wrap true 2>&1");
+    EXPECT_EQ(run.code, 0) << words << "\n" << run.out;
+    return nlohmann::json::parse(run.out, nullptr, false);
+  };
+  const auto job = spec(
+      "--job-name bert -G 4 -N 2 -n 8 --cpus-per-task=3 -t 90 -p gpu -A team --gres gpu:2 -d "
+      "afterok:3 -o %x.log -e %x.err -w n1 -a 0-3%2");
+  EXPECT_EQ(job["name"], "bert");
+  EXPECT_EQ(job["cores"], 12) << "four tasks of three cores on each node";
+  EXPECT_EQ(job["walltime_s"], 5400);
+  EXPECT_EQ(job["partition"], "gpu");
+  EXPECT_EQ(job["account"], "team");
+  EXPECT_EQ(job["node_list"], nlohmann::json({"n1"}));
+  EXPECT_EQ(job["array_limit"], 2);
+  EXPECT_EQ(spec("-n 4 -c 2")["cores"], 8) << "-c counts for each task, as for sbatch";
+  EXPECT_EQ(spec("-c 2")["cores"], 2);
+  EXPECT_EQ(spec("-G h100:2")["num_gpus"], 2);
+  EXPECT_EQ(spec("--as-slurm -t 1:30")["walltime_s"], 90);
+  EXPECT_EQ(spec("--as-slurm")["stdout_path"], "slurm-%j.out");
+  const Output ignored =
+      shell("GOBAN submit --dry-run --mail-type END --wrap true 2>&1 >/dev/null");
+  EXPECT_EQ(ignored.code, 0);
+  EXPECT_THAT(ignored.out, HasSubstr("--mail-type has no effect: no mail is sent"));
+}
+
+TEST_F(JobCommands, AMissingFolderIsRefusedAtSubmission) {
+  const auto dry = [&](const std::string& words) {
+    return shell("cd " + folder.path() + " && GOBAN submit --dry-run " + words +
+                 " --wrap true 2>&1");
+  };
+  const Output output = dry("-o nowhere/%x.out");
+  EXPECT_EQ(output.code, 3);
+  EXPECT_THAT(output.out, HasSubstr("nowhere/%x.out does not exist"));
+  EXPECT_THAT(output.out, HasSubstr("mkdir -p " + folder.path() + "/nowhere"));
+  EXPECT_EQ(dry("-e nowhere/%x.err").code, 3);
+  const Output work = dry("-D nowhere");
+  EXPECT_EQ(work.code, 3);
+  EXPECT_THAT(work.out, HasSubstr("nowhere does not exist"));
+  const Output later = dry("-o nowhere/%x.out -d afterok:1");
+  EXPECT_EQ(later.code, 0) << "the other job may make it";
+  EXPECT_THAT(later.out, HasSubstr("does not exist yet"));
+  EXPECT_EQ(dry("-o /dev/null").code, 0);
+  EXPECT_EQ(dry("-o %j/x.out").code, 0) << "known only at the start";
+  EXPECT_THAT(dry("-o %x/%j.out").out, HasSubstr("mkdir -p " + folder.path() + "/wrap"));
+  EXPECT_EQ(dry("-o 'a%%b/x'").code, 3);
+  folder.write("file", "x");
+  EXPECT_THAT(dry("-D file").out, HasSubstr("file is a file"));
+  EXPECT_THAT(dry("-o file/x").out, HasSubstr("name another with -o"));
+  EXPECT_EQ(dry("-o x.out").code, 0);
+  EXPECT_EQ(dry("-o ./x.out -e /tmp/x.err").code, 0);
+}
+
+TEST_F(JobCommands, EffComparesUseWithWhatWasHeld) {
+  const char* const details = R"({"job": 7, "id": "7", "name": "bert", "user": "anna",
+    "state": "done", "result": "completed", "num_gpus": 2, "held_s": 1000,
+    "spec": {"cores": 4, "mem_bytes": 1073741824},
+    "usage": {"cpu_s": 2000, "mem_bytes_max": 268435456, "gpu_util_pct": 12.5}})";
+  serve({{"GET /v1/jobs", R"({"jobs": [{"job": 7, "id": "7", "state": "done"}]})"},
+         {"GET /v1/jobs?past=1", R"({"jobs": [{"job": 7, "id": "7", "history": true}]})"},
+         {"GET /v1/jobs/7", details}});
+  for (const char* words : {"eff 7", "eff"}) {
+    const Output run = goban(words);
+    EXPECT_EQ(run.code, 0) << run.out;
+    EXPECT_THAT(run.out, HasSubstr("12 %")) << run.out;
+    EXPECT_THAT(run.out, HasSubstr("50 %  2.0 of 4"));
+    EXPECT_THAT(run.out, HasSubstr("256 MiB of 1.0 GiB"));
+    EXPECT_THAT(run.out,
+                HasSubstr("1 job, 0.6 GPU-hours: GPU use 12 %, CPU use 50 %, memory 25 %"));
+  }
+  const auto all = nlohmann::json::parse(goban("eff --json").out);
+  EXPECT_EQ(all["jobs"][0]["cpu_pct"], 50);
+  EXPECT_EQ(all["total"]["gpu_util_pct"], 12.5);
 }
 
 }  // namespace

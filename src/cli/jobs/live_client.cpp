@@ -66,7 +66,7 @@ const json& part_of(const json& from, const char* name) {
   return found == from.end() ? kNothing : *found;
 }
 
-json list_of(const json& from, const char* name) {
+const json& list_of(const json& from, const char* name) {
   if (from.is_array()) return from;
   const json& part = part_of(from, name);
   return part.is_array() ? part : kEmptyList;

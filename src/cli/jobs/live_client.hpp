@@ -33,7 +33,8 @@ void add_server_option(Command& command, std::string& server);
 /// The member; null if it is absent.
 [[nodiscard]] const nlohmann::json& part_of(const nlohmann::json& from, const char* name);
 /// The array called `name`, or the response itself if it is an array; otherwise an empty array.
-[[nodiscard]] nlohmann::json list_of(const nlohmann::json& from, const char* name);
+[[nodiscard]] const nlohmann::json& list_of(const nlohmann::json& from, const char* name);
+const nlohmann::json& list_of(nlohmann::json&& from, const char* name) = delete;
 
 /// Calls `draw` whenever the daemon reports a change, and at least every `period_s` seconds, until
 /// Ctrl-C or until `draw` returns false. Errors: those of `draw` and of the client.

@@ -2,35 +2,54 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <vector>
 
-#include "cli/shell/text_table.hpp"
+#include "base/counted.hpp"
+#include "cli/jobs/job_choice.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "cli/jobs/queue_rows.hpp"
 
 namespace goban::cli {
+
+using nlohmann::json;
+
 namespace {
 
-int rank_of(const JobRow& job) {
-  if (job.holds_gpus()) return 0;
-  return job.is_over() ? 2 : 1;
-}
-
-/// The GPUs of a job, or its position in the queue.
-std::string where_or_position(const JobRow& job) {
-  if (job.holds_gpus()) return job.where;
-  return job.position > 0 ? fmt::format("no. {} in the queue", job.position) : "";
-}
-
-std::string counts_text(const std::vector<JobRow>& jobs) {
+/// Counts of all jobs, listed or not.
+struct Counts {
+  int64_t total = 0;
+  int64_t running = 0;
+  int64_t waiting = 0;
   int64_t gpus = 0;
-  size_t running = 0;
-  size_t waiting = 0;
-  for (const JobRow& job : jobs) {
-    running += rank_of(job) == 0 ? 1 : 0;
-    waiting += rank_of(job) == 1 ? 1 : 0;
-    if (job.holds_gpus()) gpus += job.num_gpus;
+};
+
+Counts counts_of(const json& answer, const std::vector<JobRow>& jobs) {
+  Counts out{.total = static_cast<int64_t>(jobs.size())};
+  if (const json& states = part_of(answer, "states"); states.is_object()) {
+    const auto sum = [&](std::initializer_list<const char*> names) {
+      double all = 0;
+      for (const char* name : names) all += number_of(states, name);
+      return static_cast<int64_t>(all);
+    };
+    out.total = static_cast<int64_t>(number_of(answer, "total"));
+    out.running = sum({"starting", "running", "suspended", "stopping"});
+    out.waiting = sum({"held", "depends", "waiting"});
+    out.gpus = static_cast<int64_t>(number_of(answer, "held_gpus"));
+    return out;
   }
-  std::string text = fmt::format("{} running on {} GPU{}, {} waiting", running, gpus,
-                                 gpus == 1 ? "" : "s", waiting);
-  if (const size_t over = jobs.size() - running - waiting; over > 0) {
+  for (const JobRow& job : jobs) {  // a list without counts
+    out.running += rank_of(job) == 0 ? 1 : 0;
+    out.waiting += rank_of(job) == 1 ? 1 : 0;
+    if (job.holds_gpus()) out.gpus += job.num_gpus;
+  }
+  return out;
+}
+
+std::string counts_text(const Counts& counts) {
+  std::string text = fmt::format("{} running on {}, {} waiting", counts.running,
+                                 base::counted(counts.gpus, "GPU"), counts.waiting);
+  if (const int64_t over = counts.total - counts.running - counts.waiting; over > 0) {
     text += fmt::format(", {} finished", over);
   }
   return text;
@@ -42,28 +61,32 @@ std::string state_text(const JobRow& job) {
   return job.is_over() && !job.result.empty() ? job.result : job.state;
 }
 
-std::string queue_table(std::vector<JobRow> jobs, double now_s) {
+base::Result<json> ask_for_queue(serve::api::ApiClient& client, const std::string& query,
+                                 int64_t limit) {
+  constexpr int64_t kPage = 10'000;
+  const int64_t page = limit == 0 ? kPage : std::min(limit, kPage);
+  auto answer = get_json(client, fmt::format("/v1/jobs?first=running&limit={}&{}", page, query));
+  const bool is_complete =
+      !answer || page == limit ||
+      list_of(*answer, "jobs").size() >= static_cast<size_t>(number_of(*answer, "total"));
+  if (is_complete) return answer;
+  auto all = list_jobs(client, query);
+  if (!all) return all;
+  (*answer)["jobs"] = std::move(*all);
+  return answer;
+}
+
+std::string queue_table(const json& answer, const QueueView& view) {
+  const std::vector<JobRow> jobs = job_rows(answer);
   if (jobs.empty()) return "no jobs\n";
-  std::stable_sort(jobs.begin(), jobs.end(), [](const JobRow& a, const JobRow& b) {
-    return std::pair(rank_of(a), a.job) < std::pair(rank_of(b), b.job);
-  });
-  TextTable table({{"JOB", true, 20},
-                   {"NAME", false, 24},
-                   {"USER", false, 16},
-                   {"STATE", false, 16},
-                   {"GPUS", true, 8},
-                   {"RAN", true, 16},
-                   {"LIMIT", true, 16},
-                   {"SUBMITTED", false, 16},
-                   {"WHERE", false, 40}});
-  for (const JobRow& job : jobs) {
-    const double ran_s = job.ran_s(now_s);
-    table.add({job.id, job.name.empty() ? "-" : job.name, job.user, state_text(job),
-               fmt::format("{}", job.num_gpus), ran_s > 0 ? clock_text(ran_s) : "-",
-               job.walltime_s > 0 ? clock_text(job.walltime_s) : "-",
-               moment_text(job.submit_s, now_s), where_or_position(job)});
-  }
-  return table.text() + counts_text(jobs) + "\n";
+  const Counts counts = counts_of(answer, jobs);
+  std::vector<QueueRow> rows = queue_rows(jobs, view);
+  if (view.rows_max > 0 && rows.size() > view.rows_max) rows.resize(view.rows_max);
+  int64_t more = counts.total;
+  for (const QueueRow& row : rows) more -= row.num_jobs;
+  return rows_table(rows, view) +
+         (more > 0 ? fmt::format("and {} more (--limit 0 lists all)\n", more) : std::string{}) +
+         counts_text(counts) + "\n";
 }
 
 }  // namespace goban::cli

@@ -10,6 +10,7 @@
 #include "cli/jobs/commands.hpp"
 #include "cli/jobs/daemon_absence.hpp"
 #include "cli/jobs/hangup.hpp"
+#include "cli/jobs/job_end.hpp"
 #include "cli/jobs/job_row.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/jobs/log_output.hpp"
@@ -28,6 +29,7 @@ struct RunArguments {
   std::string server;
   std::vector<std::string> words;
   bool has_terminal = false;
+  bool as_slurm = false;
 };
 
 Result<json> job_now(serve::api::ApiClient& client, uint32_t job) {
@@ -37,26 +39,19 @@ Result<json> job_now(serve::api::ApiClient& client, uint32_t job) {
 /// Prints to standard error and ignores failures: the terminal may be closed.
 void note(const std::string& text) { std::fputs(("goban: " + text + "\n").c_str(), stderr); }
 
-/// Reads the job at every change until `is_enough` or Ctrl-C; waits for an unavailable daemon.
-/// Returns the job as it was last read.
+/// Reads the job at every change until `is_enough` or Ctrl-C. Returns the job as it was last read.
 Result<json> look_until(const std::string& server, uint32_t job,
                         const std::function<bool(const json&)>& is_enough) {
   json last;
-  DaemonAbsence absence;
-  while (true) {
-    bool refused = false;
-    const auto waited =
-        redraw_on_change(server, kLook_s, [&](serve::api::ApiClient& client) -> Result<bool> {
-          auto now = job_now(client, job);
-          refused = !now && !is_away(client);
-          if (!now) return base::failure(std::move(now.error()));
-          absence.ends();
-          last = std::move(*now);
-          return !is_enough(last);
-        });
-    if (waited || interrupted()) return last;
-    if (refused || !absence.wait()) return base::failure(waited.error());
-  }
+  const auto watched =
+      watch_jobs(server, kLook_s, [&](serve::api::ApiClient& client) -> Result<bool> {
+        auto now = job_now(client, job);
+        if (!now) return base::failure(std::move(now.error()));
+        last = std::move(*now);
+        return !is_enough(last);
+      });
+  if (!watched) return base::failure(watched.error());
+  return last;
 }
 
 /// Waits until the job runs or has finished, or until Ctrl-C.
@@ -64,7 +59,8 @@ Result<json> wait_for_start(const std::string& server, uint32_t job) {
   bool told = false;
   return look_until(server, job, [&](const json& now) {
     const std::string state = text_of(now, "state");
-    const bool waits = state != "running" && state != "stopping" && state != "done";
+    const bool waits =
+        state != "running" && state != "suspended" && state != "stopping" && state != "done";
     if (waits && !std::exchange(told, true)) note(fmt::format("job {} is waiting for GPUs", job));
     return !waits;
   });
@@ -72,15 +68,6 @@ Result<json> wait_for_start(const std::string& server, uint32_t job) {
 
 Result<json> wait_for_end(const std::string& server, uint32_t job) {
   return look_until(server, job, [](const json& now) { return text_of(now, "state") == "done"; });
-}
-
-/// As in a shell: 128 + the number of the signal that ended it.
-int exit_code_of(const json& job) {
-  if (const double code = number_of(job, "exit_code", -1); code >= 0) return static_cast<int>(code);
-  if (const double signal = number_of(job, "signal"); signal > 0) {
-    return 128 + static_cast<int>(signal);
-  }
-  return text_of(job, "result") == "completed" ? 0 : 1;
 }
 
 /// Reports that the job continues without this client; returns the exit code.
@@ -155,8 +142,11 @@ int run(const RunArguments& arguments, const SubmitChoices& choices) {
       .script_name = "goban run",
       .job_name = arguments.words.front().substr(arguments.words.front().rfind('/') + 1),
       .arguments = arguments.words,
-      .interactive = arguments.has_terminal};
-  const auto body = submission_json(payload, choices);
+      .interactive = arguments.has_terminal,
+      .options = choices,
+      .as_slurm = arguments.as_slurm,
+      .is_here = is_local(arguments.server)};
+  const auto body = submission_json(payload);
   if (!body) return report_error(body.error());
   catch_interrupts();
   // A job with its own terminal waits for a reconnection by goban attach.
@@ -187,12 +177,13 @@ void add_run(Command& app, Action& action) {
   auto arguments = std::make_shared<RunArguments>();
   auto choices = std::make_shared<SubmitChoices>();
   // A command that a user waits for is not started again without a request.
-  choices->options.emplace_back("--no-requeue", "");
+  choices->emplace_back("--no-requeue", "");
   Command* c = app.add_subcommand("run", "Run a command as a job and wait for it");
   c->prefix_command();
   add_submit_options(*c, choices, {"--array", "--hold"});
   c->add_flag("--pty", arguments->has_terminal,
               "Run the command in a terminal that receives the keyboard input, Ctrl-C included");
+  c->add_flag("--as-slurm", arguments->as_slurm, "Options mean what they mean to srun")->group("");
   add_server_option(*c, arguments->server);
   c->footer(
       "The command runs in the current folder on the GPUs that the scheduler assigns. Its output\n"

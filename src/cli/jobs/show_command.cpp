@@ -164,9 +164,18 @@ std::string class_text(const json& spec) {
 std::string dependencies_text(const json& spec) {
   std::vector<std::string> parts;
   for (const json& each : list_of(spec, "dependencies")) {
-    parts.push_back(fmt::format("{}:{:.0f}", text_of(each, "kind"), number_of(each, "job")));
+    const double job = number_of(each, "job");
+    parts.push_back(text_of(each, "kind") + (job > 0 ? fmt::format(":{:.0f}", job) : ""));
   }
   return joined(parts);
+}
+
+std::string names_text(const json& spec, const char* field) {
+  std::vector<std::string> names;
+  for (const json& each : list_of(spec, field)) {
+    if (each.is_string()) names.push_back(each.get<std::string>());
+  }
+  return joined(names);
 }
 
 std::string limits_text(const json& from, const json& spec) {
@@ -186,11 +195,16 @@ std::string text_for(const json& from, double now_s) {
   const json& spec = part_of(from, "spec");
   Facts facts;
   facts.add("state", row.is_over() ? end_text(from, row) : state_text(row));
+  if (!row.is_over()) facts.add("note", text_of(from, "detail"));
   const bool shares = flag_of(from, "shares");
   facts.add("GPUs", fmt::format("{}{}{}{}", row.num_gpus, row.where.empty() ? "" : " on ",
                                 row.where, shares ? ", shared" : ""));
+  facts.add("nodes", names_text(spec, "node_list"));
+  facts.add("not on", names_text(spec, "exclude_nodes"));
+  facts.add("GPU model", text_of(spec, "gpu_model"));
   facts.add("type", text_of(from, "resource_type"));
   facts.add("submitted", moment_text(row.submit_s, now_s));
+  if (row.begin_s > 0) facts.add("begins", "not before " + moment_text(row.begin_s, now_s));
   const double first_s = number_of(from, "first_start_s");
   if (first_s > 0) {
     facts.add("started", fmt::format("{}, after {}", moment_text(first_s, now_s),
@@ -203,12 +217,20 @@ std::string text_for(const json& from, double now_s) {
                                  clock_text(row.ran_s(now_s)), runs, runs > 1 ? "s" : "",
                                  number_of(from, "preemptions"), number_of(from, "breakages")));
   }
+  if (row.suspended_since_s > 0) {
+    facts.add("suspended", "since " + moment_text(row.suspended_since_s, now_s));
+  }
+  facts.add("starts", start_text(part_of(from, "start"), now_s));
+  facts.add("predicted", predicted_text(part_of(from, "predicted_run")));
   facts.add("limit", limits_text(from, spec));
+  facts.add("priority", fmt::format("{:.0f}", number_of(from, "priority")));
   facts.add("class", class_text(spec));
   facts.add("account", text_of(from, "account"));
   facts.add("partition", text_of(from, "partition"));
   facts.add("reservation", text_of(from, "reservation"));
+  facts.add("queue id", text_of(from, "engine_id"));
   facts.add("waits for", dependencies_text(spec));
+  facts.add("blocked", text_of(from, "blocked"));
   facts.add("progress", progress_text(part_of(from, "progress")));
   const char* what = "ranks";
   for (const std::string& each : rank_texts(from)) facts.add(std::exchange(what, ""), each);
@@ -227,17 +249,18 @@ std::string text_for(const json& from, double now_s) {
 int run(const ShowArguments& arguments) {
   auto client = connect(arguments.server);
   if (!client) return report_error(client.error());
-  const auto chosen = ask_for_jobs(*client, arguments.choice);
+  auto chosen = ask_for_jobs(*client, arguments.choice);
   if (!chosen) return report_error(chosen.error());
-  int code = 0;
-  for (const std::string& problem : chosen->problems) {
-    code = report_error(
-        {.code = base::ErrorCode::Failed, .message = problem, .place = {}, .remedy = {}});
+  if (const auto status = add_past_jobs(*client, arguments.choice, *chosen); !status) {
+    return report_error(status.error());
   }
+  int code = 0;
+  for (const std::string& name : chosen->unknown) code = report_error(unknown_job(name));
   json all = json::array();
   std::string text;
   for (const JobRow& job : chosen->jobs) {
-    auto details = get_json(*client, fmt::format("/v1/jobs/{}", job.job));
+    auto details =
+        get_json(*client, "/v1/jobs/" + (job.is_past ? job.id : fmt::format("{}", job.job)));
     if (!details) {
       code = report_error(details.error());
       continue;
@@ -260,6 +283,7 @@ void add_show(Command& app, Action& action) {
   c->add_flag("--json", arguments->json_out, "Print JSON only");
   add_server_option(*c, arguments->server);
   c->footer(
+      "Finished jobs that have left the queue's list are read from the daemon's history.\n\n"
       "Examples:\n"
       "  goban show 7\n"
       "  goban show '7_[0-3]' --json\n"

@@ -4,7 +4,9 @@
 
 #include "base/nearest.hpp"
 #include "cli/jobs/commands.hpp"
+#include "cli/jobs/job_forecast.hpp"
 #include "cli/jobs/live_client.hpp"
+#include "cli/jobs/slurm_commands.hpp"
 #include "cli/jobs/submit_payload.hpp"
 #include "live/job/submit_options.hpp"
 
@@ -21,6 +23,7 @@ struct SubmitArguments {
   bool parsable = false;
   bool json_out = false;
   bool dry_run = false;
+  bool as_slurm = false;
 };
 
 Result<SubmitPayload> payload_of(const SubmitArguments& arguments) {
@@ -49,8 +52,17 @@ Result<SubmitPayload> payload_of(const SubmitArguments& arguments) {
   return payload;
 }
 
-/// Prints the specification only, without the script and the environment.
-int print_plan(json body) {
+/// Prints the specification only, without the script and the environment, and what the daemon
+/// expects of the job, if there is one.
+int print_plan(const std::string& server, json body) {
+  auto client = connect(server);
+  const json asked = json::array({body});
+  const auto answer = client ? ask_for_forecast(*client, asked) : base::failure(client.error());
+  if (answer && !list_of(*answer, "jobs").empty()) {
+    body["forecast"] = list_of(*answer, "jobs").front();
+  } else if (!answer && answer.error().code != base::ErrorCode::Failed) {
+    body["forecast"] = {{"error", answer.error().text()}};  // it would be refused
+  }
   const size_t variables = body["env"].size();
   body.erase("env");
   body.erase("script");
@@ -59,13 +71,31 @@ int print_plan(json body) {
   return 0;
 }
 
+int print_slurm(const SubmitArguments& arguments, const std::string& number) {
+  if (arguments.json_out) {
+    fmt::print("{}\n", json{{"engine_id", number}}.dump());
+  } else if (arguments.parsable) {
+    fmt::print("{}\n", number);
+  } else {
+    fmt::print("submitted job @{} by sbatch\n", number);
+  }
+  return 0;
+}
+
 int run(const SubmitArguments& arguments, const SubmitChoices& choices) {
-  const auto payload = payload_of(arguments);
+  auto payload = payload_of(arguments);
   if (!payload) return report_error(payload.error());
-  const auto body = submission_json(*payload, choices);
+  payload->options = choices;
+  payload->as_slurm = arguments.as_slurm;
+  payload->is_here = is_local(arguments.server);
+  const auto body = submission_json(*payload);
   if (!body) return report_error(body.error());
-  if (arguments.dry_run) return print_plan(*body);
+  if (arguments.dry_run) return print_plan(arguments.server, *body);
   const auto jobs = submit(arguments.server, *body);
+  if (!jobs && is_for_sbatch(jobs.error())) {
+    const auto number = submit_by_sbatch(*payload);
+    return number ? print_slurm(arguments, *number) : report_error(number.error());
+  }
   if (!jobs) return report_error(jobs.error());
   if (arguments.json_out) {
     fmt::print("{}\n", json{{"job", jobs->front()}, {"jobs", *jobs}}.dump());
@@ -87,17 +117,23 @@ void add_submit(Command& app, Action& action) {
   Command* c = app.add_subcommand("submit", "Submit a job script, or standard input");
   c->prefix_command();
   add_submit_options(*c, choices);
-  c->add_option("-w,--wrap", arguments->wrap, "Submit this shell command instead of a script")
+  c->add_option("--wrap", arguments->wrap, "Submit this shell command instead of a script")
       ->type_name("COMMAND");
   c->add_flag("--parsable", arguments->parsable, "Print the job number only");
   c->add_flag("--json", arguments->json_out, "Print JSON only");
   c->add_flag("--dry-run", arguments->dry_run,
-              "Print the job's specification without submitting it");
+              "Print the job's specification and its forecast without submitting it");
+  c->add_flag("--as-slurm", arguments->as_slurm, "Options mean what they mean to sbatch")
+      ->group("");
   add_server_option(*c, arguments->server);
   c->footer(
       "Options can also be given as #GOBAN lines at the head of the script; #SBATCH, #$ and #PBS\n"
-      "lines are read as well. The command line takes precedence. Directives without effect are\n"
-      "reported on stderr.\n\n"
+      "lines are read as well, and the options of sbatch. The command line takes precedence; a "
+      "bare\n"
+      "--time there is in minutes. Directives without effect are reported on stderr.\n\n"
+      "If the daemon decides for a cluster of Slurm, sbatch is called with these options, and its "
+      "number is\n"
+      "printed; see docs/slurm.md.\n\n"
       "Examples:\n"
       "  goban submit train.sh --epochs 90\n"
       "  goban submit --gpus 4 --time 12h --name bert train.sh\n"

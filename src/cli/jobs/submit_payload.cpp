@@ -4,18 +4,22 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/printable.hpp"
 #include "base/text_file.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/jobs/submit_text.hpp"
-#include "live/job/job_spec_json.hpp"
+#include "live/job/directive_dialect.hpp"
+#include "live/job/job_spec.hpp"
 #include "live/job/submit_options.hpp"
 
 namespace goban::cli {
 
 using base::Result;
+using base::Status;
 using nlohmann::json;
 
 namespace {
@@ -92,10 +96,53 @@ void warn(const std::vector<live::job::UnreadDirective>& unread, const std::stri
   }
 }
 
+std::string_view without_dashes(std::string_view name) {
+  return name.substr(std::min(name.find_first_not_of('-'), name.size()));
+}
+
+/// What sbatch calls an option of ours; null if it has none of these names.
+const live::job::DirectiveOption* slurm_option(const live::job::SubmitOption& ours) {
+  for (const std::string_view name : live::job::split_list(ours.names)) {
+    const auto* const found =
+        live::job::find_option(live::job::slurm_dialect(), without_dashes(name));
+    if (found != nullptr) return found;
+  }
+  return nullptr;
+}
+
+/// "60" or "30:00": a time as sbatch has it, in minutes or with colons.
+bool is_clock(const std::string& value) {
+  return !value.empty() && value.find_first_not_of("0123456789:") == std::string::npos;
+}
+
+/// Options that count tasks, whose presence makes -c the cores of a task, as for sbatch.
+bool counts_tasks(const SubmitChoices& choices) {
+  return std::ranges::any_of(choices, [](const auto& choice) {
+    return choice.first == "--ntasks" || choice.first == "--ntasks-per-node";
+  });
+}
+
+Status apply_choice(live::job::SubmitDirectives& request, const std::string& name,
+                    const std::string& value, bool as_slurm) {
+  const live::job::SubmitOption* const ours = live::job::find_submit_option(name);
+  const live::job::DirectiveOption* option =
+      ours == nullptr ? live::job::find_option(live::job::slurm_dialect(), without_dashes(name))
+                      : slurm_option(*ours);
+  if (ours != nullptr && (!as_slurm || option == nullptr || option->set == nullptr)) {
+    return ours->set(request, value);
+  }
+  if (option->set != nullptr) return option->set(request, value);
+  fmt::print(stderr, "goban: warning: {} has no effect: {}\n", name, option->why);
+  return {};
+}
+
 Result<live::job::SubmitDirectives> apply_choices(live::job::SubmitDirectives request,
-                                                  const SubmitChoices& choices) {
-  for (const auto& [name, value] : choices.options) {
-    auto status = live::job::find_submit_option(name)->set(request, value);
+                                                  const SubmitPayload& payload) {
+  const bool with_tasks = counts_tasks(payload.options);
+  for (const auto& [name, value] : payload.options) {
+    auto status = apply_choice(request, name, value,
+                               payload.as_slurm || (with_tasks && name == "--cores") ||
+                                   (name == "--time" && is_clock(value)));
     if (!status) {
       base::Error error = std::move(status.error());
       error.code = base::ErrorCode::Usage;
@@ -107,10 +154,127 @@ Result<live::job::SubmitDirectives> apply_choices(live::job::SubmitDirectives re
   return request;
 }
 
+uint32_t own_umask() {
+  const mode_t mask = ::umask(0);  // it can only be read by setting it
+  ::umask(mask);
+  return mask;
+}
+
+/// The folder of an output file, if it can be told before the job has a number.
+std::optional<std::filesystem::path> output_folder(const live::job::JobSpec& spec,
+                                                   const std::string& pattern) {
+  std::string path;
+  const size_t end = std::min(pattern.rfind('/') + 1, pattern.size());
+  for (size_t i = 0; i < end; ++i) {
+    const char kind = pattern[i] == '%' && i + 1 < end ? pattern[i + 1] : '\0';
+    if (kind == 'x') {
+      std::string name = spec.name;
+      std::ranges::replace(name, '/', '_');
+      path += name;
+    } else if (std::string_view("jAau").find(kind) != std::string_view::npos) {
+      return std::nullopt;
+    } else {
+      path += pattern[i];
+    }
+    if (kind == 'x' || kind == '%') ++i;
+  }
+  // With a slash behind it, a file would count as absent.
+  if (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return (std::filesystem::path(spec.work_folder) / path).lexically_normal();
+}
+
+/// Refuses an output file whose folder is not there: the job would start only to fail. A job that
+/// starts later, after another one perhaps, is warned about.
+Status check_output_folder(const live::job::JobSpec& spec, const std::string& pattern) {
+  namespace fs = std::filesystem;
+  const auto folder = output_folder(spec, pattern);
+  if (pattern.empty() || !folder) return {};
+  std::error_code problem;
+  // What the submitter may not see, the daemon may.
+  const fs::file_type kind = fs::status(*folder, problem).type();
+  const std::string shown = base::printable(folder->string());
+  if (kind == fs::file_type::regular) {
+    return base::bad_data(
+        {}, fmt::format("the folder of the output file {} is a file", base::printable(pattern)),
+        "name another with -o or -e");
+  }
+  if (kind != fs::file_type::not_found) return {};
+  const std::string what =
+      fmt::format("the folder of the output file {} does not exist", base::printable(pattern));
+  const bool is_later = !spec.dependencies.empty() || spec.held || spec.begin_ns > 0;
+  if (!is_later) return base::bad_data({}, what, fmt::format("mkdir -p {}", shown));
+  fmt::print(stderr, "goban: warning: {} yet; the job fails if it is not there at its start\n",
+             what);
+  return {};
+}
+
+Status check_folders(const live::job::JobSpec& spec) {
+  std::error_code problem;
+  const auto kind = std::filesystem::status(spec.work_folder, problem).type();
+  const bool is_file = kind == std::filesystem::file_type::regular;
+  if (is_file || kind == std::filesystem::file_type::not_found) {
+    return base::bad_data({},
+                          fmt::format("the work folder {} {}", base::printable(spec.work_folder),
+                                      is_file ? "is a file" : "does not exist"),
+                          "create it, or give another with --chdir");
+  }
+  if (auto fine = check_output_folder(spec, spec.stdout_path); !fine) return fine;
+  return check_output_folder(spec, spec.stderr_path);
+}
+
 std::string absolute_folder(const std::string& folder) {
   std::error_code ignored;
   const auto here = std::filesystem::current_path(ignored);
   return folder.empty() ? here.string() : (here / folder).lexically_normal().string();
+}
+
+/// "-n,--ntasks" of sbatch: the names that our options leave free.
+std::string free_names(const live::job::DirectiveOption& option) {
+  constexpr std::string_view kOurs[] = {"parsable"};
+  std::string names;
+  for (const std::string_view name : live::job::split_list(option.names, ' ')) {
+    const std::string dashed = fmt::format("{}{}", name.size() == 1 ? "-" : "--", name);
+    const bool taken = live::job::find_submit_option(dashed) != nullptr ||
+                       std::ranges::find(kOurs, name) != std::end(kOurs);
+    if (!taken) names += (names.empty() ? "" : ",") + dashed;
+  }
+  return names;
+}
+
+/// Under which name the rest of this file knows an option: its first long one.
+std::string main_name(std::string_view names) {
+  const auto all = live::job::split_list(names);
+  const auto is_long = [](std::string_view name) { return name.starts_with("--"); };
+  const auto found = std::ranges::find_if(all, is_long);
+  return std::string(found == all.end() ? all.front() : *found);
+}
+
+/// What sbatch calls otherwise than we do, and what it has and we have not.
+void add_slurm_options(Command& command, const std::shared_ptr<SubmitChoices>& choices) {
+  constexpr const char* kGroup = "As sbatch calls them";
+  for (const live::job::DirectiveOption& option : live::job::slurm_dialect().options) {
+    const std::string names = free_names(option);
+    if (names.empty()) continue;
+    const std::string known = main_name(names);
+    const bool has_value = option.values == 1 || (option.values != 0 && option.set != nullptr);
+    Option* added = nullptr;
+    if (has_value) {
+      added = command
+                  .add_option_function(
+                      names,
+                      [choices, known](const std::vector<std::string>& values) {
+                        choices->emplace_back(known, values.front());
+                      },
+                      fmt::format("as in #SBATCH {}", known))
+                  ->type_name("VALUE");
+    } else {
+      added = command.add_flag_callback(
+          names, [choices, known] { choices->emplace_back(known, ""); },
+          fmt::format("as in #SBATCH {}", known));
+    }
+    // What has no effect is accepted with a warning, and not listed.
+    added->group(option.set == nullptr ? "" : kGroup);
+  }
 }
 
 }  // namespace
@@ -124,20 +288,26 @@ void add_submit_options(Command& command, const std::shared_ptr<SubmitChoices>& 
     Option* added = nullptr;
     if (option.value.empty()) {
       added = command.add_flag_callback(
-          std::string(option.names), [choices, last] { choices->options.emplace_back(last, ""); },
+          std::string(option.names), [choices, last] { choices->emplace_back(last, ""); },
           std::string(option.help));
     } else {
       added = command
                   .add_option_function(
                       std::string(option.names),
                       [choices, last](const std::vector<std::string>& values) {
-                        choices->options.emplace_back(last, values.front());
+                        choices->emplace_back(last, values.front());
                       },
                       std::string(option.help))
                   ->type_name(std::string(option.value));
     }
     added->group(std::string(option.group));
   }
+  add_slurm_options(command, choices);
+}
+
+bool is_local(const std::string& server) {
+  const auto address = serve::api::find_server(server);
+  return address && !address->socket.empty();
 }
 
 Result<SubmitPayload> read_script(const std::string& path) {
@@ -157,23 +327,31 @@ Result<SubmitPayload> read_script(const std::string& path) {
   return payload;
 }
 
-Result<json> submission_json(const SubmitPayload& payload, const SubmitChoices& choices) {
+Result<json> submission_json(const SubmitPayload& payload) {
   auto fine = check_script(payload.script, payload.script_name);
   if (fine) fine = check_arguments(payload.arguments);
   if (!fine) return base::failure(std::move(fine.error()));
   auto directives = live::job::read_directives(payload.script, payload.script_name);
   if (!directives) return base::failure(std::move(directives.error()));
   warn(directives->unread, payload.script_name);
-  auto request = apply_choices(std::move(directives->request), choices);
+  if (payload.as_slurm && directives->dialect.empty()) directives->dialect = "slurm";
+  auto request = apply_choices(std::move(*directives), payload);
   if (!request) return base::failure(std::move(request.error()));
+  if (payload.as_slurm && request->spec.stdout_path.empty()) {
+    request->spec.stdout_path = request->array_tasks.empty() ? "slurm-%j.out" : "slurm-%A_%a.out";
+  }
   auto submission = live::job::finish(std::move(*request));
   if (!submission) return base::failure(std::move(submission.error()));
   live::job::JobSpec& spec = submission->spec;
   if (spec.name.empty()) spec.name = payload.job_name;
   spec.work_folder = absolute_folder(spec.work_folder);
   spec.interactive = payload.interactive;
+  spec.umask = own_umask();
   complete_output(spec.stdout_path, spec.work_folder, "%x.o%j");
   complete_output(spec.stderr_path, spec.work_folder, "%x.e%j");
+  if (payload.is_here && !payload.interactive) {
+    if (fine = check_folders(spec); !fine) return base::failure(std::move(fine.error()));
+  }
   json body = live::job::to_json(spec);
   if (!submission->array_tasks.empty()) body["array_tasks"] = submission->array_tasks;
   if (!submission->dialect.empty()) body["dialect"] = submission->dialect;

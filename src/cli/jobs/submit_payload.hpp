@@ -12,21 +12,25 @@
 
 namespace goban::cli {
 
-/// Options of the command line, in the order given.
-struct SubmitChoices {
-  std::vector<std::pair<std::string, std::string>> options{};  ///< name as in the table, value
-};
+/// Options of the command line, in the order given: name as in the table, value.
+using SubmitChoices = std::vector<std::pair<std::string, std::string>>;
 
-/// Adds the options of live::job::submit_options() except those named in `without`.
+/// Adds the options of live::job::submit_options() except those named in `without`, and those of
+/// sbatch that have another name.
 void add_submit_options(Command& command, const std::shared_ptr<SubmitChoices>& choices,
                         const std::vector<std::string_view>& without = {});
 
+/// A submission as given: its script and what the command line adds.
 struct SubmitPayload {
   std::string script{};
   std::string script_name{};  ///< for messages: path or "stdin"
   std::string job_name{};     ///< default name of the job
   std::vector<std::string> arguments{};
   bool interactive = false;
+  SubmitChoices options{};  ///< take precedence over directives of the script
+  bool as_slurm = false;    ///< options and defaults mean what they mean to sbatch
+  /// The daemon runs on this machine, so that folders can be checked.
+  bool is_here = true;
 };
 
 /// Reads the script at `path`, or standard input if it is "-". Errors: the script cannot be read,
@@ -35,9 +39,12 @@ struct SubmitPayload {
 
 /// The body of POST /v1/jobs. Prints warnings to stderr about directives and about variables that
 /// are omitted because they are not valid UTF-8. Errors: those of directives, options and the
-/// environment; BadData if the script or another value is not valid UTF-8.
-[[nodiscard]] base::Result<nlohmann::json> submission_json(const SubmitPayload& payload,
-                                                           const SubmitChoices& choices);
+/// environment; BadData if the script or another value is not valid UTF-8, or the folder of an
+/// output file does not exist.
+[[nodiscard]] base::Result<nlohmann::json> submission_json(const SubmitPayload& payload);
+
+/// Whether the daemon that `server` names is on this machine: it is asked over a Unix socket.
+[[nodiscard]] bool is_local(const std::string& server);
 
 /// Submits the job. Returns its number, or the numbers of all tasks of an array.
 [[nodiscard]] base::Result<std::vector<uint32_t>> submit(const std::string& server,

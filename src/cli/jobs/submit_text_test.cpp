@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "base/test_folder.hpp"
 #include "cli/jobs/test_fake_daemon.hpp"
 #include "cli/shell/test_shell.hpp"
 
@@ -16,7 +17,7 @@ class SubmitText : public testing::Test {
     return shell("cd " + folder.path() + " && " + before + " GOBAN submit --server " +
                  folder.path() + "/s " + words + " 2>&1");
   }
-  TestFolder folder{"submit_text"};
+  base::TestFolder folder{"submit_text"};
   FakeDaemon daemon{folder.path() + "/s", {{"POST /v1/jobs", R"({"job": 7, "jobs": [7]})"}}};
 };
 

@@ -15,7 +15,8 @@ namespace goban::cli {
 
 class FakeDaemon {
  public:
-  /// `answers`: from "GET /v1/jobs" (without the query) to a body, which is sent from `offset=` on;
+  /// `answers`: from "GET /v1/jobs" (without the query, except "?past=1") to a body, which is sent
+  /// from `offset=` on;
   /// "!403 ..." is an error with that status.
   FakeDaemon(std::string path, std::map<std::string, std::string> answers)
       : path_(std::move(path)), answers_(std::move(answers)) {
@@ -68,7 +69,11 @@ class FakeDaemon {
     const std::scoped_lock lock(mutex_);
     asked_.push_back(line);
     if (!body.empty()) last_body_ = body;
-    const auto found = answers_.find(line.substr(0, line.find('?')));
+    const std::string path = line.substr(0, line.find('?'));
+    auto found = answers_.find(path + "?past=1");
+    if (line.find("past=1") == std::string::npos || found == answers_.end()) {
+      found = answers_.find(path);
+    }
     std::string status = "200";
     std::string text = found == answers_.end() ? "!404 nothing there" : found->second;
     if (text.starts_with('!')) {

@@ -8,6 +8,7 @@
 #include "cli/jobs/commands.hpp"
 #include "cli/jobs/job_choice.hpp"
 #include "cli/jobs/live_client.hpp"
+#include "cli/jobs/queue_table.hpp"
 #include "cli/jobs/top_text.hpp"
 
 namespace goban::cli {
@@ -35,7 +36,8 @@ Result<std::string> top(serve::api::ApiClient& client, bool json_out) {
   if (!cluster) return base::failure(cluster.error());
   const auto stats = get_json(client, "/v1/stats");
   if (!stats) return base::failure(stats.error());
-  const auto jobs = list_jobs(client, std::string(kUnfinished) + "&all=1");
+  const std::string query = std::string(kUnfinished) + "&all=1";
+  const auto jobs = json_out ? list_jobs(client, query) : ask_for_queue(client, query, kQueueShown);
   if (!jobs) return base::failure(jobs.error());
   if (json_out) {
     return json{{"cluster", *cluster}, {"stats", *stats}, {"jobs", *jobs}}.dump(2) + "\n";

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/jobs/queue_table.hpp"
 #include "cli/shell/text_table.hpp"
@@ -22,7 +23,7 @@ double sum_of(const json& counts) {
 }
 
 std::string gpu_counts(const json& gpus) {
-  std::string text = fmt::format("{:.0f} GPUs", sum_of(gpus));
+  std::string text = base::counted(sum_of(gpus), "GPU");
   for (const char* state : {"busy", "shared", "free", "drained", "asleep", "down"}) {
     if (const double count = number_of(gpus, state); count > 0) {
       text += fmt::format(", {:.0f} {}", count, state);
@@ -32,8 +33,8 @@ std::string gpu_counts(const json& gpus) {
 }
 
 std::string job_counts(const json& jobs) {
-  const double running =
-      number_of(jobs, "running") + number_of(jobs, "starting") + number_of(jobs, "stopping");
+  const double running = number_of(jobs, "running") + number_of(jobs, "starting") +
+                         number_of(jobs, "stopping") + number_of(jobs, "suspended");
   return fmt::format(
       "jobs: {:.0f} running, {:.0f} waiting, {:.0f} with pending dependencies, {:.0f} held",
       running, number_of(jobs, "waiting"), number_of(jobs, "depends"), number_of(jobs, "held"));
@@ -104,16 +105,26 @@ std::string top_text(const json& cluster, const json& jobs, const json& stats, d
   std::string text = fmt::format("{}  {}\n{}\n{}\n\n", text_of(cluster, "name", "cluster"),
                                  moment_text(now_s, now_s), gpu_counts(part_of(stats, "gpus")),
                                  job_counts(part_of(stats, "jobs")));
-  text += gpu_table(cluster) + queue_table(job_rows(jobs), now_s);
+  text += holds_text(stats) + gpu_table(cluster) + queue_table(jobs, {.now_s = now_s});
   return lines_max > 0 ? first_lines(std::move(text), lines_max) : text;
+}
+
+std::string holds_text(const json& stats) {
+  std::string text;
+  for (const json& hold : list_of(stats, "launch_holds")) {
+    text += fmt::format("launches on {} are held and tried again soon: {}\n", text_of(hold, "node"),
+                        text_of(hold, "reason"));
+  }
+  return text;
 }
 
 std::string stats_text(const json& stats) {
   std::string text = fmt::format(
-      "{}\n{}\n{:.0f} GPUs requested by waiting jobs\n", gpu_counts(part_of(stats, "gpus")),
-      job_counts(part_of(stats, "jobs")), number_of(stats, "waiting_gpus"));
-  text += fmt::format("{:.0f} inputs, {:.0f} decisions since the daemon started\n",
-                      number_of(stats, "inputs"), number_of(stats, "decisions"));
+      "{}\n{}\n{} requested by waiting jobs\n", gpu_counts(part_of(stats, "gpus")),
+      job_counts(part_of(stats, "jobs")), base::counted(number_of(stats, "waiting_gpus"), "GPU"));
+  text += fmt::format("{}, {} since the daemon started\n",
+                      base::counted(number_of(stats, "inputs"), "input"),
+                      base::counted(number_of(stats, "decisions"), "decision"));
   if (const json& decide = part_of(stats, "decide_s"); decide.is_object()) {
     text += fmt::format("a decision takes {:.3g} ms (p50), {:.3g} ms (p99), {:.3g} ms (maximum)\n",
                         number_of(decide, "p50") * 1e3, number_of(decide, "p99") * 1e3,
@@ -124,7 +135,7 @@ std::string stats_text(const json& stats) {
         "{:.0f} journal writes failed{}\n", number_of(stats, "journal_failures"),
         flag_of(stats, "journal_is_stuck") ? "; the journal cannot be written now" : "");
   }
-  return text;
+  return text + holds_text(stats);
 }
 
 }  // namespace goban::cli

@@ -1,8 +1,11 @@
-// goban whatif: replays the recent jobs of a running daemon under other policies.
+// goban whatif: what a job would wait for if it were submitted now, and replays of the recent jobs
+// of a running daemon under other policies.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.hpp"
 #include "cli/jobs/commands.hpp"
+#include "cli/jobs/job_forecast.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/shell/text_table.hpp"
 
@@ -14,6 +17,7 @@ using nlohmann::json;
 struct WhatIfArguments {
   std::string server;
   std::vector<std::string> policies;
+  ForecastQuestion job;
   double days = 7;
   bool json_out = false;
 };
@@ -49,13 +53,34 @@ std::string table_of(const json& answer) {
     table.add(std::move(cells));
   }
   const double left_out = number_of(answer, "left_out");
-  return fmt::format("{:.0f} jobs of the last {:g} days{}\n\n{}", number_of(answer, "jobs"),
-                     number_of(answer, "days"),
-                     left_out > 0 ? fmt::format(", {:.0f} records excluded", left_out) : "",
-                     table.text());
+  return fmt::format(
+      "{} of the last {:g} days{}\n\n{}", base::counted(number_of(answer, "jobs"), "job"),
+      number_of(answer, "days"),
+      left_out > 0 ? fmt::format(", {} excluded", base::counted(left_out, "record")) : "",
+      table.text());
+}
+
+int run_forecast(const WhatIfArguments& arguments) {
+  const auto jobs = forecast_jobs(arguments.job);
+  if (!jobs) return report_error(jobs.error());
+  auto client = connect(arguments.server);
+  if (!client) return report_error(client.error());
+  constexpr double kTimeout_s = 120;
+  client->set_timeout(kTimeout_s);
+  const auto answer = ask_for_forecast(*client, *jobs);
+  if (!answer) return report_error(answer.error());
+  fmt::print("{}", arguments.json_out ? answer->dump(2) + "\n" : forecast_table(*answer));
+  return 0;
 }
 
 int run(const WhatIfArguments& arguments) {
+  if (arguments.policies.empty() == arguments.job.num_gpus.empty()) {
+    return report_error(
+        base::usage_error("name either --gpus or --policy",
+                          "goban whatif --gpus 4,8 --time 2h,24h, or --policy las+pal")
+            .value());
+  }
+  if (!arguments.job.num_gpus.empty()) return run_forecast(arguments);
   auto client = connect(arguments.server);
   if (!client) return report_error(client.error());
   constexpr double kTimeout_s = 60;  // longer than the limit of the daemon
@@ -71,10 +96,20 @@ int run(const WhatIfArguments& arguments) {
 
 void add_what_if(Command& app, Action& action) {
   auto arguments = std::make_shared<WhatIfArguments>();
-  Command* c = app.add_subcommand("whatif", "Replay the daemon's recent jobs under other policies");
+  Command* c = app.add_subcommand(
+      "whatif", "Forecast jobs that are not submitted, or replay recent jobs under other policies");
+  c->add_option("--gpus", arguments->job.num_gpus, "Numbers of GPUs to compare")
+      ->delimiter(',')
+      ->type_name("N,...");
+  c->add_option("-t,--time", arguments->job.limits, "Walltime limits to compare")
+      ->delimiter(',')
+      ->type_name("TIME,...");
+  c->add_option("--name", arguments->job.name, "Name of the job");
+  c->add_option("--model", arguments->job.model, "Its model");
+  c->add_option("--account", arguments->job.account, "Its account");
+  c->add_option("--partition", arguments->job.partition, "Its partition");
   c->add_option("-p,--policy", arguments->policies, "Policies to compare (see goban policies)")
       ->delimiter(',')
-      ->required()
       ->type_name("POLICY,...");
   c->add_option("--days", arguments->days, "Length of the replayed period, in days")
       ->range(0.001, 366.0)
@@ -82,10 +117,17 @@ void add_what_if(Command& app, Action& action) {
   c->add_flag("--json", arguments->json_out, "Print JSON only");
   add_server_option(*c, arguments->server);
   c->footer(
+      "With --gpus: when would such a job of yours start, and how long would it run? A copy of "
+      "the\n"
+      "scheduler runs ahead with predicted run times, 20 times (goban predict; median and 80 %\n"
+      "interval). Later submissions are unknown to it; how earlier forecasts held corrects for "
+      "them.\n\n"
       "Examples:\n"
+      "  goban whatif --gpus 8,4 --time 24h,2h --name train\n"
       "  goban whatif --policy fifo+packed,las+pal\n"
       "  goban whatif --policy goban --days 30 --json\n"
-      "Requires the role operator or viewer. Jobs keep the durations that they had; every GPU is\n"
+      "--policy requires the role operator or viewer. Jobs keep their recorded durations; every "
+      "GPU is\n"
       "simulated as the median GPU. goban simulate on the history store has more options.\n"
       "Exit codes: 0 success, 1 failure, timeout or no daemon, 2 usage error, 3 request rejected.");
   c->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });

@@ -19,12 +19,12 @@ char double_dash[] = "\x01--";
 /// timeout(1) and some batch systems signal the process and then its group, so one request to stop
 /// arrives twice within microseconds: only a later signal exits immediately.
 void on_interrupt(int) {
-  constexpr time_t kSameWish_s = 1;
+  constexpr time_t kOneRequest_s = 1;
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   if (!interrupt_flag.exchange(true))
     interrupted_at_s = now.tv_sec;
-  else if (now.tv_sec - interrupted_at_s > kSameWish_s)
+  else if (now.tv_sec - interrupted_at_s > kOneRequest_s)
     std::_Exit(kExitInterrupted);
 }
 

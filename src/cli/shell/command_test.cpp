@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/test_data.hpp"
+#include "base/test_folder.hpp"
 #include "base/text_file.hpp"
 #include "cli/shell/test_shell.hpp"
 
@@ -22,8 +23,8 @@ class CommandTest : public testing::Test {
   std::string write(const std::string& name, const std::string& text) const {
     return folder_.write(name, text);
   }
-  static std::string read(const std::string& path) { return TestFolder::read(path); }
-  TestFolder folder_;
+  static std::string read(const std::string& path) { return base::TestFolder::read(path); }
+  base::TestFolder folder_;
   std::string dir_;
 };
 
@@ -74,6 +75,21 @@ TEST_F(CommandTest, WritesPerJobResultsAndDecisions) {
             "[0,[[0,[0,1,2,3]]],[]]\n[10,[],[]]\n[20,[],[]]\n[100,[[1,[0,1]],[2,[2,3]]],[]]\n");
 }
 
+TEST_F(CommandTest, TheDecisionLogSaysWhichLaunchesDisturbedNobody) {
+  const std::string jobs = write("jobs.csv",
+                                 "job_id,submit_time,duration,num_gpus,user\n"
+                                 "a,0,100,2,u\nb,10,100,1,u\nc,30,10,1,u\n");
+  const Output run = shell("GOBAN simulate --cluster 1x4 --jobs " + jobs +
+                           " --policy fifo+packed+non-sticky --out " + dir_ + "/out --decisions");
+  ASSERT_EQ(run.code, 0);
+  EXPECT_EQ(read(dir_ + "/out/fifo+packed+non-sticky/decisions.jsonl"),
+            "[0,[[0,[0,1]]],[],[]]\n"
+            "[10,[[0,[0,1]],[1,[2]]],[],[0]]\n"
+            "[30,[[0,[0,1]],[1,[2]],[2,[3]]],[],[0,1]]\n"
+            "[40,[[0,[0,1]],[1,[2]]],[],[0,1]]\n"
+            "[100,[[1,[0]]],[1],[]]\n");
+}
+
 TEST_F(CommandTest, HtmlGoesTogetherWithTheOtherOutputs) {
   const std::string jobs = write("jobs.csv", kJobs);
   const Output run = shell("cd " + dir_ + " && GOBAN simulate --cluster 1x4 --jobs " + jobs +
@@ -104,7 +120,7 @@ TEST_F(CommandTest, HtmlShowsEnergyAndWhoWasTogether) {
   const std::string pairs =
       write("h.csv", "gpu_type,members,slowdowns\nV100,A,\nV100,B,\nV100,A + B,1.1 + 1.2\n");
   const Output run = shell("cd " + dir_ + " && GOBAN simulate --cluster 1x4:V100 --jobs " + jobs +
-                           " --policy fifo+packed,fifo-packed --energy v100 --colocation " + pairs +
+                           " --policy fifo+packed,best-pair --energy v100 --colocation " + pairs +
                            " --deadlines gavel --html report.html 2>err");
   if (run.code == 1) return;  // built without the HTML report
   ASSERT_EQ(run.code, 0) << read(dir_ + "/err");
@@ -127,7 +143,7 @@ TEST_F(CommandTest, RejectedRecordsAreKeptWithTheirReasons) {
       write("jobs.csv", std::string(kJobs) + "d,30,50,99,u1,m1\ne,x,1,1,u,m\n");
   const Output run = shell("cd " + dir_ + " && GOBAN simulate --cluster 1x4 --jobs " + jobs +
                            " --policy fifo+packed --out out --json 2>err");
-  ASSERT_EQ(run.code, 0);
+  ASSERT_EQ(run.code, 3);
   EXPECT_EQ(nlohmann::json::parse(run.out)["runs"][0]["rejected"], 2);
   EXPECT_THAT(read(dir_ + "/err"), HasSubstr("2 of 5 records were rejected"));
   const std::string rejects = read(dir_ + "/out/rejected.csv");
@@ -237,6 +253,53 @@ TEST_F(CommandTest, HelpStartsWithTheMainCommandsAndGroupsTheOthers) {
   }
   EXPECT_THAT(help, Not(HasSubstr("Subcommands:"))) << "every command has its group";
   EXPECT_THAT(help, Not(HasSubstr("supervise")));
+}
+
+TEST_F(CommandTest, HelpAndVersionAreFoundHoweverOneAsks) {
+  const std::string help = shell("GOBAN --help").out;
+  for (const char* line : {"GOBAN", "GOBAN help", "GOBAN -h"}) {
+    const Output run = shell(line);
+    EXPECT_EQ(run.code, 0) << line;
+    EXPECT_EQ(run.out, help) << line;
+  }
+  EXPECT_EQ(shell("GOBAN help trace generate").out, shell("GOBAN trace generate --help").out);
+  EXPECT_EQ(shell("GOBAN help submit").out, shell("GOBAN submit --help").out);
+  const Output mistyped = shell("GOBAN help trce 2>&1");
+  EXPECT_EQ(mistyped.code, 2);
+  EXPECT_THAT(mistyped.out, HasSubstr("did you mean trace?"));
+  const std::string version = shell("GOBAN --version").out;
+  EXPECT_THAT(version, testing::MatchesRegex("goban [0-9.]+ \\(commit [0-9a-z+]+, [A-Z].*\\)\n"));
+  EXPECT_EQ(shell("GOBAN -V").out, version);
+  EXPECT_EQ(shell("GOBAN version").out, version);
+  EXPECT_THAT(shell("GOBAN man submit").out, testing::Not(HasSubstr("commit")));
+  EXPECT_THAT(shell("GOBAN squeue 2>&1").out, HasSubstr("did you mean goban queue?"));
+}
+
+TEST_F(CommandTest, DataIsPrintedAsJsonToo) {
+  const auto document = [&](const std::string& words) {
+    const Output run = shell("cd " + dir_ + " && GOBAN " + words + " --json");
+    EXPECT_EQ(run.code, 0) << words;
+    return nlohmann::json::parse(run.out, nullptr, false);
+  };
+  EXPECT_GE(document("cluster list").size(), 3U);
+  const auto abci = document("cluster show abci");
+  EXPECT_EQ(abci["gpus"], 4352);
+  EXPECT_EQ(abci["resource_types"][0]["name"], "Full");
+  EXPECT_GE(document("energy show").size(), 2U);
+  EXPECT_EQ(document("energy show v100")[0]["num_gpus"], 8);
+  ASSERT_EQ(shell("cd " + dir_ + " && GOBAN profile generate --cluster 4x4 --out s.csv").code, 0);
+  const auto classes = document("profile bins s.csv");
+  int gpus = 0;
+  for (const auto& bin : classes[0]["bins"]) gpus += bin["gpus"].get<int>();
+  EXPECT_EQ(gpus, 16);
+  write("pairs.csv", "gpu_type,members,slowdowns\nV100,A,\nV100,B,\nV100,A + B,1.1 + 1.2\n");
+  const auto pair = document("colocation predict pairs.csv 'A + B'");
+  EXPECT_EQ(pair["jobs"][1]["slowdown"], 1.2);
+  write("jobs.csv", kJobs);
+  ASSERT_EQ(shell("cd " + dir_ + " && GOBAN history import jobs.csv --store jobs.db").code, 0);
+  EXPECT_EQ(document("history status --store jobs.db --check")["jobs"], 3);
+  const auto empty = shell("GOBAN series show /nowhere --json 2>&1");
+  EXPECT_EQ(empty.code, 1);
 }
 
 TEST_F(CommandTest, HistoriesLikeSitesFitTheirClusters) {
@@ -409,7 +472,7 @@ TEST_F(CommandTest, TraceInspectSumsUp) {
   const Output json =
       shell("GOBAN trace inspect " + log + " --cluster 1x4 --json --procs-per-gpu 2 " +
             "--rejects " + dir_ + "/bad.csv 2>/dev/null");
-  EXPECT_EQ(json.code, 0);
+  EXPECT_EQ(json.code, 3);
   const auto document = nlohmann::json::parse(json.out);
   EXPECT_EQ(document["format"], "swf");
   EXPECT_EQ(document["records"], 3);
@@ -422,7 +485,7 @@ TEST_F(CommandTest, TraceInspectSumsUp) {
   EXPECT_EQ(document["offered_load"], 5. / 4);
   EXPECT_THAT(read(dir_ + "/bad.csv"), HasSubstr("the run time is unknown"));
 
-  const Output text = shell("GOBAN trace inspect " + log + " 2>&1");
+  const Output text = shell("GOBAN trace inspect " + log + " --max-rejects 40 2>&1");
   EXPECT_EQ(text.code, 0);
   EXPECT_THAT(text.out, HasSubstr("2020-09-13 12:26:40 to 2020-09-13 14:26:40 UTC"));
   EXPECT_THAT(text.out, HasSubstr("each processor was read as one GPU"));
@@ -445,7 +508,7 @@ TEST_F(CommandTest, TraceConvertGivesWhatSimulateTakes) {
       "typed.csv", "job_id,submit_time,duration,num_gpus,user,resource_type\na,0,1,1,u,Full\n");
   const Output none = shell("GOBAN trace convert " + typed + " 2>&1");
   EXPECT_EQ(none.code, 3);
-  EXPECT_THAT(none.out, HasSubstr("no valid job among 1 records"));
+  EXPECT_THAT(none.out, HasSubstr("no valid job among 1 record"));
   const std::string simulate = "GOBAN simulate --cluster 1x2 --policy fifo+packed --json --jobs ";
   auto direct = nlohmann::json::parse(shell(simulate + table + " 2>/dev/null").out)["runs"][0];
   auto again =
@@ -463,9 +526,9 @@ TEST_F(CommandTest, JobsWithoutGpusAreNotedNotRefused) {
       shell("cd " + dir_ + " && GOBAN simulate --cluster 1x2 --policy fifo+packed --jobs " + jobs +
             " 2>&1");
   EXPECT_EQ(run.code, 0);
-  EXPECT_THAT(run.out, HasSubstr("1 jobs without GPUs are excluded (the cluster has no resource "
+  EXPECT_THAT(run.out, HasSubstr("1 job without GPUs is excluded (the cluster has no resource "
                                  "type for them)"));
-  EXPECT_THAT(run.out, HasSubstr("\n1 jobs, "));
+  EXPECT_THAT(run.out, HasSubstr("\n1 job, "));
   EXPECT_FALSE(std::filesystem::exists(dir_ + "/rejected.csv"));
   const std::string cpu_only =
       write("cpu.csv", "job_id,submit_time,duration,num_gpus,user\na,0,60,0,ann\n");

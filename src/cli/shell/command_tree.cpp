@@ -1,7 +1,8 @@
 #include "cli/shell/command_tree.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
+
+#include "base/command_line/help.hpp"
 
 namespace goban::cli {
 namespace {
@@ -11,15 +12,8 @@ CommandOption option_of(const CLI::Option& option) {
   for (const std::string& name : option.get_snames()) out.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) out.names.push_back("--" + name);
   out.group = option.get_group();
-  out.help = option.get_description();
-  if (option.get_items_expected_max() == 0) return out;
-  out.value = out.names.empty() ? option.get_name(true) : option.get_type_name();
-  if (out.value.empty()) out.value = "TEXT";
-  // Ranges and lists of choices are not part of the placeholder.
-  if (const size_t mark = out.value.find_first_of(":{"); mark != std::string::npos && mark > 0) {
-    out.value.resize(mark);
-  }
-  while (!out.value.empty() && out.value.back() == ' ') out.value.pop_back();
+  out.help = base::command_line::option_help(option);
+  out.value = base::command_line::value_name(option);
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/test_folder.hpp"
 #include "cli/shell/test_shell.hpp"
 
 namespace goban::cli {
@@ -42,20 +43,28 @@ TEST(Completion, ScriptsAreValid) {
 }
 
 TEST(ManPages, EveryCommandHasOne) {
-  const TestFolder folder("man");
+  const base::TestFolder folder("man");
   ASSERT_EQ(shell("GOBAN man --out " + folder.path() + " 2>/dev/null").code, 0);
   for (const char* name : {"goban", "goban-submit", "goban-trace-generate", "goban-nodes-drain"}) {
-    const std::string page = TestFolder::read(folder.path() + "/" + name + ".1");
+    const std::string page = base::TestFolder::read(folder.path() + "/" + name + ".1");
     for (const char* part : {".TH ", ".SH NAME\n", ".SH SYNOPSIS\n", ".SH OPTIONS\n"}) {
       EXPECT_THAT(page, HasSubstr(part)) << name;
     }
   }
-  EXPECT_THAT(TestFolder::read(folder.path() + "/goban-submit.1"), HasSubstr(".SH EXAMPLES\n"));
+  EXPECT_THAT(base::TestFolder::read(folder.path() + "/goban-submit.1"),
+              HasSubstr(".SH EXAMPLES\n"));
   // groff prints nothing about a valid page.
   EXPECT_EQ(shell("if command -v groff > /dev/null; then for page in " + folder.path() +
                   "/*.1; do groff -man -Tutf8 -ww -z $page 2>&1; done; fi")
                 .out,
             "");
+}
+
+TEST(Help, PlaceholdersSayWhatAValueIs) {
+  const std::string simulate = shell("GOBAN simulate --help").out;
+  EXPECT_THAT(simulate, HasSubstr("--rejects FILE"));
+  EXPECT_THAT(simulate, HasSubstr("--round SECONDS"));
+  EXPECT_THAT(shell("GOBAN serve --help").out, HasSubstr("--state FOLDER"));
 }
 
 TEST(ManPages, WordsOfRoffAreEscaped) {

@@ -9,10 +9,12 @@
 namespace goban::cli {
 
 void add_wrap(Command& app, Action& action);
-void add_shell_help(Command& app, Action& action);  ///< completion, man
+void add_shims(Command& app, Action& action);
+void add_shell_help(Command& app, Action& action);  ///< completion, man, version, help
 
 inline constexpr std::array kShellCommands = {
     CommandEntry{"wrap", add_wrap},
+    CommandEntry{"shims", add_shims},
     CommandEntry{"completion", add_shell_help},
 };
 

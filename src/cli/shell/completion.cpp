@@ -23,7 +23,8 @@ std::string option_names(const CommandNode& node) {
 }
 
 bool takes_jobs(const CommandNode& node) {
-  constexpr std::string_view kNames[] = {"show", "cancel", "hold", "release", "requeue", "logs"};
+  constexpr std::string_view kNames[] = {"show",  "cancel",  "hold",   "release", "requeue",
+                                         "alter", "suspend", "resume", "logs",    "wait"};
   return node.path.size() == 1 &&
          std::find(std::begin(kNames), std::end(kNames), node.path[0]) != std::end(kNames);
 }

@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <fmt/format.h>
 #include <iostream>
+#include <map>
 #include <new>
 #include <string>
 #include <string_view>
@@ -14,6 +16,7 @@
 #include "cli/admin/commands.hpp"
 #include "cli/gpus/commands.hpp"
 #include "cli/jobs/commands.hpp"
+#include "cli/shell/build_commit.hpp"
 #include "cli/shell/commands.hpp"
 #include "cli/site/commands.hpp"
 #include "cli/study/commands.hpp"
@@ -67,13 +70,14 @@ const std::vector<HelpGroup>& help_groups() {
   static const std::vector<HelpGroup> groups = {
       {"Main commands", {"submit", "serve", "simulate", "analyze"}},
       {"Jobs",
-       {"run", "attach", "queue", "top", "stats", "show", "logs", "cancel", "hold", "release",
-        "requeue", "wrap"}},
-      {"Simulation", {"explain", "policies", "trace", "cluster", "whatif"}},
+       {"run", "attach", "queue", "top", "stats", "show", "eff", "logs", "wait", "cancel", "hold",
+        "release", "requeue", "alter", "suspend", "resume", "wrap", "doctor"}},
+      {"Simulation", {"explain", "predict", "policies", "trace", "cluster", "whatif"}},
       {"History", {"history", "series"}},
       {"GPUs", {"profile", "colocation", "energy", "collect"}},
       {"Administration",
-       {"nodes", "reserve", "reservations", "token", "backup", "replay", "completion", "man"}}};
+       {"nodes", "reserve", "reservations", "token", "backup", "engine", "replay", "shims",
+        "completion", "man", "version", "help"}}};
   return groups;
 }
 
@@ -110,15 +114,48 @@ void add_commands(Command& app, Action& action) {
   }
 }
 
+/// What users of other schedulers type, and its name here.
+std::map<std::string, std::string> names_elsewhere() {
+  return {{"sbatch", "goban submit"},      {"qsub", "goban submit"},
+          {"srun", "goban run"},           {"squeue", "goban queue"},
+          {"qstat", "goban queue"},        {"ps", "goban queue"},
+          {"ls", "goban queue"},           {"list", "goban queue"},
+          {"scancel", "goban cancel"},     {"qdel", "goban cancel"},
+          {"kill", "goban cancel"},        {"delete", "goban cancel"},
+          {"stop", "goban cancel"},        {"sinfo", "goban nodes"},
+          {"pbsnodes", "goban nodes"},     {"seff", "goban eff"},
+          {"reportseff", "goban eff"},     {"sacct", "goban history jobs"},
+          {"qacct", "goban history jobs"}, {"scontrol", "goban show, alter or nodes"},
+          {"status", "goban queue"},       {"train", "goban-train, a program of its own"},
+          {"start", "goban serve"},        {"daemon", "goban serve"}};
+}
+
+/// The arguments as they are parsed: `goban` is `goban --help`, `goban help CMD` is
+/// `goban CMD --help`, `goban version` is `goban --version`.
+std::vector<const char*> as_options(int argc, char** argv) {
+  std::vector<const char*> words(argv, argv + argc);
+  if (words.size() < 2) return {"goban", "--help"};
+  const std::string_view first = words[1];
+  if (first == "help") {
+    words.erase(words.begin() + 1);
+    words.push_back("--help");
+  } else if (first == "version") {
+    words[1] = "--version";
+  }
+  return words;
+}
+
 int parse_and_run(int argc, char** argv) {
   Command app(
       "Goban schedules deep-learning training jobs on shared GPUs, simulates scheduling policies\n"
       "on job histories, and analyses accounting records.");
   app.name("goban");
-  app.set_version_flag("--version", "goban " GOBAN_VERSION);
+  app.set_version_flag("-V,--version", fmt::format("goban {} (commit {}, {})", GOBAN_VERSION,
+                                                   goban::cli::build_commit(), GOBAN_BUILD));
+  app.suggest(names_elsewhere());
   app.require_subcommand(1);
   app.footer(
-      "goban COMMAND --help describes a command.\n\n"
+      "goban help COMMAND describes a command.\n\n"
       "Examples:\n"
       "  goban submit --gpus 4 --time 12h train.sh\n"
       "  goban serve --virtual-gpus 4\n"
@@ -128,7 +165,8 @@ int parse_and_run(int argc, char** argv) {
   Action action;
   add_commands(app, action);
   goban::cli::keep_double_dashes(argc, argv);
-  if (const int code = app.parse(argc, argv); code == 0) {
+  const std::vector<const char*> words = as_options(argc, argv);
+  if (const int code = app.parse(static_cast<int>(words.size()), words.data()); code == 0) {
     return with_output_written(code);
   } else if (code > 0) {
     return code;

@@ -1,8 +1,8 @@
 // Man pages in roff.
 #include <algorithm>
-#include <cctype>
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "cli/shell/command_tree.hpp"
 
 namespace goban::cli {
@@ -130,9 +130,7 @@ std::string man_name(const CommandNode& node) {
 
 std::string man_page(const std::vector<CommandNode>& tree, const CommandNode& node,
                      const std::string& version) {
-  std::string title = man_name(node);
-  std::transform(title.begin(), title.end(), title.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const std::string title = base::uppered(man_name(node));
   return fmt::format(
       ".TH \"{}\" 1 \"\" \"{}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}\n"
       ".SH DESCRIPTION\n{}\n{}{}{}",

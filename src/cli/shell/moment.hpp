@@ -17,4 +17,8 @@ namespace goban::cli {
 [[nodiscard]] base::Result<int64_t> parse_moment_ms(std::string_view option,
                                                     const std::string& text, int64_t fallback);
 
+/// The text with every time in UTC, such as "2026-12-01 08:00:00 UTC", written as the clocks of
+/// this process's zone show it, without a zone. The daemon does not know the zone of its callers.
+[[nodiscard]] std::string with_local_times(std::string_view text);
+
 }  // namespace goban::cli

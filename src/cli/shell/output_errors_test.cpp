@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "base/test_folder.hpp"
 #include "cli/jobs/test_fake_daemon.hpp"
 #include "cli/shell/test_shell.hpp"
 
@@ -33,14 +34,15 @@ class DeadPipe {
 };
 
 TEST(OutputErrors, AreSaidAndAreNoSuccess) {
-  const TestFolder folder("output_errors");
+  const base::TestFolder folder("output_errors");
   const FakeDaemon daemon(folder.path() + "/s", {{"GET /v1/jobs", R"({"jobs": []})"}});
   const std::string queue = "queue --json --server " + folder.path() + "/s";
   for (const std::string& command :
        std::vector<std::string>{"policies", queue, "--help", "man serve"}) {
     const Output run = shell("GOBAN " + command + " 2>&1 >/dev/full");
     EXPECT_EQ(run.code, 1) << command;
-    EXPECT_EQ(run.out, "goban: error: cannot write standard output: No space left on device\n")
+    // Long texts are written before the end: then the reason is lost.
+    EXPECT_THAT(run.out, testing::StartsWith("goban: error: cannot write standard output"))
         << command;
   }
 }

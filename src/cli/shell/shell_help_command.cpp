@@ -17,11 +17,17 @@ int print_completion(const Command& program, const std::string& shell) {
   return 0;
 }
 
+/// "goban 0.1.0": a page is the same for all builds of a release.
+std::string release_of(const Command& program) {
+  const std::string version = program.version();
+  return version.substr(0, version.find(" ("));
+}
+
 int print_page(const Command& program, const std::vector<std::string>& words) {
   const auto tree = command_tree(program);
   for (const CommandNode& node : tree) {
     if (node.path != words) continue;
-    fmt::print("{}", man_page(tree, node, program.version()));
+    fmt::print("{}", man_page(tree, node, release_of(program)));
     return 0;
   }
   return report_error({.code = base::ErrorCode::Usage,
@@ -36,7 +42,7 @@ int write_pages(const Command& program, const std::string& folder) {
     const std::string path = fmt::format("{}/{}.1", folder, man_name(node));
     auto file = base::OutputFile::create(path);
     if (!file) return report_error(file.error());
-    file->buffer() = man_page(tree, node, program.version());
+    file->buffer() = man_page(tree, node, release_of(program));
     if (const auto written = file->commit(); !written) return report_error(written.error());
   }
   fmt::print(stderr, "wrote {} pages to {}\n", tree.size(), folder);
@@ -78,6 +84,12 @@ void add_shell_help(Command& app, Action& action) {
       return folder->empty() ? print_page(app, *words) : write_pages(app, *folder);
     };
   });
+
+  // main() reads these two as --version and --help; they are here for the help and completion.
+  app.add_subcommand("version", "Print version, commit and build");
+  auto of = std::make_shared<std::vector<std::string>>();
+  app.add_subcommand("help", "Describe goban or a command")
+      ->add_option("COMMAND", *of, "Command, such as submit or trace generate");
 }
 
 }  // namespace goban::cli

@@ -1,14 +1,10 @@
-// For tests that run the program itself: shell lines and temporary folders.
+// For tests that run the program itself: shell lines.
 #pragma once
 
 #include <array>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <sys/wait.h>
-#include <unistd.h>
 
 namespace goban::cli {
 
@@ -32,34 +28,5 @@ inline Output shell(std::string line) {
   output.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return output;
 }
-
-/// An empty temporary folder, removed by the destructor.
-class TestFolder {
- public:
-  explicit TestFolder(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() /
-              ("goban_" + name + "_" + std::to_string(getpid()))) {
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
-  }
-  ~TestFolder() { std::filesystem::remove_all(path_); }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-  /// Writes a file; returns its path.
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ + "/" + name) << text;
-    return path_ + "/" + name;
-  }
-  static std::string read(const std::string& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-  }
-
- private:
-  std::string path_;
-};
 
 }  // namespace goban::cli

@@ -6,9 +6,13 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "base/printable.hpp"
+#include "base/time.hpp"
 
 namespace goban::cli {
 namespace {
+
+constexpr size_t kGap = 2;  // between columns
 
 /// The number of characters, not bytes, of UTF-8 text.
 size_t length_of(const std::string& text) {
@@ -28,12 +32,15 @@ std::string shortened(std::string text, size_t width) {
 
 }  // namespace
 
-std::string printable(std::string text) {
-  for (char& c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) c = '?';
+std::string printable(std::string_view text) {
+  std::string out;
+  for (std::string_view rest = text; !rest.empty();) {
+    const size_t unsafe = base::unsafe_bytes(rest);
+    const size_t shown = unsafe > 0 ? 0 : base::utf8_bytes(rest);
+    out += unsafe > 0 ? std::string_view("?") : rest.substr(0, shown);
+    rest.remove_prefix(unsafe + shown);
   }
-  return text;
+  return out;
 }
 
 void TextTable::add(std::vector<std::string> cells) {
@@ -44,36 +51,74 @@ void TextTable::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string TextTable::text() const {
+void TextTable::paint(size_t column, Colour colour) {
+  GOBAN_CHECK(!rows_.empty() && column < columns_.size());
+  paints_.push_back({.row = rows_.size() - 1, .column = column, .colour = colour});
+}
+
+std::vector<size_t> TextTable::widths_within(size_t width) const {
+  constexpr size_t kLeast = 8;
   std::vector<size_t> widths;
+  size_t total = 0;
   for (size_t i = 0; i < columns_.size(); ++i) {
-    size_t width = length_of(columns_[i].title);
-    for (const auto& row : rows_) width = std::max(width, length_of(row[i]));
-    widths.push_back(width);
+    size_t widest = length_of(columns_[i].title);
+    for (const auto& row : rows_) widest = std::max(widest, length_of(row[i]));
+    widths.push_back(widest);
+    total += widest + (i > 0 ? kGap : 0);
+  }
+  while (width > 0 && total > width) {
+    size_t* widest = nullptr;
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      const size_t least = std::max(kLeast, length_of(columns_[i].title));
+      const bool shrinks = !columns_[i].right && widths[i] > least;
+      if (shrinks && (widest == nullptr || widths[i] > *widest)) widest = &widths[i];
+    }
+    if (widest == nullptr) break;
+    --*widest;
+    --total;
+  }
+  return widths;
+}
+
+std::string TextTable::text(const TerminalStyle& style) const {
+  const std::vector<size_t> widths = widths_within(style.width);
+  std::vector<std::vector<Colour>> colours(style.coloured ? rows_.size() : 0,
+                                           std::vector<Colour>(columns_.size(), Colour::None));
+  if (style.coloured) {
+    for (const Paint& each : paints_) colours[each.row][each.column] = each.colour;
   }
   std::string out;
-  const auto add_line = [&](const auto& cell) {
+  const auto add_line = [&](const auto& cell, const std::vector<Colour>* colour) {
     std::string line;
+    size_t blanks = 0;  // written before the next cell
     for (size_t i = 0; i < columns_.size(); ++i) {
-      const std::string& text = cell(i);
-      const std::string blanks(widths[i] - length_of(text), ' ');
-      if (i > 0) line += "  ";
-      line += columns_[i].right ? blanks + text : text + blanks;
+      const std::string text = shortened(cell(i), widths[i]);
+      const size_t missing = widths[i] - std::min(widths[i], length_of(text));
+      if (columns_[i].right) blanks += missing;
+      if (!text.empty()) {
+        line.append(blanks, ' ');
+        line += colour == nullptr ? text : painted(text, (*colour)[i]);
+        blanks = 0;
+      }
+      blanks += kGap + (columns_[i].right ? 0 : missing);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
   };
-  add_line([&](size_t i) -> const std::string& { return columns_[i].title; });
-  for (const auto& row : rows_) add_line([&](size_t i) -> const std::string& { return row[i]; });
+  add_line([&](size_t i) -> const std::string& { return columns_[i].title; }, nullptr);
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    add_line([&](size_t i) -> const std::string& { return rows_[row][i]; },
+             style.coloured ? &colours[row] : nullptr);
+  }
   return out;
 }
 
 std::string clock_text(double seconds) {
-  constexpr int64_t kDay_s = 86'400;
   const auto all = static_cast<int64_t>(std::clamp(seconds, 0.0, 1e12));
-  std::string clock = fmt::format("{}:{:02}:{:02}", all % kDay_s / 3600, all / 60 % 60, all % 60);
-  if (all < kDay_s) return clock;
-  return fmt::format("{}-{:0>8}", all / kDay_s, clock);
+  std::string clock =
+      fmt::format("{}:{:02}:{:02}", all % base::kDay_s / 3600, all / 60 % 60, all % 60);
+  if (all < base::kDay_s) return clock;
+  return fmt::format("{}-{:0>8}", all / base::kDay_s, clock);
 }
 
 std::string moment_text(double seconds, double now_s) {

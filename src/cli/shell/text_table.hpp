@@ -2,7 +2,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "cli/shell/terminal_style.hpp"
 
 namespace goban::cli {
 
@@ -15,19 +18,30 @@ class TextTable {
   };
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  /// One cell per column. Control characters are replaced by `?`: names are untrusted input.
+  /// One cell per column. What printable() does not show is replaced: names are untrusted input.
   void add(std::vector<std::string> cells);
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  /// Title line and rows, without trailing blanks.
-  [[nodiscard]] std::string text() const;
+  /// Colours a cell of the row that was added last.
+  void paint(size_t column, Colour colour);
+  /// Title line and rows, without trailing blanks. Where a table is wider than the terminal, the
+  /// widest columns of text are shortened, but none below its title or 8 characters.
+  [[nodiscard]] std::string text(const TerminalStyle& style = {}) const;
 
  private:
+  [[nodiscard]] std::vector<size_t> widths_within(size_t width) const;
+
+  struct Paint {
+    size_t row = 0;
+    size_t column = 0;
+    Colour colour = Colour::None;
+  };
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
+  std::vector<Paint> paints_{};
 };
 
-/// `text` with control characters replaced by `?`, so that a terminal cannot interpret them.
-[[nodiscard]] std::string printable(std::string text);
+/// `text` with `?` for each character of base::unsafe_bytes(): a terminal must not interpret it.
+[[nodiscard]] std::string printable(std::string_view text);
 /// Seconds as D-HH:MM:SS or H:MM:SS.
 [[nodiscard]] std::string clock_text(double seconds);
 /// Seconds since 1970 as local time: "14:03:22" today, "11-21 14:03" this year, otherwise the

@@ -7,21 +7,12 @@
 #include <unistd.h>
 
 #include "cli/shell/commands.hpp"
+#include "cli/shell/installation.hpp"
 
 namespace goban::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The folder with sitecustomize.py: GOBAN_PYTHON, or that of this installation.
-std::string python_folder() {
-  if (const char* chosen = std::getenv("GOBAN_PYTHON"); chosen != nullptr && *chosen != '\0') {
-    return chosen;
-  }
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  return (program.parent_path().parent_path() / "share/goban/python").string();
-}
 
 int wrap(const std::vector<std::string>& words) {
   if (words.empty() || words.front().starts_with('-')) {

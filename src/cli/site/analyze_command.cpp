@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <fmt/format.h>
 
+#include "base/clock.hpp"
+#include "base/date_time.hpp"
 #include "base/printable.hpp"
 #include "base/units.hpp"
 #include "cli/shell/progress.hpp"
@@ -75,8 +77,10 @@ int analyze(const AnalyzeArguments& arguments) {
     status = (*site)->write(arguments.report.out, report, progress);
   }
   if (!status) return report_error(status.error());
-  return print(arguments.json ? site::analysis::report_json(report)
-                              : site::analysis::terminal_summary(report, labels));
+  (void)print(arguments.json ? site::analysis::report_json(report)
+                             : site::analysis::terminal_summary(report, labels));
+  const base::Status& few = (*site)->check_rejects();
+  return few ? 0 : report_error(few.error());
 }
 
 }  // namespace
@@ -93,7 +97,8 @@ void add_analyze(Command& app, Action& action) {
   add_reading_options(*c, report.reading);
   c->add_option("--cluster", report.cluster, "Cluster of the site: TOML file, preset or NxM");
   c->add_option("--rules", report.rules,
-                "Rules that determine which jobs are analysed, and how (TOML file)");
+                "Rules that determine which jobs are analysed, and how (TOML file)")
+      ->type_name("FILE");
   c->add_option("--gpu", report.gpu,
                 "GPU series: series stores (see goban series), OpenMetrics or nvidia-smi files, "
                 "Prometheus URLs");
@@ -111,12 +116,20 @@ void add_analyze(Command& app, Action& action) {
       ->range(0.0, 1.0)
       ->capture_default_str()
       ->needs(sizing);
+  c->add_option("--site", report.site,
+                "Name of the site in the head of the report (default: that of the cluster)");
+  c->add_option("--site-zone", report.site_zone,
+                "Time zone of days, hours and weekdays in the report (default: --zone, or UTC)");
+  c->add_option("--date", report.date, "Date in the head of the report (default: today)");
   c->add_option("--lang", arguments->language, "Language of the report: en or ja")
       ->capture_default_str();
   c->add_option("--out", report.out,
-                "Output folder for report.html, report.json, tables/ and figures/");
+                "Output folder for report.html, report.json, tables/ and figures/")
+      ->type_name("FOLDER");
   c->add_option("--rejects", report.rejects,
-                "File for rejected records, with reasons (default: OUT/rejects.csv)");
+                "File for rejected records, with reasons (default: FOLDER/rejects.csv)")
+      ->type_name("FILE");
+  add_max_rejects(*c, report.max_rejects_pct);
   c->add_flag("--json", arguments->json, "Print report.json instead of the summary");
   c->footer(
       "Examples:\n"
@@ -131,6 +144,8 @@ void add_analyze(Command& app, Action& action) {
   c->callback([arguments, &action] {
     std::vector<std::string>& files = arguments->report.files;
     files.insert(files.end(), arguments->jobs.begin(), arguments->jobs.end());
+    std::string& date = arguments->report.date;
+    if (date.empty()) date = base::date_text(base::wall_ns());
     action = [arguments] { return analyze(*arguments); };
   });
 }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <string>
 
+#include "base/test_folder.hpp"
 #include "cli/shell/test_shell.hpp"
 #include "site/page/html_report.hpp"
 
@@ -29,10 +30,10 @@ class AnalyzeHtmlTest : public testing::Test {
                       "2,0,5000,8,</script><img src=https://example.org/x onerror=alert(1)>\n");
     const std::string path = folder_.path() + "/out";
     EXPECT_EQ(shell("GOBAN analyze " + jobs + " --out " + path + " " + options).code, 0);
-    return TestFolder::read(path + "/report.html");
+    return base::TestFolder::read(path + "/report.html");
   }
 
-  TestFolder folder_;
+  base::TestFolder folder_;
 };
 
 TEST_F(AnalyzeHtmlTest, TwoRunsGiveTheSameBytes) {

@@ -1,6 +1,8 @@
 // goban cluster: presets, and checking, printing and importing cluster descriptions.
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "base/counted.hpp"
 #include "base/output_file.hpp"
 #include "cli/site/commands.hpp"
 #include "core/model/cluster_file.hpp"
@@ -11,7 +13,17 @@
 namespace goban::cli {
 namespace {
 
-int list_presets() {
+using nlohmann::json;
+
+int list_presets(bool as_json) {
+  if (as_json) {
+    json list = json::array();
+    for (const core::model::PresetInfo& preset : core::model::preset_names()) {
+      list.push_back({{"name", preset.name}, {"description", preset.description}});
+    }
+    fmt::print("{}\n", list.dump(2));
+    return 0;
+  }
   for (const core::model::PresetInfo& preset : core::model::preset_names()) {
     fmt::print("{:12} {}\n", preset.name, preset.description);
   }
@@ -20,11 +32,44 @@ int list_presets() {
   return 0;
 }
 
-int show(const std::string& spec) {
+json cluster_json(const core::model::Cluster& cluster) {
+  json levels = json::array();
+  for (const core::model::TopologyLevel& level : cluster.levels()) {
+    json each = {{"name", level.name}, {"domains", level.num_domains()}};
+    if (level.bandwidth_bytes_per_s > 0) {
+      each["bandwidth_bytes_per_s"] = level.bandwidth_bytes_per_s;
+    }
+    if (level.latency_s > 0) each["latency_s"] = level.latency_s;
+    if (level.locality_penalty) each["locality_penalty"] = *level.locality_penalty;
+    levels.push_back(std::move(each));
+  }
+  json types = json::array();
+  for (const core::model::ResourceType& type : cluster.resource_types()) {
+    types.push_back({{"name", type.name},
+                     {"gpus", type.gpus},
+                     {"cores", type.host.cores},
+                     {"mem_bytes", type.host.mem_bytes},
+                     {"ssd_bytes", type.host.ssd_bytes},
+                     {"max_instances", type.max_instances},
+                     {"walltime_max_s", base::to_seconds(type.walltime_max_ns)}});
+  }
+  return {{"name", cluster.name()},
+          {"nodes", cluster.nodes().size()},
+          {"gpus", cluster.num_gpus()},
+          {"levels", std::move(levels)},
+          {"resource_types", std::move(types)}};
+}
+
+int show(const std::string& spec, bool as_json) {
   const auto cluster = site::inputs::resolve_cluster(spec);
   if (!cluster) return report_error(cluster.error());
-  fmt::print("{}: {} nodes, {} GPUs\n\nlevel      domains  bandwidth    latency  penalty\n",
-             cluster->name(), cluster->nodes().size(), cluster->num_gpus());
+  if (as_json) {
+    fmt::print("{}\n", cluster_json(*cluster).dump(2));
+    return 0;
+  }
+  fmt::print("{}: {}, {}\n\nlevel      domains  bandwidth    latency  penalty\n", cluster->name(),
+             base::counted(cluster->nodes().size(), "node"),
+             base::counted(cluster->num_gpus(), "GPU"));
   for (const core::model::TopologyLevel& level : cluster->levels()) {
     fmt::print("{:9} {:8}  {:>9}  {:>9}  {:>7}\n", level.name, level.num_domains(),
                level.bandwidth_bytes_per_s > 0
@@ -66,12 +111,12 @@ int import_cluster(const ImportArguments& arguments) {
   if (const auto written = base::write_file(arguments.out, imported->toml); !written) {
     return report_error(written.error());
   }
-  fmt::print("{}: {} nodes, {} GPUs\n", arguments.out, imported->cluster.nodes().size(),
-             imported->cluster.num_gpus());
+  fmt::print("{}: {}, {}\n", arguments.out, base::counted(imported->cluster.nodes().size(), "node"),
+             base::counted(imported->cluster.num_gpus(), "GPU"));
   return 0;
 }
 
-void add_import(Command& cluster, Action& action) {
+void add_cluster_import(Command& cluster, Action& action) {
   auto arguments = std::make_shared<ImportArguments>();
   Command* c = cluster.add_subcommand("import", "Import a cluster file from Slurm or Kubernetes");
   c->add_option("FROM", arguments->sources.from, "Source: slurm or kubernetes")
@@ -90,6 +135,7 @@ void add_import(Command& cluster, Action& action) {
   c->add_flag("--socket-islands", arguments->sources.options.socket_islands,
               "Treat the GPUs of each socket, Gres=...(S:0-1), as an island");
   c->add_option("--out", arguments->out, "Output file (TOML); - for standard output")
+      ->type_name("FILE")
       ->capture_default_str();
   c->footer(
       "Examples:\n"
@@ -110,14 +156,17 @@ void add_cluster(Command& app, Action& action) {
       "  goban cluster toml abci > mine.toml   # a template for your own\n"
       "  goban cluster show mine.toml          # checks the file\n"
       "  scontrol show node | goban cluster import slurm - > mine.toml");
-  add_import(*command, action);
+  add_cluster_import(*command, action);
   Command* list = command->add_subcommand("list", "List the cluster presets");
-  list->callback([&action] { action = list_presets; });
+  auto as_json = std::make_shared<bool>(false);
+  list->add_flag("--json", *as_json, "Print JSON only");
+  list->callback([as_json, &action] { action = [as_json] { return list_presets(*as_json); }; });
   auto spec = std::make_shared<std::string>();
   Command* show_command =
       command->add_subcommand("show", "Check and summarise a cluster description");
   show_command->add_option("CLUSTER", *spec, "TOML file, preset or NxM")->required();
-  show_command->callback([spec, &action] { action = [spec] { return show(*spec); }; });
+  show_command->add_flag("--json", *as_json, "Print JSON only");
+  show_command->callback([=, &action] { action = [=] { return show(*spec, *as_json); }; });
   Command* toml = command->add_subcommand("toml", "Print a cluster description as TOML");
   toml->add_option("CLUSTER", *spec, "TOML file, preset or NxM")->required();
   toml->callback([spec, &action] { action = [spec] { return print_toml(*spec); }; });

@@ -47,7 +47,8 @@ Command* add_collector(Command* command, const char* name, const char* what,
                 "nvidia-smi without it)")
       ->type_name("PROGRAM");
   c->add_option("--timeout", arguments.sampling.timeout_s,
-                "Seconds after which a sampling fails because the driver does not respond")
+                "Seconds to wait for the driver before a reading fails")
+      ->type_name("SECONDS")
       ->range(0.1, 600.0)
       ->capture_default_str();
   return c;
@@ -84,6 +85,7 @@ void add_collect(Command& app, Action& action) {
   server
       ->add_option("--listen", http->listen,
                    "Listen address, ADDRESS:PORT; :9417 listens on all addresses")
+      ->type_name("ADDRESS")
       ->capture_default_str();
   server->add_option("--interval", http->sampling.interval_s, "Seconds between samples")
       ->range(0.2, 3600.0)

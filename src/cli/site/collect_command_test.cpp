@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 
+#include "base/test_folder.hpp"
 #include "cli/shell/test_shell.hpp"
 
 namespace goban::cli {
@@ -11,7 +12,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// A fake nvidia-smi with one GPU, or one that fails.
-std::string fake(const TestFolder& folder, bool good) {
+std::string fake(const base::TestFolder& folder, bool good) {
   const std::string path = folder.write(
       good ? "good" : "bad",
       std::string("#!/bin/sh\n") +
@@ -23,19 +24,19 @@ std::string fake(const TestFolder& folder, bool good) {
 }
 
 TEST(CollectCommand, TextFileIsReplacedAndLosesItsValuesOnFailure) {
-  const TestFolder folder("collect");
+  const base::TestFolder folder("collect");
   const std::string dir = folder.path() + "/text";
   const auto run = [&](bool good) {
     return shell("GOBAN collect textfile --dir " + dir + " --nvidia-smi " + fake(folder, good) +
                  " 2>&1");
   };
   EXPECT_EQ(run(true).code, 0);
-  EXPECT_THAT(TestFolder::read(dir + "/goban_gpu.prom"),
+  EXPECT_THAT(base::TestFolder::read(dir + "/goban_gpu.prom"),
               HasSubstr("\ngoban_gpu_utilization_percent{gpu=\"0\",uuid=\"GPU-a\"} 5\n"));
   const Output failed = run(false);
   EXPECT_EQ(failed.code, 1);
   EXPECT_THAT(failed.out, HasSubstr("exited with code 18: Driver/library version mismatch"));
-  const std::string text = TestFolder::read(dir + "/goban_gpu.prom");
+  const std::string text = base::TestFolder::read(dir + "/goban_gpu.prom");
   EXPECT_THAT(text, HasSubstr("\ngoban_gpu_collect_success 0\n"));
   EXPECT_THAT(text, Not(HasSubstr("GPU-a")));
   size_t files = 0;
@@ -48,7 +49,7 @@ TEST(CollectCommand, TextFileIsReplacedAndLosesItsValuesOnFailure) {
 }
 
 TEST(CollectCommand, ExporterServesUntilItIsTold) {
-  const TestFolder folder("exporter");
+  const base::TestFolder folder("exporter");
   const std::string log = folder.path() + "/log";
   const Output run = shell(
       "GOBAN collect exporter --listen 127.0.0.1:0 --interval 0.2 --nvidia-smi " +

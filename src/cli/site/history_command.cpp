@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/date_time.hpp"
 #include "base/output_file.hpp"
 #include "base/text_file.hpp"
@@ -10,6 +11,7 @@
 #include "cli/site/commands.hpp"
 #include "cli/site/history_commands.hpp"
 #include "cli/site/reading_options.hpp"
+#include "site/records/reject_limit.hpp"
 #include "site/store/export.hpp"
 #include "site/store/import_files.hpp"
 #include "study/notes.hpp"
@@ -31,9 +33,9 @@ void print_import(const site::store::ImportedFile& imported) {
   static_cast<site::records::ReadSummary&>(notes) = summary.read;
   print_notes(study::read_notes(notes, imported.file, imported.rejects));
   const bool is_jobs = summary.read.format != site::store::kSeenFormat;
-  fmt::print("{}: format {}, {} records, {} rejected; {} {} written", name, summary.read.format,
-             summary.read.records, summary.read.rejected, summary.written,
-             is_jobs ? "jobs" : "software records");
+  fmt::print("{}: format {}, {}, {} rejected; {} written", name, summary.read.format,
+             base::counted(summary.read.records, "record"), summary.read.rejected,
+             base::counted(summary.written, is_jobs ? "job" : "software record"));
   if (summary.unfinished > 0) fmt::print(", {} of them unfinished", summary.unfinished);
   if (summary.outdated > 0) {
     fmt::print("; {} unfinished here, but finished in the store", summary.outdated);
@@ -41,30 +43,46 @@ void print_import(const site::store::ImportedFile& imported) {
   fmt::print("\n");
 }
 
-int import(const site::store::ImportRequest& request) {
+struct HistoryImportArguments {
+  site::store::ImportRequest request;
+  double max_rejects_pct = site::records::kMaxRejectsPct;
+};
+
+int import(const HistoryImportArguments& arguments) {
   ProgressBar progress;
-  const auto status = site::store::import_files(request, progress, print_import);
-  return status ? 0 : report_error(status.error());
+  int exit_code = 0;
+  const auto take = [&](const site::store::ImportedFile& imported) {
+    print_import(imported);
+    if (imported.summary.was_imported) return;
+    const auto few = site::records::check_rejects(imported.summary.read, imported.file,
+                                                  arguments.max_rejects_pct);
+    if (!few) exit_code = report_error(few.error());
+  };
+  const auto status = site::store::import_files(arguments.request, progress, take);
+  return status ? exit_code : report_error(status.error());
 }
 
-void add_import(Command& history, Action& action) {
-  auto arguments = std::make_shared<site::store::ImportRequest>();
+void add_history_import(Command& history, Action& action) {
+  auto arguments = std::make_shared<HistoryImportArguments>();
+  site::store::ImportRequest& request = arguments->request;
   Command* c = history.add_subcommand("import", "Import accounting files into a store");
-  auto* const files = c->add_option("FILE", arguments->files,
-                                    "Accounting files, plain or gzip; - for standard input");
-  c->add_option("--software", arguments->software,
+  auto* const files =
+      c->add_option("FILE", request.files, "Accounting files, plain or gzip; - for standard input");
+  c->add_option("--software", request.software,
                 "CSV from job hooks: modules, containers, GPU processes and GPU lists");
-  c->add_option("--store", arguments->store, kStoreHelp)->required();
-  add_reading_options(*c, arguments->reading);
+  c->add_option("--store", request.store, kStoreHelp)->required();
+  add_reading_options(*c, request.reading);
   c->add_option(
-      "--rejects", arguments->rejects,
-      "File for rejected records, with reasons; with several inputs, .1, .2, ... is appended");
-  c->add_flag("--again", arguments->again, "Import files again that were imported before");
-  c->add_flag("--keep-job-names", arguments->reading.site.keep_job_names,
+       "--rejects", request.rejects,
+       "File for rejected records, with reasons; with several inputs, .1, .2, ... is appended")
+      ->type_name("FILE");
+  add_max_rejects(*c, arguments->max_rejects_pct);
+  c->add_flag("--again", request.again, "Import files again that were imported before");
+  c->add_flag("--keep-job-names", request.reading.site.keep_job_names,
               "Store job names (private data of users)");
-  c->add_flag("--keep-command-lines", arguments->reading.site.keep_command_lines,
+  c->add_flag("--keep-command-lines", request.reading.site.keep_command_lines,
               "Store command lines (private data of users)");
-  c->add_option("--fiscal-month", arguments->fiscal_month,
+  c->add_option("--fiscal-month", request.fiscal_month,
                 "First month of the fiscal year, for a new store (default 4: April)")
       ->range(1, 12);
   c->footer(
@@ -76,7 +94,7 @@ void add_import(Command& history, Action& action) {
       "Importing a record again replaces it, so dumps may overlap, and an interrupted import\n"
       "can be repeated. Details: docs/history.md.");
   c->callback([arguments, files, &action] {
-    if (arguments->files.empty() && arguments->software.empty()) {
+    if (arguments->request.files.empty() && arguments->request.software.empty()) {
       refuse_missing(files->name());
     }
     action = [arguments] { return import(*arguments); };
@@ -94,14 +112,6 @@ struct ExportArguments {
   std::string user;
   site::store::NameOptions names;
 };
-
-base::Result<std::optional<base::TimeNs>> parse_day(const std::string& text, const char* option) {
-  if (text.empty()) return std::nullopt;
-  const auto moment = base::parse_date_time(text.size() == 10 ? text + " 00:00:00" : text);
-  if (moment) return moment->unix_ns;
-  return base::usage_error(fmt::format("{}: '{}' is not a valid date", option, text),
-                           "write 2019-04-01 or 2019-04-01T12:00:00Z");
-}
 
 /// Calls `write` with standard output ("-") or a file, which appears complete or not at all.
 template <typename Write>
@@ -140,7 +150,7 @@ int export_jobs(const ExportArguments& arguments) {
     return site::store::export_jobs(*jobs, selection, format, std::move(*names), sink);
   });
   if (!summary) return report_error(summary.error());
-  fmt::print(stderr, "goban: note: {} jobs written", summary->written);
+  fmt::print(stderr, "goban: note: {} written", base::counted(summary->written, "job"));
   if (summary->left_out > 0) {
     fmt::print(stderr, "; {} excluded: SWF requires a run time and a size", summary->left_out);
   }
@@ -154,6 +164,7 @@ void add_export(Command& history, Action& action) {
       history.add_subcommand("export", "Export a store's jobs, with pseudonyms instead of names");
   c->add_option("--store", arguments->store, kStoreHelp)->required();
   c->add_option("--out", arguments->out, "Output file; - for standard output")
+      ->type_name("FILE")
       ->capture_default_str();
   c->add_option("--as", arguments->format,
                 "Output format: csv (complete) or swf (with GPU columns)")
@@ -176,6 +187,14 @@ void add_export(Command& history, Action& action) {
 
 }  // namespace
 
+base::Result<std::optional<base::TimeNs>> parse_day(const std::string& text, const char* option) {
+  if (text.empty()) return std::nullopt;
+  const auto moment = base::parse_date_time(text.size() == 10 ? text + " 00:00:00" : text);
+  if (moment) return moment->unix_ns;
+  return base::usage_error(fmt::format("{}: '{}' is not a valid date", option, text),
+                           "write 2019-04-01 or 2019-04-01T12:00:00Z");
+}
+
 void add_history(Command& app, Action& action) {
   Command* history =
       app.add_subcommand("history", "Store accounting records in SQLite, MariaDB or PostgreSQL");
@@ -184,8 +203,10 @@ void add_history(Command& app, Action& action) {
       "Examples:\n"
       "  goban history import accounting.gz --format grid-engine --store jobs.db\n"
       "  goban history status --store jobs.db\n"
+      "  goban history jobs --from 2024-04-01\n"
       "  goban analyze --store jobs.db --out report");
-  add_import(*history, action);
+  add_history_jobs(*history, action);
+  add_history_import(*history, action);
   add_export(*history, action);
   add_history_keeping(*history, action);
 }

@@ -2,6 +2,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 
+#include "base/test_folder.hpp"
 #include "cli/shell/test_shell.hpp"
 #include "site/store/job_store.hpp"
 
@@ -15,7 +16,7 @@ struct HistoryCommand : testing::Test {
   Output goban(const std::string& arguments) const {
     return shell("cd " + folder.path() + " && GOBAN " + arguments + " 2>&1 < /dev/null");
   }
-  TestFolder folder{"history"};
+  base::TestFolder folder{"history"};
 };
 
 TEST_F(HistoryCommand, ForgetAsksFirst) {
@@ -28,12 +29,12 @@ TEST_F(HistoryCommand, ForgetAsksFirst) {
   ASSERT_EQ(goban("history import jobs --store s.db").code, 0);
   const Output asked = goban("history forget ann --store s.db");
   EXPECT_EQ(asked.code, 2);
-  EXPECT_THAT(asked.out, HasSubstr("1 jobs and 0 daily sums of ann"));
+  EXPECT_THAT(asked.out, HasSubstr("1 job and 0 daily sums of ann"));
   EXPECT_THAT(asked.out, HasSubstr("--yes"));
   EXPECT_THAT(goban("history export --plain --store s.db").out, HasSubstr("ann"));
   const Output done = goban("history forget ann --store s.db --yes");
   EXPECT_EQ(done.code, 0);
-  EXPECT_THAT(done.out, HasSubstr("1 jobs and 0 daily sums now belong to forgotten-"));
+  EXPECT_THAT(done.out, HasSubstr("1 job and 0 daily sums now belong to forgotten-"));
   const Output left = goban("history export --plain --store s.db");
   EXPECT_THAT(left.out, Not(HasSubstr(",ann,")));
   EXPECT_THAT(left.out, HasSubstr(",ben,"));
@@ -57,7 +58,7 @@ TEST_F(HistoryCommand, WhatADaemonAppendsIsNoImport) {
   }
   const Output status = goban("history status --store s.db");
   EXPECT_THAT(status.out,
-              HasSubstr("1 jobs, 0 of them unfinished; 0 imports, 0 of them interrupted"));
+              HasSubstr("1 job, 0 of them unfinished; 0 imports, 0 of them interrupted"));
 }
 
 TEST_F(HistoryCommand, ForgetAlsoEmptiesTheStateFolder) {

@@ -2,9 +2,11 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <unistd.h>
 
+#include "base/counted.hpp"
 #include "base/date_time.hpp"
 #include "cli/site/history_commands.hpp"
 #include "serve/api/caller.hpp"
@@ -19,7 +21,39 @@ namespace {
 struct StatusArguments {
   std::string store;
   bool check = false;
+  bool json_out = false;
 };
+
+nlohmann::json status_json(const site::store::StoreStatus& status) {
+  nlohmann::json years = nlohmann::json::array();
+  for (const int year : status.reduced_years)
+    years.push_back({{"year", year}, {"sums_only", true}});
+  for (const site::store::FiscalYear& each : status.years) {
+    nlohmann::json year = {{"year", each.year}, {"jobs", each.jobs}};
+    if (each.begin_ns >= 0) year["begin_s"] = base::to_seconds(each.begin_ns);
+    years.push_back(std::move(year));
+  }
+  return {{"fiscal_years", std::move(years)},
+          {"jobs", status.jobs},
+          {"unfinished", status.not_ended},
+          {"imports", status.imports},
+          {"imports_interrupted", status.imports_cut},
+          {"software_records", status.sightings}};
+}
+
+int print_status_json(site::store::JobStore& jobs, const site::store::StoreStatus& status,
+                      bool checks) {
+  nlohmann::json out = status_json(status);
+  if (checks) {
+    const auto found = site::store::check_store(jobs);
+    if (!found) return report_error(found.error());
+    out["check"] = {{"lone_software_records", found->lone_sightings},
+                    {"gpu_overlaps", found->gpu_overlaps},
+                    {"first_overlaps", found->first_overlaps}};
+  }
+  fmt::print("{}\n", out.dump(2));
+  return 0;
+}
 
 void print_years(const site::store::StoreStatus& status) {
   fmt::print("{:>11} {:>12}   begins\n", "fiscal year", "jobs");
@@ -37,7 +71,8 @@ int check(site::store::JobStore& jobs, bool has_sightings) {
   if (has_sightings) {
     fmt::print("{} of them belong to jobs that are not in the store\n", found->lone_sightings);
   }
-  fmt::print("{} times two jobs held the same GPU without sharing it\n", found->gpu_overlaps);
+  fmt::print("{} two jobs held the same GPU without sharing it\n",
+             base::counted(found->gpu_overlaps, "time"));
   for (const std::string& each : found->first_overlaps) fmt::print("  {}\n", each);
   return 0;
 }
@@ -47,11 +82,13 @@ int status(const StatusArguments& arguments) {
   if (!jobs) return report_error(jobs.error());
   const auto status = site::store::store_status(*jobs);
   if (!status) return report_error(status.error());
+  if (arguments.json_out) return print_status_json(*jobs, *status, arguments.check);
   print_years(*status);
-  fmt::print("{} jobs, {} of them unfinished; {} imports, {} of them interrupted\n", status->jobs,
-             status->not_ended, status->imports, status->imports_cut);
+  fmt::print("{}, {} of them unfinished; {}, {} of them interrupted\n",
+             base::counted(status->jobs, "job"), status->not_ended,
+             base::counted(status->imports, "import"), status->imports_cut);
   if (status->sightings > 0) {
-    fmt::print("{} records of software and GPUs used\n", status->sightings);
+    fmt::print("{} of software and GPUs used\n", base::counted(status->sightings, "record"));
   }
   return arguments.check ? check(*jobs, status->sightings > 0) : 0;
 }
@@ -63,6 +100,7 @@ void add_status(Command& history, Action& action) {
   c->add_flag(
       "--check", arguments->check,
       "Also check all jobs: GPUs held twice, software records of jobs that are not in the store");
+  c->add_flag("--json", arguments->json_out, "Print JSON only");
   c->footer("Example:\n  goban history status --store jobs.db");
   c->callback([arguments, &action] { action = [arguments] { return status(*arguments); }; });
 }
@@ -154,9 +192,9 @@ int forget(const ForgetArguments& arguments) {
     fmt::print("the store has no jobs of {}\n", arguments.user);
     return 0;
   }
-  const std::string what =
-      fmt::format("{} jobs and {} daily sums of {}{}", found->jobs, found->days, arguments.user,
-                  *uid ? ", and job profiles" : "");
+  const std::string what = fmt::format("{} and {} of {}{}", base::counted(found->jobs, "job"),
+                                       base::counted(found->days, "daily sum"), arguments.user,
+                                       *uid ? ", and job profiles" : "");
   if (!arguments.yes && !confirm("remove the user's identity from " + what + "?")) {
     return report_error(base::usage_error("not confirmed; nothing was changed: " + what,
                                           "answer y at the prompt, or give --yes")
@@ -171,8 +209,8 @@ int forget(const ForgetArguments& arguments) {
   if (!has_records) return 0;
   const auto done = jobs->forget(arguments.user);
   if (!done) return report_error(done.error());
-  fmt::print("{} jobs and {} daily sums now belong to {}\n", done->jobs, done->days,
-             done->name_now);
+  fmt::print("{} and {} now belong to {}\n", base::counted(done->jobs, "job"),
+             base::counted(done->days, "daily sum"), done->name_now);
   return 0;
 }
 
@@ -180,11 +218,12 @@ void add_forget(Command& history, Action& action) {
   auto arguments = std::make_shared<ForgetArguments>();
   Command* c =
       history.add_subcommand("forget", "Remove a user's identity from a store; aggregates remain");
-  c->add_option("user", arguments->user, "Name of the user")->required();
+  c->add_option("USER", arguments->user, "Name of the user")->required();
   c->add_option("--store", arguments->store, kStoreHelp)->required();
-  auto* const state = c->add_option(
-      "--state", arguments->state,
-      "State folder of a stopped daemon; the user's job profiles are removed from it");
+  auto* const state =
+      c->add_option("--state", arguments->state,
+                    "State folder of a stopped daemon; the user's job profiles are removed from it")
+          ->type_name("FOLDER");
   c->add_option("--uid", arguments->uid,
                 "Numeric user id, if the account no longer exists on this machine")
       ->needs(state);

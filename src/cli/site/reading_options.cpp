@@ -17,7 +17,8 @@ void add_reading_options(Command& c, site::records::ReadOptions& reading) {
       "--zone", reading.site.zone,
       "Time zone of timestamps that have none (default UTC), such as +09:00 or Asia/Tokyo");
   c.add_option("--gpu-resource", reading.site.gpu_resources,
-               "Format grid-engine: resources that grant GPUs, NAME=GPUS[:TYPE][*slots|*hosts]");
+               "Format grid-engine: resources that grant GPUs, NAME=GPUS[:TYPE][*slots|*hosts]")
+      ->type_name("RESOURCE");
   c.add_choice<site::records::GridRunTime>(
       "--ru-wallclock", reading.site.run_time,
       {{"s", site::records::GridRunTime::WallclockSeconds},
@@ -26,6 +27,14 @@ void add_reading_options(Command& c, site::records::ReadOptions& reading) {
       "start");
   c.add_option("--gpus-per-node", reading.site.gpus_per_node,
                "Format slurm, if the records contain no GPU counts: PARTITION=GPUs per node");
+}
+
+void add_max_rejects(Command& c, double& max_rejects_pct) {
+  c.add_option("--max-rejects", max_rejects_pct,
+               "Percent of the records that may be rejected; beyond it the exit code is 3")
+      ->type_name("PERCENT")
+      ->range(0.0, 100.0)
+      ->capture_default_str();
 }
 
 }  // namespace goban::cli

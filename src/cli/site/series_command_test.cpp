@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "base/test_folder.hpp"
 #include "cli/shell/test_shell.hpp"
 
 namespace goban::cli {
@@ -22,7 +23,7 @@ class SeriesCommand : public testing::Test {
     return shell("GOBAN series import --store " + store + " " + arguments + " 2>&1");
   }
 
-  TestFolder folder;
+  base::TestFolder folder;
   std::string store;
 };
 
@@ -40,8 +41,8 @@ TEST_F(SeriesCommand, ImportShowInfoAndRepeat) {
   EXPECT_EQ(first.code, 0) << first.out;
   EXPECT_THAT(first.out, HasSubstr("4 lines, 6 samples (1 not available, 0 stale)"));
   EXPECT_THAT(first.out, HasSubstr("written  6 to"));
-  EXPECT_THAT(first.out, HasSubstr("rejected 1 lines"));
-  EXPECT_EQ(TestFolder::read(rejects),
+  EXPECT_THAT(first.out, HasSubstr("rejected 1 line"));
+  EXPECT_EQ(base::TestFolder::read(rejects),
             "file,line,reason,text\n" + csv +
                 ",5,the number of fields differs from the header,garbage\n");
 
@@ -75,6 +76,18 @@ TEST_F(SeriesCommand, StandardInputIsReadTwice) {
   EXPECT_EQ(run.code, 0) << run.out;
   EXPECT_THAT(run.out, HasSubstr("2 samples (0 not available, 1 stale)"));
   EXPECT_THAT(shell("GOBAN series show " + store).out, HasSubstr("1554422490,stale"));
+}
+
+TEST_F(SeriesCommand, AnImportWithoutASampleFails) {
+  const Output other =
+      import(folder.write("other.om", "site_gpu_busy{gpu=\"0\",instance=\"n\"} 7 1554422430\n"));
+  EXPECT_EQ(other.code, 3) << other.out;
+  EXPECT_THAT(other.out, HasSubstr("no sample was read"));
+  EXPECT_THAT(other.out, HasSubstr("--adapters"));
+  const Output outside =
+      import(folder.write("a.csv", kSmi) + " --node n --from 2026-01-01 --to 2026-02-01");
+  EXPECT_EQ(outside.code, 3) << outside.out;
+  EXPECT_THAT(outside.out, HasSubstr("check --from and --to"));
 }
 
 TEST_F(SeriesCommand, Refusals) {
@@ -129,7 +142,7 @@ TEST_F(SeriesCommand, FromAndToAreClipped) {
   const std::string csv = folder.write("a.csv", kSmi);
   const Output run = import(csv + " --node n --metrics gpu_utilization --to 2019-04-05T09:01:00");
   EXPECT_THAT(run.out, HasSubstr("2 samples (1 not available"));
-  EXPECT_THAT(run.out, HasSubstr("outside  1 samples"));
+  EXPECT_THAT(run.out, HasSubstr("outside  1 sample"));
 }
 
 TEST_F(SeriesCommand, PruneMakesOldMonthsHourlyThenRemovesThem) {
@@ -143,7 +156,7 @@ TEST_F(SeriesCommand, PruneMakesOldMonthsHourlyThenRemovesThem) {
   Output out = shell("GOBAN series prune " + store + " --hourly-before 2019-05 2>&1");
   EXPECT_EQ(out.code, 0);
   EXPECT_THAT(out.out,
-              HasSubstr("gpu_utilization: 1 months downsampled to hourly means, 0 removed"));
+              HasSubstr("gpu_utilization: 1 month downsampled to hourly means, 0 removed"));
   EXPECT_THAT(shell("GOBAN series show " + store + " 2>&1").out,
               HasSubstr("1554078600,40\ng1,0,,1554082200,40\n"));
   out = shell("GOBAN series prune " + store + " --before 2019-05 2>&1");

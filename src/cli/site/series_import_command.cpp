@@ -5,9 +5,11 @@
 #include <memory>
 #include <optional>
 
+#include "base/counted.hpp"
 #include "base/date_time.hpp"
 #include "base/printable.hpp"
 #include "base/text_file.hpp"
+#include "base/time.hpp"
 #include "cli/shell/moment.hpp"
 #include "cli/shell/progress.hpp"
 #include "cli/site/series_commands.hpp"
@@ -16,7 +18,7 @@
 namespace goban::cli {
 namespace {
 
-using site::series::ImportOptions;
+using site::series::SeriesImportOptions;
 using site::telemetry::SeriesImportReport;
 using site::telemetry::SeriesImportRequest;
 
@@ -59,16 +61,6 @@ std::vector<std::string> names_of(const std::map<std::string, site::series::File
   return names;
 }
 
-base::Result<std::vector<site::series::Metric>> metrics_of(const std::vector<std::string>& names) {
-  std::vector<site::series::Metric> metrics;
-  for (const std::string& name : names) {
-    const auto metric = site::series::parse_metric(name);
-    if (!metric) return base::failure(metric.error());
-    metrics.push_back(*metric);
-  }
-  return metrics;
-}
-
 base::Status add_adapter_files(const std::vector<std::string>& files,
                                site::series::AdapterTable& adapters) {
   constexpr size_t kAdapterBytesMax = size_t{1} << 20;
@@ -80,10 +72,10 @@ base::Status add_adapter_files(const std::vector<std::string>& files,
   return {};
 }
 
-base::Result<ImportOptions> options_of(const ImportArguments& arguments) {
-  ImportOptions options;
+base::Result<SeriesImportOptions> options_of(const ImportArguments& arguments) {
+  SeriesImportOptions options;
   options.format = formats().at(arguments.format);
-  auto metrics = metrics_of(arguments.metrics);
+  auto metrics = site::series::parse_metrics(arguments.metrics);
   if (!metrics) return base::failure(metrics.error());
   options.metrics = std::move(*metrics);
   if (const auto added = add_adapter_files(arguments.adapter_files, options.adapters); !added) {
@@ -148,7 +140,8 @@ void print_server(const site::telemetry::PrometheusReport& server) {
 
 void print_rejects(const SeriesImportReport& report, bool are_kept) {
   for (const auto& [reason, count] : report.input.rejected) {
-    fmt::print(stderr, "goban: warning: rejected {} lines: {}\n", count, base::printable(reason));
+    fmt::print(stderr, "goban: warning: rejected {}: {}\n", base::counted(count, "line"),
+               base::printable(reason));
   }
   for (const std::string& example : report.reject_examples) {
     fmt::print(stderr, "  {}\n", base::printable(example));
@@ -161,21 +154,26 @@ void print_rejects(const SeriesImportReport& report, bool are_kept) {
 void print_report(const ImportArguments& arguments, const SeriesImportReport& report) {
   const site::series::InputCounts& in = report.input;
   const site::series::WriteCounts& out = report.written;
-  fmt::print("read     {} lines, {} samples ({} not available, {} stale)\n", in.lines, in.samples,
-             in.not_available, in.stale);
+  fmt::print("read     {}, {} ({} not available, {} stale)\n", base::counted(in.lines, "line"),
+             base::counted(in.samples, "sample"), in.not_available, in.stale);
   fmt::print("written  {} to {}; {} already stored, {} in the same step as another\n", out.written,
              arguments.store, out.already_there, out.same_slot);
   if (in.other_metrics > 0)
-    fmt::print("other    {} lines of metrics that are not stored\n", in.other_metrics);
+    fmt::print("other    {} of metrics that are not stored\n",
+               base::counted(in.other_metrics, "line"));
   if (report.server) print_server(*report.server);
-  if (in.outside > 0) fmt::print("outside  {} samples before --from or after --to\n", in.outside);
+  if (in.outside > 0) {
+    fmt::print("outside  {} before --from or after --to\n", base::counted(in.outside, "sample"));
+  }
   if (in.no_number > 0) {
-    fmt::print("missing  {} values that are not numbers; they count as not sampled\n",
-               in.no_number);
+    fmt::print("missing  {} not numbers and count as not sampled\n",
+               base::counted(in.no_number, "value is", "values are"));
   }
   if (out.out_of_range > 0) {
-    fmt::print(stderr, "goban: warning: {} values out of range were discarded, first {}\n",
-               out.out_of_range, out.first_out_of_range);
+    fmt::print(
+        stderr, "goban: warning: {} discarded, first {}\n",
+        base::counted(out.out_of_range, "value out of range was", "values out of range were"),
+        out.first_out_of_range);
   }
   if (out.cut_bytes > 0 || out.damaged_bytes > 0) {
     fmt::print(stderr,
@@ -189,19 +187,29 @@ void print_report(const ImportArguments& arguments, const SeriesImportReport& re
 /// Reports the queries that the server did not answer; returns the exit code.
 int report_gaps(const std::vector<site::telemetry::Gap>& gaps) {
   constexpr size_t kShown = 5;
-  constexpr int64_t kMilli_ns = 1'000'000;
   for (size_t i = 0; i < std::min(kShown, gaps.size()); ++i) {
     const site::telemetry::Gap& gap = gaps[i];
-    fmt::print(stderr, "goban: warning: no {} for {} nodes starting with {}, {} to {} UTC: {}\n",
-               gap.metric, gap.nodes, base::printable(gap.first_node),
-               base::date_time_text(gap.from_ms * kMilli_ns),
-               base::date_time_text(gap.to_ms * kMilli_ns), base::printable(gap.reason));
+    fmt::print(stderr, "goban: warning: no {} for {} starting with {}, {} to {} UTC: {}\n",
+               gap.metric, base::counted(gap.nodes, "node"), base::printable(gap.first_node),
+               base::date_time_text(gap.from_ms * base::kMillisecond),
+               base::date_time_text(gap.to_ms * base::kMillisecond), base::printable(gap.reason));
   }
   return report_error(
       base::failed(
           fmt::format("{} queries failed; their samples are missing, not zero", gaps.size()),
           "repeat the import to add the missing samples")
           .value());
+}
+
+/// Why an import without a single sample failed.
+base::Error no_sample(const site::series::InputCounts& counts) {
+  const std::string remedy =
+      counts.outside > 0            ? "check --from and --to"
+      : counts.rejected_lines() > 0 ? "correct the lines named above, or set --format or --columns"
+      : counts.other_metrics > 0
+          ? "map the metrics of the exporter with --adapters, or check --metrics"
+          : "check that the file or server has samples of GPUs";
+  return base::bad_data({}, "no sample was read", remedy).value();
 }
 
 int import(const ImportArguments& arguments) {
@@ -213,17 +221,15 @@ int import(const ImportArguments& arguments) {
   if (!report) return report_error(report.error());
   if (report->was_cancelled) {
     fmt::print(stderr,
-               "goban: interrupted; {} samples were written; repeat the import to add the "
-               "remaining ones\n",
-               report->written.written);
+               "goban: interrupted; {} written; repeat the import to add the remaining ones\n",
+               base::counted(report->written.written, "sample was", "samples were"));
     return kExitInterrupted;
   }
   print_report(arguments, *report);
   if (report->server && !report->server->gaps.empty()) return report_gaps(report->server->gaps);
   const site::series::InputCounts& counts = report->input;
-  return counts.samples == 0 && counts.rejected_lines() > 0
-             ? static_cast<int>(base::ErrorCode::BadData)
-             : 0;
+  if (counts.samples > 0) return 0;
+  return report_error(no_sample(counts));
 }
 
 void add_server(Command* c, ImportArguments& arguments) {
@@ -243,6 +249,7 @@ void add_server(Command* c, ImportArguments& arguments) {
       ->capture_default_str()
       ->group(group);
   c->add_option("--timeout", arguments.http.timeout_s, "Seconds to wait for a response")
+      ->type_name("SECONDS")
       ->range(0.1, 3600.0)
       ->capture_default_str()
       ->group(group);
@@ -262,6 +269,7 @@ void add_reading(Command* c, ImportArguments& arguments) {
       ->delimiter(',');
   c->add_option("--adapters", arguments.adapter_files,
                 "TOML files that map the metrics of other exporters (docs/series.md)")
+      ->type_name("FILE")
       ->one_word();
   Option* node = c->add_option("--node", arguments.node, "Node of lines that contain none");
   c->add_flag("--node-from-file", arguments.node_from_file,
@@ -284,7 +292,7 @@ void add_series_import(Command& series, Action& action) {
   auto arguments = std::make_shared<ImportArguments>();
   Command* c = series.add_subcommand(
       "import", "Import metrics into a store; repeating an import changes nothing");
-  c->add_option("files", arguments->files,
+  c->add_option("FILE", arguments->files,
                 "OpenMetrics or Prometheus text with timestamps, promtool tsdb dump, nvidia-smi "
                 "--query-gpu=... --format=csv; plain or gzip, - for standard input");
   c->add_option("--store", arguments->store,
@@ -295,7 +303,8 @@ void add_series_import(Command& series, Action& action) {
   c->add_option("--step", arguments->step_s, "Seconds between samples")
       ->range(1, 3600)
       ->capture_default_str();
-  c->add_option("--rejects", arguments->rejects, "File for rejected lines (CSV), with reasons");
+  c->add_option("--rejects", arguments->rejects, "File for rejected lines (CSV), with reasons")
+      ->type_name("FILE");
   c->add_flag("--no-sync", arguments->no_sync, "Do not wait until the data is on disk");
   c->footer(
       "Examples:\n"

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/date_time.hpp"
+#include "base/number.hpp"
+#include "base/time.hpp"
 #include "cli/shell/moment.hpp"
 #include "cli/shell/progress.hpp"
 #include "cli/site/series_commands.hpp"
@@ -17,9 +20,9 @@ namespace {
 using site::series::Holding;
 using site::series::MetricInfo;
 
-constexpr int64_t kMilli_ns = 1'000'000;
-
-std::string moment_text(int64_t time_ms) { return base::date_time_text(time_ms * kMilli_ns); }
+std::string moment_text(int64_t time_ms) {
+  return base::date_time_text(time_ms * base::kMillisecond);
+}
 
 void print_json(const std::vector<Holding>& holdings) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
@@ -97,6 +100,50 @@ struct ShowArguments {
   std::string device;
   std::string from;
   std::string to;
+  bool json_out = false;
+};
+
+/// Turns rows of CSV, which arrive in pieces, into the elements of an array.
+class CsvAsJson {
+ public:
+  void take(std::string_view text) {
+    rest_ += text;
+    size_t begin = 0;
+    for (size_t end = 0; (end = rest_.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      take_line(std::string_view(rest_).substr(begin, end - begin));
+    }
+    rest_.erase(0, begin);
+  }
+  void finish() { fmt::print("{}", names_.empty() || is_first_ ? "[]\n" : "\n]\n"); }
+
+ private:
+  void take_line(std::string_view line) {
+    std::vector<std::string> cells;
+    for (size_t at = 0; at <= line.size();) {
+      const size_t comma = std::min(line.find(',', at), line.size());
+      cells.emplace_back(line.substr(at, comma - at));
+      at = comma + 1;
+    }
+    if (names_.empty()) {
+      names_ = std::move(cells);
+      return;
+    }
+    nlohmann::ordered_json row;
+    for (size_t i = 0; i < std::min(names_.size(), cells.size()); ++i) {
+      const auto number = base::parse_double(cells[i]);
+      const bool is_name = names_[i] == "node" || names_[i] == "device" || names_[i] == "metric";
+      if (number && !is_name) {
+        row[names_[i]] = *number;
+      } else {
+        row[names_[i]] = cells[i];
+      }
+    }
+    fmt::print("{}{}", std::exchange(is_first_, false) ? "[\n" : ",\n", row.dump());
+  }
+
+  std::string rest_{};
+  std::vector<std::string> names_{};
+  bool is_first_ = true;
 };
 
 int show(const ShowArguments& arguments) {
@@ -107,10 +154,18 @@ int show(const ShowArguments& arguments) {
   const auto to = parse_moment_ms("--to", arguments.to, INT64_MAX / 2);
   if (!to) return report_error(to.error());
   catch_interrupts();
+  CsvAsJson as_json;
   const auto damaged = site::series::write_samples_csv(
       arguments.store, {*metric, arguments.node, arguments.device, *from, *to}, ProgressBar(),
-      [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
+      [&](std::string_view text) {
+        if (arguments.json_out) {
+          as_json.take(text);
+        } else {
+          std::fwrite(text.data(), 1, text.size(), stdout);
+        }
+      });
   if (!damaged) return report_error(damaged.error());
+  if (arguments.json_out) as_json.finish();
   for (const site::series::DamagedDevice& each : *damaged) {
     fmt::print(stderr, "goban: warning: {} {}: {} damaged blocks skipped\n", each.node, each.device,
                each.blocks);
@@ -126,7 +181,7 @@ void add_series_info(Command& series, Action& action) {
   Command* c = series.add_subcommand(
       "info",
       "Print what a store contains and whether it is intact; without a store, list the metrics");
-  c->add_option("store", *store, "Folder of the series store");
+  c->add_option("STORE", *store, "Folder of the series store");
   c->add_flag("--json", *json, "Print JSON only");
   c->footer("Examples:\n  goban series info gpus\n  goban series info");
   c->callback([=, &action] { action = [=] { return info(*store, *json); }; });
@@ -135,12 +190,13 @@ void add_series_info(Command& series, Action& action) {
 void add_series_show(Command& series, Action& action) {
   auto arguments = std::make_shared<ShowArguments>();
   Command* c = series.add_subcommand("show", "Print samples of a store as CSV");
-  c->add_option("store", arguments->store, "Folder of the series store")->required();
+  c->add_option("STORE", arguments->store, "Folder of the series store")->required();
   c->add_option("--metric", arguments->metric, "Metric to print")->capture_default_str();
   c->add_option("--node", arguments->node, "Print only this node");
   c->add_option("--device", arguments->device, "Print only this GPU, by index or UUID");
   c->add_option("--from", arguments->from, "Print samples at or after this time");
   c->add_option("--to", arguments->to, "Print samples before this time");
+  c->add_flag("--json", arguments->json_out, "Print JSON only");
   c->footer(
       "Examples:\n"
       "  goban series show gpus --node g0001 --device 0 --from 2019-04-05 --to 2019-04-06\n"

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include "base/test_folder.hpp"
 #include "cli/shell/test_shell.hpp"
 
 namespace goban::cli {
@@ -29,7 +30,7 @@ TEST(SlurmImport, RealOutputOfASlurmController) {
   if (shell("command -v slurmctld && command -v scontrol").code != 0) {
     GTEST_SKIP() << "slurmctld and slurm-client are not installed";
   }
-  const TestFolder folder("slurm_import");
+  const base::TestFolder folder("slurm_import");
   constexpr int kPortBase = 20'000;
   const int port = kPortBase + 2 * (getpid() % 10'000);
   folder.write("slurm.conf", slurm_conf(folder.path(), port));
@@ -48,7 +49,7 @@ TEST(SlurmImport, RealOutputOfASlurmController) {
       "GOBAN cluster import slurm sinfo.json --topology topology.conf --out json.toml 2>&1 && "
       "GOBAN cluster show text.toml && grep -v '^#' text.toml >a && grep -v '^#' json.toml >b && "
       "diff a b");
-  ASSERT_EQ(run.code, 0) << run.out << TestFolder::read(folder.path() + "/out.log");
+  ASSERT_EQ(run.code, 0) << run.out << base::TestFolder::read(folder.path() + "/out.log");
   EXPECT_THAT(run.out, HasSubstr("text.toml: 6 nodes, 32 GPUs"));
   EXPECT_THAT(run.out, HasSubstr("DRAIN"));
   EXPECT_THAT(run.out, HasSubstr("rack             3"));

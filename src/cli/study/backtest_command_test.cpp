@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "base/test_folder.hpp"
 #include "cli/shell/test_shell.hpp"
 
 namespace goban::cli {
@@ -46,7 +47,7 @@ class BacktestCommandTest : public testing::Test {
     EXPECT_EQ(document["runs"][0]["gain_jct_error"], 0) << policy;
   }
 
-  TestFolder folder_;
+  base::TestFolder folder_;
 };
 
 TEST_F(BacktestCommandTest, AHistorySimulatedByOurselvesHasNoError) {
@@ -123,7 +124,7 @@ TEST_F(BacktestCommandTest, TheFirstPolicyIsTheSitesIfNoneIsNamed) {
 
   const Output text = shell(line + " --policy fifo+packed,las+packed --backtest 2>&1");
   EXPECT_THAT(text.out, HasSubstr("not claimed"));
-  EXPECT_THAT(text.out, HasSubstr("Back-test of fifo+packed: 2 jobs of 1 days"));
+  EXPECT_THAT(text.out, HasSubstr("Back-test of fifo+packed: 2 jobs of 1 day"));
 }
 
 TEST_F(BacktestCommandTest, WarmupIsSimulatedButNotCounted) {

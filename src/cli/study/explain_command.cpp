@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.hpp"
 #include "base/http/http_client.hpp"
 #include "cli/jobs/live_client.hpp"
+#include "cli/shell/moment.hpp"
 #include "cli/shell/progress.hpp"
 #include "cli/study/commands.hpp"
 #include "cli/study/simulate_options.hpp"
@@ -40,11 +42,12 @@ Result<std::string> explain_live(const ExplainArguments& arguments) {
   }
   if (arguments.json) return answer->dump(2) + "\n";
   std::string text = fmt::format("job {} ({}): {}\n", arguments.job, text_of(*answer, "state"),
-                                 text_of(*answer, "text"));
+                                 with_local_times(text_of(*answer, "text")));
   const nlohmann::json& waiting = part_of(*answer, "waiting");
   if (waiting.is_object()) {
-    text += fmt::format("{:.0f} jobs are ahead of it; {:.0f} GPUs are free\n",
-                        number_of(waiting, "before"), number_of(waiting, "free_gpus"));
+    text += fmt::format("{} ahead of it; {} free\n",
+                        base::counted(number_of(waiting, "before"), "job is", "jobs are"),
+                        base::counted(number_of(waiting, "free_gpus"), "GPU is", "GPUs are"));
   }
   return text;
 }
@@ -71,16 +74,19 @@ void add_explain(Command& app, Action& action) {
   c->add_option(
       "--run", arguments->run,
       "Folder DIR/<policy> written by goban simulate --out DIR (default: a job of the daemon)");
-  c->add_option("--job", arguments->job, "Job: its id in the history, or its number")->required();
+  auto* const job =
+      c->add_option("JOB", arguments->job, "Job: its number, or its id in the history");
+  c->add_option("--job", arguments->job, "The same")->excludes(job);
   add_server_option(*c, arguments->server);
   c->add_flag("--json", arguments->json, "Print JSON only");
   c->footer(
       "Examples:\n"
-      "  goban explain --job 17\n"
+      "  goban explain 17\n"
       "  goban simulate --cluster 4x4 --jobs jobs.csv --policy las+pal --out results\n"
-      "  goban explain --run results/las+pal --job 17\n"
+      "  goban explain --run results/las+pal 17\n"
       "Exit codes: 0 success, 1 failure or no daemon, 2 unknown job, 3 invalid input.");
-  c->callback([arguments, &action] {
+  c->callback([arguments, job, &action] {
+    if (arguments->job.empty()) refuse_missing(job->name());
     action = [arguments] {
       const auto text = arguments->run.empty() ? explain_live(*arguments) : explain(*arguments);
       if (!text) return report_error(text.error());

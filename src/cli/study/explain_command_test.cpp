@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/csv.hpp"
+#include "base/test_folder.hpp"
 #include "cli/shell/test_shell.hpp"
 
 namespace goban::cli {
@@ -16,7 +17,7 @@ class ExplainCommandTest : public testing::Test {
   ExplainCommandTest()
       : folder_(std::string("explain_") +
                 testing::UnitTest::GetInstance()->current_test_info()->name()) {}
-  TestFolder folder_;
+  base::TestFolder folder_;
 };
 
 TEST_F(ExplainCommandTest, AgreesWithWhatTheRunWrote) {
@@ -36,7 +37,7 @@ TEST_F(ExplainCommandTest, AgreesWithWhatTheRunWrote) {
   for (const char* policy :
        {"las+pal", "easy-backfill+random", "pal-artifact", "slurm-multifactor"}) {
     const std::string run = out + "/" + policy;
-    const std::string text = TestFolder::read(run + "/jobs.csv");
+    const std::string text = base::TestFolder::read(run + "/jobs.csv");
     base::CsvReader csv(text, "jobs.csv");
     for (int row = 0; csv.next(); ++row) {
       if (row % 29 != 0) continue;

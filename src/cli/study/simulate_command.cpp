@@ -1,10 +1,14 @@
 // goban simulate: replays a job history under several policies and compares them.
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "cli/shell/notes.hpp"
 #include "cli/shell/progress.hpp"
+#include "cli/shell/terminal_style.hpp"
 #include "cli/study/commands.hpp"
+#include "cli/study/painted_gains.hpp"
 #include "cli/study/simulate_options.hpp"
+#include "site/records/reject_limit.hpp"
 #include "study/study.hpp"
 
 namespace goban::cli {
@@ -18,11 +22,14 @@ struct SimulateArguments {
 void print_results(const study::Study& study, const study::results::Comparison& comparison) {
   const study::StudyOptions& options = study.options();
   const core::model::Cluster& cluster = study.inputs().cluster;
-  fmt::print("{} on {} ({} GPUs)\n\n{}", options.files.jobs, cluster.name(), cluster.num_gpus(),
-             study::results::comparison_table(comparison));
+  fmt::print("{} on {} ({})\n\n{}", options.files.jobs, cluster.name(),
+             base::counted(cluster.num_gpus(), "GPU"),
+             output_style().coloured ? painted_gains(study::results::comparison_table(comparison))
+                                     : study::results::comparison_table(comparison));
   fmt::print("{}{}{}", study::results::energy_table(comparison),
              study::results::service_table(comparison.runs),
              study::results::worst_account_lines(comparison.runs));
+  fmt::print("{}", study::results::starts_lines(comparison.runs));
   if (comparison.backtest) {
     fmt::print("\n{}", study::results::backtest_text(*comparison.backtest));
   }
@@ -43,7 +50,10 @@ int simulate(const SimulateArguments& arguments) {
   } else {
     print_results(*study, *comparison);
   }
-  return 0;
+  const study::InputFiles& files = study->options().files;
+  const auto status =
+      site::records::check_rejects(study->inputs().jobs, files.jobs, files.max_rejects_pct);
+  return status ? 0 : report_error(status.error());
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ namespace {
 
 /// Options that select outputs, the other runs, or the comparison; none of them changes what
 /// happens in a run.
-constexpr std::array<std::string_view, 11> kOutputOptions = {
-    "help",   "out",  "decisions", "threads", "json", "rejects",
-    "policy", "html", "backtest",  "warmup",  "quiet"};
+constexpr std::array<std::string_view, 12> kOutputOptions = {
+    "help",   "out",  "decisions", "threads", "json",  "rejects",
+    "policy", "html", "backtest",  "warmup",  "quiet", "max-rejects"};
 
 void add_input_options(Command& c, study::StudyOptions& options) {
   study::InputFiles& files = options.files;
@@ -24,24 +24,30 @@ void add_input_options(Command& c, study::StudyOptions& options) {
                "Job history, plain or gzip, or a history store; - for standard input")
       ->required();
   add_reading_options(c, files.reading);
-  c.add_option("--scores", files.scores, "PM scores of the GPUs (CSV; default: all 1)");
+  c.add_option("--scores", files.scores, "PM scores of the GPUs (CSV; default: all 1)")
+      ->type_name("FILE");
   c.add_option("--penalty", files.penalties,
                "Locality penalties by class, model or level: class:A=1.16, model:PointNet@8=1.10, "
                "level:rack=1.3");
   c.add_option("--job-profile", files.job_profiles,
-               "Job profiles (JSON); the traffic of a model determines its locality penalty");
+               "Job profiles (JSON); the traffic of a model determines its locality penalty")
+      ->type_name("FILE");
   c.add_option(
-      "--filler-interarrivals", files.fillers,
-      "Append the history as filler jobs with these inter-arrival times (CSV: k,inter_arrival_s)");
+       "--filler-interarrivals", files.fillers,
+       "Append the history as filler jobs with these inter-arrival times (CSV: k,inter_arrival_s)")
+      ->type_name("FILE");
   c.add_option("--accounts", files.accounts,
-               "Accounts, shares, hard limits and priority weights of the site (TOML file)");
-  c.add_option("--incidents", files.incidents, "Node failures and maintenance windows (TOML file)");
+               "Accounts, shares, hard limits and priority weights of the site (TOML file)")
+      ->type_name("FILE");
+  c.add_option("--incidents", files.incidents, "Node failures and maintenance windows (TOML file)")
+      ->type_name("FILE");
   c.add_option("--energy", files.energy,
                "Power models of the nodes: presets (see goban energy show; k80,v100 selects by GPU "
                "model) or a TOML file; adds energy figures");
   c.add_option("--colocation", files.colocation,
                "Measured slowdowns of co-located jobs: co-location history (CSV) or Gavel's "
-               "throughputs (JSON)");
+               "throughputs (JSON)")
+      ->type_name("FILE");
   c.add_option("--deadlines", files.deadlines,
                "Deadlines: a CSV file with job,deadline_s; gavel: 1.2, 2 or 10 times the duration; "
                "none (default: those of the history)");
@@ -53,10 +59,12 @@ void add_policy_options(Command& c, study::StudyOptions& options) {
       ->capture_default_str();
   c.add_option("--order", options.order, "Replace the order of every policy");
   c.add_option("--round", options.round_s, "Decide every N seconds only; 0: at events")
+      ->type_name("SECONDS")
       ->range(0.0, 1e7);
   c.add_option("--restart-cost", options.restart_cost_s,
                "Seconds that a relaunched job holds its GPUs without progress (default 30; "
                "artifact presets 0)")
+      ->type_name("SECONDS")
       ->range(0.0, 1e7);
   c.add_option("--locality-penalty", options.locality_penalty,
                "Slowdown of jobs that span nodes (default 1.0; artifact presets 1.7)")
@@ -73,8 +81,16 @@ void add_policy_options(Command& c, study::StudyOptions& options) {
       ->needs(contention);
   c.add_option("--checkpoint-interval", options.checkpoint_interval_s,
                "Seconds between checkpoints; a node failure loses the progress since the last one")
+      ->type_name("SECONDS")
       ->range(0.0, 1e9)
       ->capture_default_str();
+  c.add_flag("--preemption-loses-work", options.preemption_loses_work,
+             "A preempted job falls back to its last checkpoint, as after a failure (default: it "
+             "saves its progress first)");
+  c.add_option("--preemptible", options.files.preemptible_share,
+               "Share of the jobs that may be preempted, drawn by --seed (default: as the history "
+               "says, else all)")
+      ->range(0.0, 1.0);
   c.add_option("--prediction-noise", options.prediction_noise_pct,
                "Standard deviation, in percent, of the true slowdowns of co-located jobs around "
                "the predicted ones")
@@ -89,10 +105,14 @@ void add_policy_options(Command& c, study::StudyOptions& options) {
 }
 
 void add_output_options(Command& c, study::StudyOptions& options, bool& json) {
-  c.add_option("--rejects", options.files.rejects, "File for rejected records, with reasons");
+  c.add_option("--rejects", options.files.rejects, "File for rejected records, with reasons")
+      ->type_name("FILE");
+  add_max_rejects(c, options.files.max_rejects_pct);
   c.add_option("--out", options.out,
-               "Output folder: DIR/<policy>/jobs.csv, history.csv (can be replayed) and run.json");
-  c.add_option("--html", options.html, "Write a report with charts to this HTML file");
+               "Output folder: DIR/<policy>/jobs.csv, history.csv (can be replayed) and run.json")
+      ->type_name("DIR");
+  c.add_option("--html", options.html, "Write a report with charts to this HTML file")
+      ->type_name("FILE");
   c.add_flag("--decisions", options.decisions, "Also write DIR/<policy>/decisions.jsonl");
   c.add_option("--threads", options.threads, "Number of policies simulated in parallel")
       ->range(1, 1024)
@@ -108,9 +128,13 @@ void add_backtest_options(Command& command, study::StudyOptions& options) {
             options.backtest = values.empty() ? std::string() : values.front();
           },
           "Compare the simulation of the site's own policy (default: the first one) with the "
-          "recorded start times; its error is printed beside every gain")
+          "recorded start times; its error is printed next to every gain")
       ->expected(0, 1)
       ->type_name("POLICY");
+  command.add_flag(
+      "--start-forecasts", options.start_forecasts,
+      "Forecast the starts of jobs that wait, as a live scheduler would, and print how "
+      "many start in the forecast interval");
   command
       .add_option_function(
           "--warmup",

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "base/counted.hpp"
 #include "base/output_file.hpp"
 #include "cli/shell/progress.hpp"
 #include "cli/study/commands.hpp"
@@ -153,12 +154,16 @@ int generate_series(const GenerateArguments& arguments) {
     }
     return report_error(made.error());
   }
-  fmt::print("{} jobs on {} nodes, {} GPUs of jobs, {} samples in {}\n", made->jobs,
-             arguments.nodes, made->job_gpus, made->samples, arguments.series_folder);
-  if (made->waited > 0) fmt::print("{} jobs waited for free nodes\n", made->waited);
+  fmt::print("{} on {}, {} of jobs, {} in {}\n", base::counted(made->jobs, "job"),
+             base::counted(arguments.nodes, "node"), base::counted(made->job_gpus, "GPU"),
+             base::counted(made->samples, "sample"), arguments.series_folder);
+  if (made->waited > 0) {
+    fmt::print("{} waited for free nodes\n", base::counted(made->waited, "job"));
+  }
   if (made->too_large > 0) {
-    fmt::print(stderr, "goban: warning: {} jobs are larger than {} nodes and were excluded\n",
-               made->too_large, arguments.nodes);
+    fmt::print(stderr, "goban: warning: {} excluded\n",
+               base::counted(made->too_large, "job is larger than all nodes and was",
+                             "jobs are larger than all nodes and were"));
   }
   return 0;
 }
@@ -185,9 +190,9 @@ void add_poisson_options(Command* c, GenerateArguments& arguments) {
       c->add_option("--gpus", poisson.cluster_gpus, "Number of GPUs of the target cluster")
           ->range(int64_t{1}, int64_t{1} << 24)
           ->capture_default_str();
-  Option* load =
-      c->add_option("--load", poisson.load, "Offered load: GPU-seconds of work per GPU and second")
-          ->capture_default_str();
+  Option* load = c->add_option("--load", poisson.load,
+                               "Offered load: GPU-seconds submitted per GPU and second")
+                     ->capture_default_str();
   Option* cluster = c->add_option("--cluster", arguments.cluster,
                                   "Target cluster, instead of --gpus: TOML file, preset or NxM")
                         ->excludes(gpus);
@@ -218,7 +223,7 @@ void add_site_options(Command* c, GenerateArguments& arguments) {
   arguments.special.push_back({days, {"abci-2019", "philly"}});
   Option* population =
       c->add_option("--population", arguments.population,
-                    "dl: deep-learning jobs only; all: all jobs, most of the others assumed")
+                    "dl: deep-learning jobs only; all: all jobs (the others are mostly assumed)")
           ->one_of({"dl", "all"})
           ->capture_default_str()
           ->group("Options of abci-2019");
@@ -242,7 +247,7 @@ void add_generate(Command* command, Action& action) {
   Command* c = command->add_subcommand("generate", "Generate a synthetic history from a seed");
   c->add_option(
        "--like", arguments->like,
-       "Kind of history: abci-2019 (a year of that supercomputer), gavel (training jobs with "
+       "Kind of history: abci-2019 (a year of the supercomputer ABCI), gavel (training jobs with "
        "deadlines), philly (75 days of Microsoft's cluster), poisson (independent jobs)")
       ->required();
   c->add_option("--jobs", arguments->num_jobs,
@@ -252,6 +257,7 @@ void add_generate(Command* command, Action& action) {
   c->add_option("--seed", arguments->seed, "Random seed; the same seed gives identical output")
       ->capture_default_str();
   c->add_option("--out", arguments->out, "Output file (CSV); - for standard output")
+      ->type_name("FILE")
       ->capture_default_str();
   add_poisson_options(c, *arguments);
   add_site_options(c, *arguments);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.hpp"
 #include "base/date_time.hpp"
 #include "base/output_file.hpp"
 #include "base/text_file.hpp"
@@ -14,6 +15,7 @@
 #include "cli/site/reading_options.hpp"
 #include "cli/study/commands.hpp"
 #include "site/inputs/inputs.hpp"
+#include "site/records/reject_limit.hpp"
 #include "study/history/job_reader.hpp"
 #include "study/history/summary.hpp"
 #include "study/history/write_generic.hpp"
@@ -24,9 +26,9 @@ namespace {
 
 using base::human_seconds;
 using study::history::Consumers;
-using study::history::Distribution;
+using study::history::HistorySummary;
 using study::history::ReadResult;
-using study::history::Summary;
+using study::history::SampleQuantiles;
 using Json = nlohmann::ordered_json;
 
 constexpr std::array kEndNames = {"unknown",   "completed", "failed",
@@ -38,6 +40,7 @@ struct TraceArguments {
   site::records::ReadOptions reading;
   std::string cluster;
   std::string rejects;
+  double max_rejects_pct = site::records::kMaxRejectsPct;
   std::string out = "-";
   bool json = false;
 };
@@ -68,14 +71,14 @@ base::Result<Loaded> load(const TraceArguments& arguments) {
 }
 
 /// Share of the cluster's GPUs that the jobs would keep busy on average.
-std::optional<double> offered_load(const Summary& summary, const Loaded& loaded) {
+std::optional<double> offered_load(const HistorySummary& summary, const Loaded& loaded) {
   if (!loaded.cluster || !summary.offered_gpus) return std::nullopt;
   return *summary.offered_gpus / static_cast<double>(loaded.cluster->num_gpus());
 }
 
 // ---- JSON ---------------------------------------------------------------------------------------
 
-Json json_of(const Distribution& values) {
+Json json_of(const SampleQuantiles& values) {
   Json out = {{"count", values.count}};
   if (values.count == 0) return out;
   out["mean"] = values.mean;
@@ -100,7 +103,7 @@ Json json_of(const Consumers& consumers) {
 
 Json json_of(const ReadResult& read) {
   Json rejections = Json::array();
-  for (const study::history::Rejection& rejection : read.first_rejections) {
+  for (const site::records::Rejection& rejection : read.first_rejections) {
     rejections.push_back({{"line", rejection.line}, {"reason", rejection.reason}});
   }
   return {{"format", read.format},
@@ -114,7 +117,7 @@ Json json_of(const ReadResult& read) {
           {"notes", read.notes}};
 }
 
-void print_json(const Summary& summary, const Loaded& loaded) {
+void print_json(const HistorySummary& summary, const Loaded& loaded) {
   Json out = json_of(loaded.read);
   out["jobs"] = summary.jobs;
   out["gpu_hours"] = summary.gpu_hours;
@@ -164,14 +167,14 @@ void print_consumers(const char* label, const Consumers& consumers, double gpu_h
   }
 }
 
-void print_times(const char* label, const Distribution& values) {
+void print_times(const char* label, const SampleQuantiles& values) {
   if (values.count == 0) return;
   fmt::print("{:<12}", label);
   for (const double value : values.quantiles) fmt::print(" {:>10}", human_seconds(value));
   fmt::print("   mean {} of {}\n", human_seconds(values.mean), values.count);
 }
 
-void print_quantiles(const Summary& summary) {
+void print_quantiles(const HistorySummary& summary) {
   fmt::print("\n{:<12}", "quantiles");
   for (const int q : study::history::kQuantilesPercent) fmt::print(" {:>9}%", q);
   fmt::print("\n");
@@ -184,7 +187,7 @@ void print_quantiles(const Summary& summary) {
   fmt::print("   mean {:.3f}\n", summary.request_accuracy.mean);
 }
 
-void print_sizes(const Summary& summary) {
+void print_sizes(const HistorySummary& summary) {
   constexpr size_t kShown = 12;
   std::vector<study::history::SizeShare> shown = summary.sizes;
   std::ranges::stable_sort(shown, std::ranges::greater{}, &study::history::SizeShare::jobs);
@@ -201,7 +204,7 @@ void print_sizes(const Summary& summary) {
   }
 }
 
-void print_arrivals(const Summary& summary) {
+void print_arrivals(const HistorySummary& summary) {
   const auto all = static_cast<double>(summary.jobs);
   fmt::print("\nsubmitted by {}, % of the jobs\n  ",
              summary.unix_times ? "hour of the day (UTC)" : "hour after the start, modulo 24");
@@ -216,15 +219,16 @@ void print_arrivals(const Summary& summary) {
   fmt::print("\n");
 }
 
-std::string moment_text(const Summary& summary, base::TimeNs time_ns) {
+std::string moment_text(const HistorySummary& summary, base::TimeNs time_ns) {
   if (summary.unix_times) return base::date_time_text(time_ns);
   return fmt::format("{:.0f} s", base::to_seconds(time_ns));
 }
 
-void print_text(const TraceArguments& arguments, const Summary& summary, const Loaded& loaded) {
+void print_text(const TraceArguments& arguments, const HistorySummary& summary,
+                const Loaded& loaded) {
   const ReadResult& read = loaded.read;
-  fmt::print("{}: format {}, {} records, {} rejected\n", base::input_name(arguments.file),
-             read.format, read.records, read.rejected);
+  fmt::print("{}: format {}, {}, {} rejected\n", base::input_name(arguments.file), read.format,
+             base::counted(read.records, "record"), read.rejected);
   fmt::print("{:<12} {} with {:.1f} GPU-hours; {} CPU-only\n", "jobs", summary.jobs,
              summary.gpu_hours, summary.cpu_jobs);
   if (summary.jobs == 0) return;
@@ -247,8 +251,8 @@ void print_text(const TraceArguments& arguments, const Summary& summary, const L
   for (size_t i = 0; i < kEndNames.size(); ++i) {
     if (summary.ends[i] > 0) fmt::print(" {} {}", kEndNames[i], summary.ends[i]);
   }
-  fmt::print("\n{:<12} {} of {} jobs\n", "limits", summary.walltime_limit_s.count,
-             summary.duration_s.count);
+  fmt::print("\n{:<12} {} of {}\n", "limits", summary.walltime_limit_s.count,
+             base::counted(summary.duration_s.count, "job"));
   print_quantiles(summary);
   print_sizes(summary);
   print_arrivals(summary);
@@ -256,17 +260,23 @@ void print_text(const TraceArguments& arguments, const Summary& summary, const L
 
 // ---- commands -----------------------------------------------------------------------------------
 
+/// The exit code of a command that has written its results.
+int exit_code(const TraceArguments& arguments, const ReadResult& read) {
+  const auto status = site::records::check_rejects(read, arguments.file, arguments.max_rejects_pct);
+  return status ? 0 : report_error(status.error());
+}
+
 int inspect(const TraceArguments& arguments) {
   const auto loaded = load(arguments);
   if (!loaded) return report_error(loaded.error());
   print_notes(study::read_notes(loaded->read, arguments.file, arguments.rejects));
-  const Summary summary = study::history::summarise(loaded->read.history);
+  const HistorySummary summary = study::history::summarise(loaded->read.history);
   if (arguments.json) {
     print_json(summary, *loaded);
   } else {
     print_text(arguments, summary, *loaded);
   }
-  return 0;
+  return exit_code(arguments, loaded->read);
 }
 
 int convert(const TraceArguments& arguments) {
@@ -275,18 +285,18 @@ int convert(const TraceArguments& arguments) {
   print_notes(study::read_notes(loaded->read, arguments.file, arguments.rejects));
   const study::history::ReadResult& read = loaded->read;
   if (read.history.jobs.empty() && read.rejected > 0) {
-    return report_error(
-        base::Error{.code = base::ErrorCode::BadData,
-                    .message = fmt::format("no valid job among {} records", read.records),
-                    .place = {arguments.file, 0, 0, ""},
-                    .remedy = "first reason: " + read.first_rejections.front().reason});
+    return report_error(base::Error{
+        .code = base::ErrorCode::BadData,
+        .message = fmt::format("no valid job among {}", base::counted(read.records, "record")),
+        .place = {arguments.file, 0, 0, ""},
+        .remedy = "first reason: " + read.first_rejections.front().reason});
   }
   const core::model::Cluster* cluster = loaded->cluster ? &*loaded->cluster : nullptr;
   if (arguments.out == "-") {
     study::history::write_generic(loaded->read.history, cluster, [](std::string_view text) {
       std::fwrite(text.data(), 1, text.size(), stdout);
     });
-    return 0;
+    return exit_code(arguments, read);
   }
   auto file = base::OutputFile::create(arguments.out);
   if (!file) return report_error(file.error());
@@ -295,7 +305,7 @@ int convert(const TraceArguments& arguments) {
     file->write_out();
   });
   const auto written = file->commit();
-  return written ? 0 : report_error(written.error());
+  return written ? exit_code(arguments, read) : report_error(written.error());
 }
 
 Command* add_reading_command(Command& trace, const std::string& name, const std::string& what,
@@ -307,7 +317,9 @@ Command* add_reading_command(Command& trace, const std::string& name, const std:
   add_reading_options(*c, arguments.reading);
   c->add_option("--cluster", arguments.cluster,
                 "Reject jobs that do not fit on this cluster: TOML file, preset or NxM");
-  c->add_option("--rejects", arguments.rejects, "File for rejected records, with reasons");
+  c->add_option("--rejects", arguments.rejects, "File for rejected records, with reasons")
+      ->type_name("FILE");
+  add_max_rejects(*c, arguments.max_rejects_pct);
   return c;
 }
 
@@ -330,6 +342,7 @@ void add_trace_convert(Command& trace, Action& action) {
   Command* c =
       add_reading_command(trace, "convert", "Convert a job history to generic CSV", *arguments);
   c->add_option("--out", arguments->out, "Output file (CSV); - for standard output")
+      ->type_name("FILE")
       ->capture_default_str();
   c->footer(
       "Example:\n"

@@ -1,0 +1,72 @@
+// goban engine kubernetes: what an administrator applies to a cluster.
+#include <fmt/format.h>
+#include <memory>
+
+#include "cli/admin/commands.hpp"
+#include "live/engine/kubernetes/manifests.hpp"
+
+namespace goban::cli {
+namespace {
+
+namespace kubernetes = live::engine::kubernetes;
+
+struct ManifestArguments {
+  std::string mode;
+  kubernetes::ManifestOptions options;
+};
+
+int print_manifests(const ManifestArguments& arguments) {
+  kubernetes::ManifestOptions options = arguments.options;
+  if (arguments.mode == "namespaces") {
+    options.mode = kubernetes::Mode::Namespaces;
+  } else if (arguments.mode == "all") {
+    options.mode = kubernetes::Mode::All;
+  } else if (arguments.mode != "observe") {
+    return report_error({.code = base::ErrorCode::Usage,
+                         .message = fmt::format("--mode: unknown mode \"{}\"", arguments.mode),
+                         .place = {},
+                         .remedy = "known: observe, namespaces, all"});
+  }
+  const auto text = kubernetes::manifests(options);
+  if (!text) return report_error(text.error());
+  fmt::print("{}", *text);
+  return 0;
+}
+
+}  // namespace
+
+void add_kubernetes_engine(Command& engine, Action& action) {
+  Command* kubernetes = engine.add_subcommand("kubernetes", "A Kubernetes cluster");
+  kubernetes->require_subcommand(1);
+  auto arguments = std::make_shared<ManifestArguments>();
+  Command* c = kubernetes->add_subcommand("manifests", "Print what to apply with kubectl");
+  c->add_option("--mode", arguments->mode,
+                "observe: rights to read only; namespaces, all: also to decide")
+      ->type_name("MODE")
+      ->required();
+  c->add_option("--namespaces", arguments->options.namespaces,
+                "The managed ones, with --mode namespaces")
+      ->type_name("NAME,...")
+      ->delimiter(',');
+  c->add_option("--home", arguments->options.home, "Namespace of Goban itself (goban)")
+      ->type_name("NAME");
+  c->add_option("--image", arguments->options.image, "Also a Deployment that runs this image")
+      ->type_name("IMAGE");
+  c->add_option("--watchdog", arguments->options.watchdog,
+                "Also a kube-scheduler of this image, which starts pods while Goban is away")
+      ->type_name("IMAGE");
+  c->footer(
+      "Examples:\n"
+      "  goban engine kubernetes manifests --mode observe | kubectl apply -f -\n"
+      "  goban engine kubernetes manifests --mode namespaces --namespaces ml,vision | kubectl "
+      "apply -f -\n"
+      "  goban engine kubernetes manifests --mode all | kubectl delete -f -\n"
+      "It prints a namespace, a service account with its rights, and a policy by which only this "
+      "account writes\n"
+      "annotations of goban.dev. It does not speak to a cluster.\n"
+      "Exit codes: 0 success, 2 usage error.");
+  c->callback(
+      [arguments, &action] { action = [arguments] { return print_manifests(*arguments); }; });
+}
+
+}  // namespace goban::cli

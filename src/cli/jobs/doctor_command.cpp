@@ -1,0 +1,56 @@
+// goban doctor: what held a finished training run back, from its files.
+#include <fmt/format.h>
+#include <memory>
+
+#include "base/files.hpp"
+#include "base/output_file.hpp"
+#include "base/reports/time_table.hpp"
+#include "cli/jobs/commands.hpp"
+#include "cli/shell/command.hpp"
+#include "cli/shell/options.hpp"
+
+namespace goban::cli {
+namespace {
+
+struct RunArguments {
+  std::string folder, html;
+  bool json = false;
+};
+
+int doctor_run(const RunArguments& arguments) {
+  const std::string& folder = arguments.folder;
+  const std::string path = folder + "/time_table.json";
+  const auto text = base::read_small_file(path);
+  if (!text) {
+    base::Error error = text.error();
+    error.remedy = "give the folder that the run had as --out (goban-train writes it at its end)";
+    return report_error(error);
+  }
+  const auto table = base::reports::parse_time_table(*text, path);
+  if (!table) return report_error(table.error());
+  if (!arguments.html.empty()) {
+    const auto written =
+        base::write_file(arguments.html, base::reports::to_html(*table, "Run in " + folder));
+    if (!written) return report_error(written.error());
+  }
+  fmt::print("{}",
+             arguments.json ? base::reports::to_json(*table) : base::reports::to_text(*table));
+  return 0;
+}
+
+}  // namespace
+
+void add_doctor(Command& app, Action& action) {
+  const auto arguments = std::make_shared<RunArguments>();
+  Command* doctor = app.add_subcommand("doctor", "Say what holds a training run or a machine back");
+  doctor->require_subcommand(1);
+  Command* run = doctor->add_subcommand("run", "Print where the time of a run went");
+  run->add_option("DIR", arguments->folder, "The run's folder: --out of goban-train")->required();
+  run->add_flag("--json", arguments->json, "Print JSON only");
+  run->add_option("--html", arguments->html, "File for a timeline of the run, as a page");
+  run->footer("Example: goban doctor run results/ --html timeline.html");
+  run->callback([arguments, &action] { action = [arguments] { return doctor_run(*arguments); }; });
+  add_doctor_topology(*doctor, action);
+}
+
+}  // namespace goban::cli

@@ -1,0 +1,47 @@
+#include "cli/jobs/slurm_commands.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace goban::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(SlurmCommands, OptionsOfOursAreThoseOfSbatch) {
+  std::vector<std::string> ignored;
+  const auto words = sbatch_options({{"--gpus", "h200:8"},
+                                     {"--nodes", "2"},
+                                     {"--time", "90m"},
+                                     {"--name", "bert"},
+                                     {"--signal", "USR1@2m"},
+                                     {"--epochs", "90"},
+                                     {"--hold", ""}},
+                                    ignored);
+  ASSERT_TRUE(words) << words.error().text();
+  EXPECT_THAT(*words, ElementsAre("--gres=gpu:h200:4", "--nodes=2", "--time=1:30:00",
+                                  "--job-name=bert", "--signal=USR1@120", "--hold"));
+  EXPECT_THAT(ignored, ElementsAre("--epochs"));
+  EXPECT_THAT(sbatch_options({{"--time", "60"}}, ignored).value(), ElementsAre("--time=60"))
+      << "minutes, as for sbatch";
+}
+
+TEST(SlurmCommands, WhatCannotBeMeantIsRefused) {
+  std::vector<std::string> ignored;
+  for (const auto& [choices, says] : std::vector<std::pair<SubmitChoices, std::string>>{
+           {{{"--gpus", "3"}, {"--nodes", "2"}}, "cannot be equal on 2 nodes"},
+           {{{"--gpus", "x"}}, "--gpus"},
+           {{{"--time", "soon"}}, "--time"},
+           {{{"--signal", "USR1@soon"}}, "--signal"}}) {
+    const auto refused = sbatch_options(choices, ignored);
+    ASSERT_FALSE(refused) << says;
+    EXPECT_THAT(refused.error().text(), HasSubstr(says));
+  }
+  EXPECT_TRUE(is_for_scancel("8_3", "use the commands of that queue"));
+  EXPECT_FALSE(is_for_scancel("default/job", "use the commands of that queue"));
+  EXPECT_FALSE(is_for_scancel("", "use the commands of that queue"));
+}
+
+}  // namespace
+}  // namespace goban::cli

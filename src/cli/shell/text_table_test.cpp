@@ -1,0 +1,42 @@
+#include "cli/shell/text_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace goban::cli {
+namespace {
+
+TextTable sample() {
+  TextTable table({{"JOB", true, 20}, {"NAME", false, 60}, {"STATE", false, 16}});
+  table.add({"7", "a-name-of-thirty-characters-xx", "failed"});
+  table.paint(2, Colour::Bad);
+  table.add({"12", "b", ""});
+  return table;
+}
+
+TEST(TextTable, WithoutATerminalItIsAsWideAsItsContents) {
+  EXPECT_EQ(sample().text(),
+            "JOB  NAME                            STATE\n"
+            "  7  a-name-of-thirty-characters-xx  failed\n"
+            " 12  b\n");
+}
+
+TEST(TextTable, OnATerminalTheWidestTextIsShortened) {
+  const std::string text = sample().text({.width = 24, .coloured = false});
+  EXPECT_EQ(text,
+            "JOB  NAME         STATE\n"
+            "  7  a-name-of-~  failed\n"
+            " 12  b\n");
+}
+
+TEST(TextTable, ColoursSurroundTheTextOnly) {
+  EXPECT_THAT(sample().text({.width = 0, .coloured = true}),
+              testing::HasSubstr("xx  \x1b[31mfailed\x1b[0m\n"));
+}
+
+TEST(TextTable, AVeryNarrowTerminalLeavesEightCharacters) {
+  EXPECT_THAT(sample().text({.width = 5, .coloured = false}), testing::HasSubstr("  7  a-name-~"));
+}
+
+}  // namespace
+}  // namespace goban::cli
