@@ -16,6 +16,7 @@ import './style/cluster.css';
 import './style/queue.css';
 import './style/job.css';
 import './style/forms.css';
+import './style/overview.css';
 import './style/live_narrow.css';
 import './style/print.css';
 import { Analysis } from './analysis/Analysis';

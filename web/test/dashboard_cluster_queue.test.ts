@@ -11,7 +11,7 @@ describe('the cluster map', () => {
     putJobs(dash.daemon);
     dash.daemon.drained.set('g004', 'broken fan');
     dash.daemon.asleep.add('g003');
-    const page = await dash.open();
+    const page = await dash.open({ hash: '#/cluster' });
     await page.waitForSelector('.gpu');
     expect(await page.$$eval('.gpu', (all) => all.length)).toBe(16);
     expect(await page.$$eval('.rack', (all) => all.length)).toBe(2);
@@ -20,7 +20,8 @@ describe('the cluster map', () => {
     expect(await page.$$eval('.gpu[data-state=drained]', (all) => all.length)).toBe(4);
     expect(await page.$$eval('.gpu[data-state=asleep]', (all) => all.map((e) => e.getAttribute('aria-label')))).toEqual(
       [0, 1, 2, 3].map((i) => `g003 GPU ${i}: asleep`));
-    expect(await page.$$eval('.node[data-state=asleep]', (all) => all.map((e) => e.textContent))).toEqual(['g003 asleep']);
+    expect(await page.$$eval('.node[data-state=asleep]', (all) => all.map((e) => e.textContent))).toEqual(['g003 asleep0 of 4 · 0 % · 240 W']);
+    expect(await textOf(page, '.node .node-numbers')).toBe('2 of 4 · 25 % · 720 W');
     expect(await textOf(page, '.live-top .facts')).toContain('2 of 16 GPUs held · 1 running · 2 waiting');
     await page.hover('.gpu[data-gpu="1"]');
     await sees(page, `${HOSTILE} of ann`, '.gpu-facts');
@@ -32,7 +33,7 @@ describe('the cluster map', () => {
 
   it('colours by speed and power, and is used with the keyboard', async () => {
     putJobs(dash.daemon);
-    const page = await dash.open();
+    const page = await dash.open({ hash: '#/cluster' });
     await page.waitForSelector('.gpu');
     const colour = (gpu: number) => page.$eval(`.gpu[data-gpu="${gpu}"]`, (e) => getComputedStyle(e).backgroundColor);
     expect(await colour(0)).not.toBe(await colour(2));
@@ -52,7 +53,7 @@ describe('the cluster map', () => {
 
   it('says what is not measured', async () => {
     dash.daemon.utilisation = undefined;
-    const page = await dash.open();
+    const page = await dash.open({ hash: '#/cluster' });
     await page.waitForSelector('.gpu');
     await sees(page, 'lower is faster');
     await page.click('.choice label:nth-of-type(3)');
@@ -88,7 +89,7 @@ describe('the queue', () => {
 
   it('is searched, sorted and walked through with the keyboard', async () => {
     putJobs(dash.daemon);
-    const page = await dash.open();
+    const page = await dash.open({ hash: '#/cluster' });
     await page.waitForSelector('.gpu');
     await page.keyboard.press('/');
     await page.waitForFunction(() => document.activeElement?.id === 'queue-search');

@@ -17,6 +17,8 @@ const goTo = (hash: string) => page.evaluate((to) => { location.hash = to; }, ha
 beforeAll(async () => {
   [browser] = await Promise.all([launch(), daemon.start(4)]);
   ({ page, complaints } = await openDashboard(browser, daemon.url, { hash: `#token=${daemon.token}` }));
+  await page.waitForSelector('.node-card');
+  await goTo('#/cluster');
   await page.waitForSelector('.gpu');
 });
 

@@ -25,28 +25,34 @@ describe('the page', () => {
     dash.daemon.token = 'secret';
     const page = await dash.open();
     await sees(page, 'requests over TCP require a token');
+    await sees(page, 'goban token prints a link');
     await page.type('input[type=password]', 'secret');
     await page.keyboard.press('Enter');
-    await page.waitForSelector('.gpu');
-    const other = await dash.open({ hash: '#token=secret' });
+    await page.waitForSelector('.node-card');
+    const other = await dash.open({ hash: '#token=secret&page=cluster' });
     await other.waitForSelector('.gpu');
+    const third = await dash.open();
+    await third.waitForSelector('input[type=password]');
+    await third.type('input[type=password]', ' http://127.0.0.1:8080/#token=secret ');
+    await third.keyboard.press('Enter');
+    await third.waitForSelector('.node-card');
     expect(await other.evaluate(() => location.href)).not.toContain('secret');
   });
 
   it('shows users, policies and what is not offered', async () => {
     putJobs(dash.daemon);
-    const page = await dash.open();
+    const page = await dash.open({ hash: '#/cluster' });
     await page.waitForSelector('.gpu');
-    await page.keyboard.press('3');
+    await page.keyboard.press('5');
     await page.waitForSelector('.users');
     expect(await page.$$eval('.users tbody th', (all) => all.map((th) => th.textContent))).toEqual(['ann', 'bob']);
     await page.click('.users tbody a');
     await sees(page, '3 of 4 jobs');
     await page.evaluate(() => (document.activeElement as HTMLElement).blur());
-    await page.keyboard.press('4');
+    await page.keyboard.press('6');
     await sees(page, 'Everything at once.', '.active-policy');
     await sees(page, `In order of submission ${HOSTILE}`, '.policy-list');
-    await page.keyboard.press('5');
+    await page.keyboard.press('7');
     await sees(page, 'does not offer what-if replays');
   });
 
@@ -63,9 +69,9 @@ describe('the page', () => {
   it('fits a phone, and follows the system to dark', async () => {
     putJobs(dash.daemon);
     const page = await dash.open({ width: 360, height: 740, scheme: 'dark' });
-    await page.waitForSelector('.gpu');
+    await page.waitForSelector('.node-card');
     expect(await page.$eval('body', (body) => getComputedStyle(body).backgroundColor)).toBe('rgb(15, 20, 26)');
-    for (const hash of ['cluster', 'queue', 'job/1', 'users', 'policies', 'whatif']) {
+    for (const hash of ['overview', 'cluster', 'queue', 'job/1', 'history', 'users', 'policies', 'whatif', 'submit']) {
       await page.evaluate((to) => (location.hash = `#/${to}`), hash);
       await page.waitForFunction((to) => document.querySelector('h2') !== null && location.hash === `#/${to}`, {}, hash);
       await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));

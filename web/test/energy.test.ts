@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { violations } from './axe';
 import { colorsOf, goban, launch, open } from './browser';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
@@ -51,6 +52,7 @@ describe('energy', () => {
     expect(await page.$$('img')).toEqual([]);
     const nav = await texts(page, 'nav a');
     for (const part of ['Energy', 'Service targets', 'Co-location']) expect(nav).toContain(part);
+    expect(await violations(page)).toEqual([]);
     await page.close();
   });
 

@@ -12,6 +12,8 @@ export interface FakeJob extends JobDetails {
   log?: string;
   /** Recorded samples of each of its GPUs. */
   series?: GpuPoint[];
+  /** What it reported as its loss, one value per step. */
+  losses?: number[];
   /** Belongs to another user: details are refused. */
   foreign?: boolean;
 }
@@ -60,6 +62,11 @@ export class FakeDaemon {
   asleep = new Set<string>();
   utilisation: number | undefined = 50;
   stuck = false;
+  /** Finished jobs of the history. */
+  past: FakeJob[] = [];
+  /** Lists of jobs are never answered, as if they took long. */
+  withoutJobs = false;
+  role: string | undefined = undefined;
   private server: Server | null = null;
   private version = 1;
   private port = 0;
@@ -157,12 +164,26 @@ export class FakeDaemon {
     };
   }
 
+  /** Eight of sixteen GPUs held for twelve hours, then all. */
+  private overview(): object {
+    const now = Date.now() / 1000;
+    const from = now - 86_400;
+    const steps = <T>(first: T, second: T) => Array.from({ length: 96 }, (_, i) => (i < 48 ? first : second));
+    return {
+      from_s: from, to_s: now, step_s: 900, num_gpus: 4 * this.nodes, held_gpus: steps(8, 16),
+      waiting_jobs: steps(0, 3), waiting_gpus: steps(0, 20), gpu_hours: 288, submitted: 40,
+      ended: { completed: 30, failed: 2 }, wait_s: { jobs: 32, p50: 90, p90: 3600, max: 7200 },
+      power: [{ at_s: from + 450, power_w: 4000 }, { at_s: from + 1350, power_w: 4200 }], energy_j: 7.2e7,
+    };
+  }
+
   private stats(): object {
     const jobs: Record<string, number> = {};
     for (const { state } of this.jobs.values()) jobs[state] = (jobs[state] ?? 0) + 1;
     return {
       now_s: Date.now() / 1000, jobs, gpus: {}, waiting_gpus: 0, inputs: 1, decisions: 1, turns: 1,
       journal_failures: 0, journal_is_stuck: this.stuck,
+      ...(this.role ? { caller: { user: 'ann', role: this.role } } : {}),
     };
   }
 
@@ -199,13 +220,30 @@ export class FakeDaemon {
       return undefined;
     }
     if (area === 'cluster') return json(this.cluster());
+    if (area === 'overview') return json(this.overview());
     if (area === 'stats') return json(this.stats());
     if (area === 'whatif') {
       const { policies } = JSON.parse(body) as { policies: string[] };
       return json({ policies: policies.map((policy) => ({ policy, avg_jct_s: 7200, jobs: 12 })) });
     }
     if (area !== 'jobs') return refuse(404, 'unknown path', 'see /v1/openapi.json');
+    if (name === undefined && method === 'POST') {
+      if ((JSON.parse(body) as { num_gpus: number }).num_gpus > 4 * this.nodes) {
+        return refuse(400, 'the cluster has fewer GPUs', 'request fewer');
+      }
+      const job = Math.max(0, ...this.jobs.keys()) + 1;
+      this.put(fakeJob(job, JSON.parse(body) as Partial<FakeJob>));
+      this.notify({ jobs: [job] });
+      return json({ job, jobs: [job] }, 201);
+    }
+    if (name === undefined && url.searchParams.get('past') === '1') {
+      const from = Number(url.searchParams.get('from_s') ?? 0);
+      const jobs = this.past.filter(({ end_s, user }) => end_s! >= from
+        && (url.searchParams.get('all') === '1' || user === 'ann')).map((job) => ({ ...summaryOf(job), usage: job.usage }));
+      return json({ jobs, total: jobs.length });
+    }
     if (name === undefined) {
+      if (this.withoutJobs) return undefined;
       const after = Number(url.searchParams.get('after') ?? 0);
       const limit = Number(url.searchParams.get('limit') ?? 1000);
       const jobs = [...this.jobs.values()].sort((a, b) => a.job - b.job)
@@ -220,9 +258,13 @@ export class FakeDaemon {
       const gpus = (job.gpus ?? []).map((of) => ({ ...of, points: job.series ?? [] }));
       return json({ job: job.job, run: job.runs, from_s: job.run_start_s, step_s: 10, gpus });
     }
+    if (verb === 'progress') {
+      const points = (job.losses ?? []).map((loss, i) => ({ at_s: job.submit_s + i, step: 10 * i, loss }));
+      return json({ job: job.job, points });
+    }
     if (verb === 'log') return this.log(job, url, response, refuse);
     if (verb === undefined && method === 'GET') {
-      const { why: _why, log: _log, series: _series, foreign: _foreign, ...shown } = job;
+      const { why: _why, log: _log, series: _series, losses: _losses, foreign: _foreign, ...shown } = job;
       return json(shown);
     }
     return this.act(job, method === 'DELETE' ? 'cancel' : (verb ?? ''), json, refuse);

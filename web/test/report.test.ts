@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { violations } from './axe';
 import { cells, colorsOf, goban, launch, open } from './browser';
 
 const HOSTILE = '</script><script>alert(1)</script>';
@@ -91,6 +92,7 @@ describe('a report', () => {
     const background = () => page.$eval('body', (body) => getComputedStyle(body).backgroundColor);
     const first = await background();
     expect(first).toBe(scheme === 'light' ? 'rgb(244, 245, 247)' : 'rgb(15, 20, 26)');
+    expect(await violations(page)).toEqual([]);
     const [before] = await colorsOf(page, '.chart canvas');
     await page.focus('.theme');
     await page.keyboard.press('Enter');

@@ -24,6 +24,7 @@ export function Headline({ scalars }: { scalars: Scalar[] }) {
   if (shown.length === 0) return null;
   return (
     <section id="headline" aria-label={words.headline}>
+      <h2 class="visually-hidden">{words.headline}</h2>
       <div class="tiles headline">
         {shown.map((scalar) => {
           const { value, unit } = short(scalar);

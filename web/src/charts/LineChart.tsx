@@ -22,6 +22,8 @@ export interface LineChartProps {
   xKind: 'time' | 'log-duration';
   xText: (x: number) => string;
   yText: (y: number) => string;
+  /** Text of a tick on the time axis; default: the time since 0. */
+  xAxisText?: (x: number) => string;
   /** Text on the axis, if different from `yText`. */
   yAxisText?: (y: number) => string;
   /** Upper end of the y axis; default: from the data. */
@@ -56,7 +58,7 @@ function options(props: LineChartProps, width: number): uPlot.Options {
       },
     },
     axes: [
-      log ? logDurationAxis() : timeAxis(),
+      log ? logDurationAxis() : timeAxis(props.xAxisText),
       valueAxis({
         font: '12px system-ui, sans-serif',
         size: (_u, texts) => Math.max(52, ...(texts ?? []).map((text) => 12 + 6.8 * text.length)),

@@ -20,14 +20,14 @@ function xAxis(): uPlot.Axis {
   };
 }
 
-/** A time axis in seconds since the first submit. */
-export function timeAxis(): uPlot.Axis {
+/** A time axis in seconds since the first submit, unless `text` says otherwise. */
+export function timeAxis(text?: (at: number) => string): uPlot.Axis {
   return {
     ...xAxis(),
     splits: (u, _axis, min, max) => timeMarks(min, max, marksOn(u)).at,
     values: (u, splits) => {
       const { step } = timeMarks(u.scales['x']!.min!, u.scales['x']!.max!, marksOn(u));
-      return splits.map((at) => axisTime(at, step));
+      return splits.map((at) => (text ? text(at) : axisTime(at, step)));
     },
   };
 }

@@ -23,6 +23,10 @@ it('writes tables as CSV with quoted fields and empty unknowns', () => {
   };
   expect(tableCsv(table)).toBe(
     'user,mean_h\n"a,""b""",1.5\nc,\nd,7.505e-05\ne,0.00025\nf,-3e-07\ng,100000\n');
+  // A spreadsheet takes these names for formulas.
+  const names = ['=1+1', '@SUM(A1)', '-x', '-5', '-'].map((name) => [name]);
+  expect(tableCsv({ ...table, columns: table.columns.slice(0, 1), rows: names }))
+    .toBe("user\n'=1+1\n'@SUM(A1)\n'-x\n-5\n-\n");
 });
 
 it('writes figures as CSV by x, by category and by box', () => {

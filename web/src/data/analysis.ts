@@ -136,9 +136,14 @@ function numberField(value: number): string {
   return plain.includes('e') || short.length < plain.length ? short : plain;
 }
 
+/** Text that a spreadsheet would take for a formula gets an apostrophe in front. */
+function sheetText(text: string): string {
+  return /^[=+\-@\t\r]./s.test(text) && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? `'${text}` : text;
+}
+
 function csvField(value: Cell | undefined): string {
   if (value === null || value === undefined) return '';
-  const text = typeof value === 'number' ? numberField(value) : value;
+  const text = typeof value === 'number' ? numberField(value) : sheetText(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

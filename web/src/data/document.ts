@@ -1,5 +1,6 @@
 // The report document as embedded in the page (schema in docs/report.md).
 import type { FloatColumn, TextColumn, WholeColumn } from './column';
+import { parseVisible } from './visible';
 
 const SCHEMA_VERSION = 1;
 
@@ -181,7 +182,7 @@ export function parseDocument(text: string): ReportDocument {
   if (text.trim() === '') {
     throw new Error('this page contains no report; create one with goban simulate --html FILE');
   }
-  const parsed: unknown = JSON.parse(text);
+  const parsed = parseVisible(text);
   if (typeof parsed !== 'object' || parsed === null || !('schema' in parsed)) {
     throw new Error('the data of this page is not a goban report');
   }

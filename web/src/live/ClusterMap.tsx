@@ -7,6 +7,7 @@ import { reservationText } from './clock';
 import { GpuCell } from './GpuCell';
 import { GpuFacts } from './GpuFacts';
 import { classesOf, hasReadings, type MapMode, type Range, rangeOf, valueOf } from './map_colors';
+import { nodeNumbers, nodeWords } from './overview';
 import { AreaHead, Empty } from './Parts';
 import { jobHash } from './route';
 import type { Cluster, Gpu } from './shapes';
@@ -131,6 +132,7 @@ export function ClusterMap() {
                     <p title={node.reason ?? node.node}>
                       {node.node}{node.state === 'up' ? '' : <em> {node.state}</em>}
                     </p>
+                    <p class="node-numbers">{nodeWords(nodeNumbers(node))}</p>
                     {node.reservations?.map((each) => (
                       <p key={each.reservation}><em>{reservationText(each, store.nowS())}</em></p>
                     ))}

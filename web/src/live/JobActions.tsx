@@ -30,6 +30,9 @@ export function JobActions({ job }: { job: JobDetails }) {
           ))}
         </div>
       )}
+      {stats?.caller?.role !== 'viewer' && !job.spec.interactive && (
+        <p class="again"><a href={`#/submit?from=${job.job}`}>Submit again…</a></p>
+      )}
       <p class="action-done" aria-live="polite">{done}</p>
       {asked && (
         <Confirm job={job} action={asked} onClose={(text) => {

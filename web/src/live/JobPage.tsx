@@ -4,8 +4,10 @@ import { decimal, duration, gib, percent } from '../format';
 import { shortDuration, timeOfDay } from './clock';
 import { GpuCurves } from './GpuCurves';
 import { JobActions } from './JobActions';
-import { placeWords, progressWords, secondsLeft, shareDone } from './job_words';
+import { JobLinks } from './JobLinks';
+import { intervalWords, placeWords, progressWords, secondsLeft, shareDone } from './job_words';
 import { LogPanel } from './LogPanel';
+import { LossCurve } from './LossCurve';
 import { AreaHead, Empty, Fact, JobLink, Problem, StateBadge } from './Parts';
 import { hasStarted, holdsGpus } from './queue';
 import type { Explanation, JobDetails, JobSummary, Usage } from './shapes';
@@ -54,6 +56,8 @@ export function JobPage({ job: number }: { job: number }) {
       {job && <JobActions job={{ ...job, state: known.state }} />}
       {why.value && <Why why={why.value} />}
       {job && <Life job={{ ...job, ...summary }} />}
+      {job && known.runs > 0 && <LossCurve job={job} over={known.state === 'done'} />}
+      {job && known.runs > 0 && <JobLinks job={number} over={known.state === 'done'} />}
       <Facts job={known} details={job} />
       {known.gpus && known.gpus.length > 0 && (holdsGpus(known) || (job && known.runs > 0)) && <GpuCurves job={known} mayRead={job !== null} />}
       {job && (hasStarted(known) || known.runs > 0) && <LogPanel job={number} over={known.state === 'done'} />}
@@ -85,11 +89,11 @@ function Why({ why }: { why: Explanation }) {
             && ` The first job in the queue is expected to start at ${timeOfDay(why.waiting.head_start_s, store.nowS())}.`}
         </p>
       )}
-      {why.dependencies && (
+      {why.dependencies && why.dependencies.length > 0 && (
         <ul>
           {why.dependencies.map(({ kind, job, state }) => (
             <li key={`${kind} ${job}`}>
-              {kind} <JobLink job={{ job }} /> {state && <StateBadge job={{ state }} />}
+              {kind} {job !== undefined && <JobLink job={{ job }} />} {state && <StateBadge job={{ state }} />}
             </li>
           ))}
         </ul>
@@ -141,7 +145,10 @@ function Facts({ job, details }: { job: JobSummary; details: JobDetails | null }
   const nowS = useNow();
   const spec = details?.spec;
   const ends = holdsGpus(job) && job.walltime_s && job.run_start_s !== undefined
-    ? job.run_start_s + job.walltime_s : undefined;
+    && job.state !== 'suspended'
+    ? job.run_start_s + (job.suspended_s ?? 0) + job.walltime_s : undefined;
+  const starts = intervalWords(details?.start ?? job.start, (at) => timeOfDay(at, nowS));
+  const predicted = intervalWords(details?.predicted_run, shortDuration);
   const deadline = spec?.training?.deadline_s;
   return (
     <section class="panel" aria-label="Details">
@@ -155,6 +162,8 @@ function Facts({ job, details }: { job: JobSummary; details: JobDetails | null }
         <Fact name="GPUs">{job.num_gpus}{job.gpus ? ` on ${placeWords(job.gpus)}` : ''}{job.shares ? ', shared' : ''}</Fact>
         <Fact name="Priority">{job.priority}</Fact>
         <Fact name="Submitted">{timeOfDay(job.submit_s, nowS)}</Fact>
+        {starts !== null && <Fact name="Starts about">{starts}</Fact>}
+        {predicted !== null && <Fact name="Predicted run">{predicted}, from {details!.predicted_run!.text}</Fact>}
         {job.first_start_s !== undefined && <Fact name="First start">{timeOfDay(job.first_start_s, nowS)}</Fact>}
         {job.end_s !== undefined && <Fact name="End">{timeOfDay(job.end_s, nowS)}</Fact>}
         {job.walltime_s && (

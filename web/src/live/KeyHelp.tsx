@@ -7,7 +7,7 @@ const KEYS: readonly [string, string][] = [
   ['Enter', 'open the job'],
   ['Esc', 'go back, or leave a field or dialog'],
   ['arrow keys', 'move between GPUs in the cluster map'],
-  ['1 to 5', 'cluster, queue, users, policies, what-if'],
+  ['1 to 8', 'overview, cluster, queue, history, users, policies, what-if, new job'],
   ['?', 'this list'],
 ];
 

@@ -3,9 +3,12 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { count } from '../format';
 import { Api, takeToken } from './api';
 import { ClusterMap } from './ClusterMap';
+import { History } from './History';
 import { JobPage } from './JobPage';
 import { KeyHelp } from './KeyHelp';
 import { LiveHeader } from './LiveHeader';
+import { NewJob } from './NewJob';
+import { OverviewPage } from './OverviewPage';
 import { Policies } from './Policies';
 import { Queue } from './Queue';
 import { AREAS, parseRoute, type Route } from './route';
@@ -65,14 +68,20 @@ function useKeys(route: Route, showHelp: () => void): void {
 
 function AreaOf({ route }: { route: Route }) {
   switch (route.area) {
+    case 'overview': return <OverviewPage />;
     case 'cluster': return <ClusterMap />;
     case 'queue': return <Queue filter={route.filter} />;
     case 'job': return <JobPage key={route.job} job={route.job} />;
+    case 'history': return <History />;
     case 'users': return <Users />;
     case 'policies': return <Policies />;
     case 'whatif': return <WhatIf />;
+    case 'submit': return <NewJob key={route.from} from={route.from} />;
   }
 }
+
+/** Views that show nothing until all jobs are known. */
+const NEEDS_JOBS: ReadonlySet<Route['area']> = new Set(['cluster', 'queue', 'job', 'users']);
 
 function Body({ route }: { route: Route }) {
   const store = useStore();
@@ -81,7 +90,8 @@ function Body({ route }: { route: Route }) {
   const first = useRef(true);
   useEffect(() => {
     const running = store.stats?.jobs.running;
-    document.title = `${title}${running ? ` (${count(running)} running)` : ''} – Goban`;
+    const site = store.cluster ? ` – ${store.cluster.name}` : '';
+    document.title = `${title}${running ? ` (${count(running)} running)` : ''}${site} – Goban`;
   });
   useEffect(() => {
     // Screen readers announce the heading of the new view.
@@ -92,7 +102,7 @@ function Body({ route }: { route: Route }) {
   return (
     <main ref={main} id="area" class="live-area">
       {store.connection.state === 'refused' ? <SignIn why={store.connection.why} />
-        : store.ready || route.area === 'policies' || route.area === 'whatif' ? <AreaOf route={route} />
+        : store.ready || !NEEDS_JOBS.has(route.area) ? <AreaOf route={route} />
           : <p class="loading">Loading…</p>}
     </main>
   );

@@ -5,10 +5,12 @@ import { ThemeButton } from '../ThemeButton';
 import { agoText, shortDuration } from './clock';
 import { holdsGpus } from './queue';
 import { AREAS, type Area, type Route } from './route';
+import type { JobState } from './shapes';
 import { useLive, useNow, useStore } from './useStore';
 
 const NAMES: Record<Area, string> = {
-  cluster: 'Cluster', queue: 'Queue', users: 'Users', policies: 'Policies', whatif: 'What-if',
+  overview: 'Overview', cluster: 'Cluster', queue: 'Queue', history: 'History', users: 'Users',
+  policies: 'Policies', whatif: 'What-if', submit: 'New job',
 };
 
 function ConnectionLine() {
@@ -41,14 +43,20 @@ function Figures() {
   const { policy } = useLive().facts;
   let running = 0;
   let waiting = 0;
-  for (const job of store.jobs.values()) {
-    if (holdsGpus(job)) running++;
-    else if (job.state !== 'done') waiting++;
+  if (store.ready) {
+    for (const job of store.jobs.values()) {
+      if (holdsGpus(job)) running++;
+      else if (job.state !== 'done') waiting++;
+    }
+  } else {
+    const of = (...states: JobState[]) => states.reduce((sum, state) => sum + (store.stats?.jobs[state] ?? 0), 0);
+    running = of('starting', 'running', 'suspended', 'stopping');
+    waiting = of('held', 'depends', 'waiting');
   }
   const all = store.cluster?.num_gpus ?? 0;
   const held = (store.cluster?.racks ?? []).reduce(
     (sum, rack) => sum + rack.nodes.reduce((part, node) => part + node.held_gpus, 0), 0);
-  if (!store.ready) return <p class="facts">&nbsp;</p>;
+  if (!store.ready && !store.stats) return <p class="facts">&nbsp;</p>;
   return (
     <>
       <p class="facts">

@@ -12,7 +12,21 @@ import { useNow } from './useStore';
 import { type Reason, useReasons } from './useReasons';
 
 /** Height of a row in CSS pixels; must match style/queue.css. */
-const ROW = 36;
+const ROW_WIDE = 36;
+/** In narrow windows a row has two lines: style/live_narrow.css. */
+const ROW_NARROW = 62;
+const NARROW = matchMedia('(max-width: 760px)');
+
+/** The height of a row in this window. */
+function useRowHeight(): number {
+  const [narrow, setNarrow] = useState(NARROW.matches);
+  useEffect(() => {
+    const change = () => setNarrow(NARROW.matches);
+    NARROW.addEventListener('change', change);
+    return () => NARROW.removeEventListener('change', change);
+  }, []);
+  return narrow ? ROW_NARROW : ROW_WIDE;
+}
 
 const COLUMNS: readonly { key: QueueKey; head: string; class: string }[] = [
   { key: 'job', head: 'Job', class: '' },
@@ -80,10 +94,11 @@ function Row({ job, chosen, row, nowS, reason, onChoose }: {
 
 export function QueueList({ rows, order, onSort }: QueueListProps) {
   const frame = useRef<HTMLDivElement>(null);
+  const rowHeight = useRowHeight();
   const nowS = useNow();
   const [scroll, setScroll] = useState({ top: 0, height: 600 });
   const [chosen, setChosen] = useState<number | null>(null);
-  const { first, end } = visibleRows(scroll.top, scroll.height, ROW, rows.length);
+  const { first, end } = visibleRows(scroll.top, scroll.height, rowHeight, rows.length);
   const shown = rows.slice(first, end);
   const reasons = useReasons(shown);
 
@@ -105,15 +120,15 @@ export function QueueList({ rows, order, onSort }: QueueListProps) {
     if (!job || !element) return;
     setChosen(job.job);
     const head = element.querySelector('thead')?.offsetHeight ?? 0;
-    const top = index * ROW;
+    const top = index * rowHeight;
     if (top < element.scrollTop) element.scrollTop = top;
-    const room = element.clientHeight - head - ROW;
+    const room = element.clientHeight - head - rowHeight;
     if (top > element.scrollTop + room) element.scrollTop = top - room;
     measure();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || (event.target as HTMLElement).closest('thead')) return;
-    const page = Math.max(1, Math.floor(scroll.height / ROW) - 2);
+    const page = Math.max(1, Math.floor(scroll.height / rowHeight) - 2);
     const steps: Record<string, number> = {
       j: at + 1, ArrowDown: at + 1, k: at < 0 ? 0 : at - 1, ArrowUp: at < 0 ? 0 : at - 1,
       PageDown: at + page, PageUp: at - page, Home: 0, End: rows.length - 1,
@@ -132,12 +147,12 @@ export function QueueList({ rows, order, onSort }: QueueListProps) {
       <table class="jobs queue" aria-rowcount={rows.length + 1}>
         <Heads rows={rows} order={order} onSort={onSort} />
         <tbody>
-          {first > 0 && <tr class="spacer" style={{ height: `${first * ROW}px` }} />}
+          {first > 0 && <tr class="spacer" style={{ height: `${first * rowHeight}px` }} />}
           {shown.map((job, i) => (
             <Row key={job.job} job={job} row={first + i} chosen={job.job === chosen} nowS={nowS}
               reason={reasons.get(job.job)} onChoose={() => setChosen(job.job)} />
           ))}
-          {end < rows.length && <tr class="spacer" style={{ height: `${(rows.length - end) * ROW}px` }} />}
+          {end < rows.length && <tr class="spacer" style={{ height: `${(rows.length - end) * rowHeight}px` }} />}
         </tbody>
       </table>
     </div>

@@ -1,6 +1,7 @@
 // Client of the daemon's HTTP API. The token is kept in this tab only.
+import { parseVisible } from '../data/visible';
 import type {
-  Cluster, Explanation, JobDetails, JobList, JobSeries, JobSummary, Stats,
+  Cluster, Explanation, JobDetails, JobList, JobSeries, JobSummary, Overview, ProgressCurve, Stats,
 } from './shapes';
 
 /** An error response of the daemon, or status 0 if it cannot be reached. */
@@ -20,7 +21,7 @@ export function errorText(error: unknown): string {
 /** Parses the body of an error response. */
 function refusalOf(status: number, body: string): ApiError {
   try {
-    const { error } = JSON.parse(body) as {
+    const { error } = parseVisible(body) as {
       error: { message: string; remedy?: string; field?: string };
     };
     return new ApiError(status, error.message, error.remedy, error.field);
@@ -60,7 +61,7 @@ export class Api {
   }
 
   private async json<T>(path: string, init?: RequestInit): Promise<T> {
-    return (await this.request(path, init)).json() as Promise<T>;
+    return parseVisible(await (await this.request(path, init)).text()) as T;
   }
 
   /** All jobs that the daemon holds, by number. */
@@ -93,6 +94,36 @@ export class Api {
     return this.json(`/v1/jobs/${job}/series`);
   }
 
+  progress(job: number): Promise<ProgressCurve> {
+    return this.json(`/v1/jobs/${job}/progress`);
+  }
+
+  /** The first bytes of a log; empty if there is none. */
+  async logBegin(job: number, stream: string, bytes: number): Promise<string> {
+    try {
+      return await (await this.request(`/v1/jobs/${job}/log?stream=${stream}&offset=0&limit=${bytes}`)).text();
+    } catch {
+      return '';
+    }
+  }
+
+  /** Finished jobs of the history, the last to end first. */
+  async past(query: { from_s: number; to_s?: number; user?: string; all: boolean; limit: number }): Promise<JobSummary[]> {
+    const params = new URLSearchParams({ past: '1', from_s: String(query.from_s), limit: String(query.limit) });
+    if (query.to_s !== undefined) params.set('to_s', String(query.to_s));
+    if (query.user) params.set('user', query.user);
+    else if (query.all) params.set('all', '1');
+    return (await this.json<JobList>(`/v1/jobs?${params}`)).jobs;
+  }
+
+  submit(body: object): Promise<{ job: number }> {
+    return this.json('/v1/jobs', { method: 'POST', body: JSON.stringify(body) });
+  }
+
+  overview(): Promise<Overview> {
+    return this.json('/v1/overview');
+  }
+
   cluster(): Promise<Cluster> {
     return this.json('/v1/cluster');
   }
@@ -113,10 +144,17 @@ export class Api {
   }
 }
 
-/** Takes the token out of the URL ("#token=..."), where it must not stay. Empty if there is none. */
+/** The token in what a user pasted: a token, or a link with "#token=...". */
+export function tokenOf(pasted: string): string {
+  const text = pasted.trim();
+  const link = /#token=([^&\s]+)$/.exec(text);
+  return link ? decodeURIComponent(link[1]!) : text;
+}
+
+/** Takes the token out of the URL ("#token=...", or "#token=...&page=cluster"), where it must not stay. Empty if there is none. */
 export function takeToken(): string {
-  const match = /^#token=([^&]+)$/.exec(location.hash);
+  const match = /^#token=([^&]+)(?:&page=([a-z]+))?$/.exec(location.hash);
   if (!match) return '';
-  history.replaceState(null, '', location.pathname);
+  history.replaceState(null, '', location.pathname + (match[2] ? `#/${match[2]}` : ''));
   return decodeURIComponent(match[1]!);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actionsFor, lifeOf, placeWords, progressWords, secondsLeft, shareDone, spanWords, stateWords } from './job_words';
+import { actionsFor, intervalWords, lifeOf, placeWords, progressWords, secondsLeft, shareDone, spanWords, stateWords } from './job_words';
 import type { JobDetails } from './shapes';
 
 function details(part: Partial<JobDetails>): JobDetails {
@@ -10,6 +10,16 @@ function details(part: Partial<JobDetails>): JobDetails {
 }
 
 const place = (node: string, index: number) => ({ gpu: index, node, index });
+
+describe('intervals', () => {
+  const show = (value: number) => `${value} s`;
+  it('are a median between two ends', () => {
+    expect(intervalWords({ p10_s: 1, p50_s: 2, p90_s: 5 }, show)).toBe('2 s (1 s to 5 s)');
+    expect(intervalWords({ p10_s: 1, p50_s: 2 }, show)).toBe('2 s (1 s to later)');
+    expect(intervalWords({ p10_s: 1 }, show)).toBeNull();
+    expect(intervalWords(undefined, show)).toBeNull();
+  });
+});
 
 describe('places', () => {
   it('are told by node, neighbours as ranges', () => {
@@ -53,6 +63,7 @@ describe('states', () => {
   it('allow what the daemon takes', () => {
     expect(actionsFor({ state: 'held' })).toEqual(['release', 'cancel']);
     expect(actionsFor({ state: 'waiting' })).toEqual(['hold', 'cancel']);
+    expect(actionsFor({ state: 'suspended' })).toEqual(['requeue', 'cancel']);
     expect(actionsFor({ state: 'running' })).toEqual(['requeue', 'cancel']);
     expect(actionsFor({ state: 'done' })).toEqual([]);
   });

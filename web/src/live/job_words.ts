@@ -3,11 +3,11 @@ import { decimal, duration } from '../format';
 import type { Action } from './api';
 import { holdsGpus } from './queue';
 import { heldSeconds } from './users';
-import type { JobDetails, JobState, JobSummary, PastRun, Place, Progress } from './shapes';
+import type { Interval, JobDetails, JobState, JobSummary, PastRun, Place, Progress } from './shapes';
 
 const STATE_WORDS: Record<JobState, string> = {
   held: 'held', depends: 'dependent', waiting: 'waiting', starting: 'starting',
-  running: 'running', stopping: 'stopping', done: 'finished',
+  running: 'running', suspended: 'suspended', stopping: 'stopping', done: 'finished',
 };
 
 const RESULT_WORDS: Record<string, string> = {
@@ -15,8 +15,12 @@ const RESULT_WORDS: Record<string, string> = {
   out_of_memory: 'out of memory', node_failed: 'node failed', never_runs: 'cannot run',
 };
 
+export function resultWords(result: string): string {
+  return RESULT_WORDS[result] ?? result;
+}
+
 export function stateWords(job: Pick<JobSummary, 'state' | 'result'>): string {
-  if (job.state === 'done' && job.result) return RESULT_WORDS[job.result] ?? job.result;
+  if (job.state === 'done' && job.result) return resultWords(job.result);
   return STATE_WORDS[job.state] ?? job.state;
 }
 
@@ -55,6 +59,13 @@ export function secondsLeft(job: JobDetails, nowS: number): number | null {
   return Math.max(0, (needed / share) * (1 - share) - (nowS - toldS));
 }
 
+/** A median with its interval: "14:30 (14:10 to 18:00)"; without an end "to later". Null if unknown. */
+export function intervalWords(interval: Interval | undefined, show: (value: number) => string): string | null {
+  if (interval?.p50_s === undefined) return null;
+  const { p10_s: first = interval.p50_s, p90_s: last } = interval;
+  return `${show(interval.p50_s)} (${show(first)} to ${last === undefined ? 'later' : show(last)})`;
+}
+
 export function progressWords(progress: Progress): string {
   const parts: string[] = [];
   const of = (value: number, total: number | undefined) =>
@@ -77,6 +88,7 @@ export function actionsFor({ state }: Pick<JobSummary, 'state'>): Action[] {
     case 'depends':
     case 'waiting': return ['hold', 'cancel'];
     case 'starting':
+    case 'suspended':
     case 'running': return ['requeue', 'cancel'];
     case 'stopping': return ['cancel'];
     case 'done': return [];

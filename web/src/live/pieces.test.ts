@@ -96,11 +96,11 @@ describe('colours of the map', () => {
 });
 
 describe('addresses', () => {
-  it('lead to areas and jobs, and wrong ones to the cluster', () => {
+  it('lead to areas and jobs, and wrong ones to the overview', () => {
     expect(parseRoute('#/job/12')).toMatchObject({ area: 'job', job: 12 });
     expect(parseRoute('#/users').area).toBe('users');
     for (const wrong of ['', '#', '#/job/0', '#/job/x', '#/job/1e9', '#/constructor']) {
-      expect(parseRoute(wrong).area, wrong).toBe('cluster');
+      expect(parseRoute(wrong).area, wrong).toBe('overview');
     }
   });
 

@@ -2,7 +2,7 @@
 import type { JobState, JobSummary } from './shapes';
 
 export const STATES: readonly JobState[] = [
-  'running', 'starting', 'stopping', 'waiting', 'depends', 'held', 'done',
+  'running', 'starting', 'suspended', 'stopping', 'waiting', 'depends', 'held', 'done',
 ];
 const RANK = new Map(STATES.map((state, i) => [state, i]));
 
@@ -25,18 +25,19 @@ export interface QueueOrder {
 }
 
 export function hasStarted({ state }: JobSummary): boolean {
-  return state === 'running' || state === 'stopping';
+  return state === 'running' || state === 'suspended' || state === 'stopping';
 }
 
 export function holdsGpus({ state }: JobSummary): boolean {
-  return state === 'starting' || state === 'running' || state === 'stopping';
+  return state === 'starting' || state === 'running' || state === 'suspended' || state === 'stopping';
 }
 
 /** Run time of a running job, wait time of a waiting job, JCT of a finished job, in seconds. */
 export function timeOf(job: JobSummary, nowS: number): number {
   if (job.state === 'done') return Math.max(0, (job.end_s ?? nowS) - job.submit_s);
-  const since = holdsGpus(job) ? (job.run_start_s ?? nowS) : job.submit_s;
-  return Math.max(0, nowS - since);
+  if (!holdsGpus(job)) return Math.max(0, nowS - job.submit_s);
+  const untilS = job.suspended_since_s ?? nowS;
+  return Math.max(0, untilS - (job.run_start_s ?? nowS) - (job.suspended_s ?? 0));
 }
 
 function textOf(job: JobSummary): string {

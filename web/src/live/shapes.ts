@@ -2,13 +2,20 @@
 import { isOf, parseOf } from '../data/schema';
 
 export type JobState =
-  | 'held' | 'depends' | 'waiting' | 'starting' | 'running' | 'stopping' | 'done';
+  | 'held' | 'depends' | 'waiting' | 'starting' | 'running' | 'suspended' | 'stopping' | 'done';
 
 /** A GPU: its number in the cluster, its node, its index in the node. */
 export interface Place {
   gpu: number;
   node: string;
   index: number;
+}
+
+/** A median and an 80 % interval; absent ends are beyond what was looked ahead. */
+export interface Interval {
+  p10_s?: number;
+  p50_s?: number;
+  p90_s?: number;
 }
 
 /** The public part of a job. Times are seconds since 1970. */
@@ -30,11 +37,19 @@ export interface JobSummary {
   walltime_s?: number;
   first_start_s?: number;
   run_start_s?: number;
+  /** Of the current suspension. */
+  suspended_since_s?: number;
+  /** Earlier suspensions of the current run. */
+  suspended_s?: number;
   end_s?: number;
   gpus?: Place[];
   shares?: boolean;
   /** Position in the queue, from 1. */
   position?: number;
+  /** When it is expected to start, since 1970. */
+  start?: Interval;
+  /** Of jobs of the history. */
+  usage?: Usage;
 }
 
 /** Unknown values are omitted. */
@@ -65,11 +80,13 @@ export interface Usage {
 
 export interface JobSpec {
   name?: string;
+  account?: string;
   model?: string;
   qos?: string;
   app_class?: string;
   work_folder?: string;
   array_first?: number;
+  interactive?: boolean;
   training?: { deadline_s?: number };
 }
 
@@ -83,6 +100,8 @@ export interface JobDetails extends JobSummary {
   progress_s?: number;
   usage?: Usage;
   detail?: string;
+  /** Its run time as predicted at submission, in seconds, and from which runs. */
+  predicted_run?: Interval & { text: string };
   /** Finished runs, by end time. */
   past?: PastRun[];
 }
@@ -104,6 +123,32 @@ export interface GpuPoint {
   power_w?: number;
 }
 
+/** The last hours of the cluster, in equal steps. */
+export interface Overview {
+  from_s: number;
+  to_s: number;
+  step_s: number;
+  num_gpus: number;
+  held_gpus: number[];
+  waiting_jobs: number[];
+  waiting_gpus: number[];
+  /** Steps in which no GPU was measured are omitted. */
+  power?: GpuPoint[];
+  energy_j?: number;
+  ended_energy_j?: number;
+  gpu_hours: number;
+  submitted: number;
+  /** By result. */
+  ended: Record<string, number>;
+  wait_s?: { jobs: number; p50: number; p90: number; max: number };
+  partial?: boolean;
+}
+
+export interface ProgressCurve {
+  job: number;
+  points: (Progress & { at_s: number })[];
+}
+
 export interface JobList {
   jobs: JobSummary[];
   total: number;
@@ -113,7 +158,7 @@ export interface Explanation {
   job: number;
   state: JobState;
   text: string;
-  dependencies?: { kind: string; job: number; state?: JobState }[];
+  dependencies?: { kind: string; job?: number; state?: JobState }[];
   waiting?: {
     cause: string;
     free_gpus?: number;

@@ -160,10 +160,12 @@ export class LiveStore {
         this.pendingJobs.clear();
         this.pendingAll = false;
         this.pendingNodes = false;
+        // The views that need no jobs are drawn before a long list of them has arrived.
+        const early = this.ready ? undefined
+          : Promise.all([this.loadStats(), this.loadCluster()]).then(() => this.notify());
         await Promise.all([
           all ? this.loadJobs() : this.loadSingly(singly),
-          nodes ? this.loadCluster() : undefined,
-          this.ready ? undefined : this.loadStats(),
+          early ?? (nodes ? this.loadCluster() : undefined),
         ]);
         this.version++;
         this.notify();

@@ -17,9 +17,10 @@ export interface UserRow {
 
 const HOUR = 3600;
 
-/** Time for which the job has held GPUs so far, in seconds. */
+/** Time for which the job has run on GPUs so far, in seconds. */
 export function heldSeconds(job: JobSummary, nowS: number): number {
-  const current = holdsGpus(job) && job.run_start_s !== undefined ? nowS - job.run_start_s : 0;
+  const current = holdsGpus(job) && job.run_start_s !== undefined
+    ? (job.suspended_since_s ?? nowS) - job.run_start_s - (job.suspended_s ?? 0) : 0;
   return job.held_s + Math.max(0, current);
 }
 

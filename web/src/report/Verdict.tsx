@@ -132,6 +132,7 @@ export function Verdict({ report }: { report: ReportDocument }) {
   return (
     <section class="verdict" aria-label="Result">
       <Answer report={report} />
+      <h2 class="visually-hidden">Policies</h2>
       <ul class="tiles">
         {report.runs.map((run, index) => (
           <Tile key={run.policy} run={run} index={index} reference={index === report.reference} />

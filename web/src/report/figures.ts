@@ -64,7 +64,7 @@ export const SERVICE_FIGURES: readonly Figure[] = [
   { key: 'max_wait_misses', label: 'Maximum waits exceeded', text: count, better: 'low',
     meaning: 'among the jobs that set one', note: () => '' },
   { key: 'avg_slowdown', label: 'Average slowdown', text: factor, better: 'low',
-    meaning: 'JCT / duration alone, which counts as at least 10 s' },
+    meaning: 'JCT / duration alone; durations below 10 s count as 10 s' },
   { key: 'p99_slowdown', label: '99th percentile slowdown', text: factor, better: 'low',
     meaning: 'one job in a hundred is slowed down more' },
   { key: 'worst_user_slowdown', label: 'Worst-served user', text: factor, better: 'low',
