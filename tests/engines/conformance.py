@@ -1,0 +1,68 @@
+"""The same scenarios on every engine: jobs start in the order and on the GPUs that the simulator gave them, within two seconds of
+its times. The scenarios of an engine run side by side.
+
+    conformance.py GOBAN local|slurm [SCENARIO...]     (77 if the engine's software is not here)
+"""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "slurm"))
+
+import scenario
+from local_driver import LocalSite
+from slurm_driver import SlurmConformance
+from slurm_site import missing
+
+SITES = {"local": LocalSite, "slurm": SlurmConformance}
+WITHIN_S = 2.0
+
+
+def slowness(goban, count):
+    """1 on an idle machine; more where as many programs at once take longer."""
+    began = time.monotonic()
+    for _ in range(3):
+        for ran in [subprocess.Popen([goban, "--version"], stdout=subprocess.DEVNULL) for _ in range(count)]:
+            ran.wait()
+    return min(max((time.monotonic() - began) / 3 / (0.01 * count), 1.0), 4.0)
+
+
+def main():
+    goban, engine = os.path.abspath(sys.argv[1]), sys.argv[2]
+    why = missing() if engine == "slurm" else ""
+    if why:
+        print(f"skipped: {why}")
+        sys.exit(77)
+    chosen = [each for each in scenario.read_all(engine) if not sys.argv[3:] or each.name in sys.argv[3:]]
+    began = time.monotonic()
+    with SITES[engine](goban, chosen) as site:
+        drivers = [site.driver(each) for each in chosen]
+        scale = slowness(goban, len(drivers))
+        for driver in drivers:
+            driver.scale = scale
+        threads = [threading.Thread(target=driver.run) for driver in drivers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        failures = []
+        for driver in drivers:
+            try:
+                if driver.error:
+                    raise SystemExit(f"{driver.scenario.name}: {driver.error!r}")
+                worst = driver.check(WITHIN_S)
+                print(f"{driver.scenario.name}: {len(driver.scenario.starts)} starts, at most {worst:.1f} s after the simulator's", flush=True)
+            except SystemExit as failure:
+                driver.error = driver.error or failure
+                failures.append(str(failure))
+            driver.stop()
+    print(f"{engine}: {len(drivers)} scenarios in {time.monotonic() - began:.1f} s, {scale:.1f} times as slow as written")
+    if failures:
+        raise SystemExit("\n".join(failures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""Pods bound a second, by Goban's engine and by kube-scheduler, on one control plane in one run, in turns; and from the order to the
+last binding for gangs. Requests a bound pod are those that the API server's audit log has of Goban's account, without the Lease.
+
+    bench.py ENGINE_CHECK GOBAN [PODS]      (prints a table)
+"""
+
+import collections
+import concurrent.futures
+import json
+import os
+import statistics
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "live"))
+
+from engine import Daemon, give_rights, job, JOBS
+from fixture import PODS, pod
+from kube_site import KubeSite, build
+
+NODES, GPUS = 32, 8
+
+
+def make(site, names, scheduler):
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: site.post(PODS, pod(name, scheduler=scheduler, batch="b")), names))
+
+
+def bound(site):
+    return sum("nodeName" in p["spec"] for p in site.pods(selector="batch=b"))
+
+
+def clear(site):
+    site.kubectl("delete", "pods", "-l", "batch=b", "--grace-period=0", "--force", "--wait=false")
+    site.wait_for("no pods", lambda: not site.pods(selector="batch=b"))
+
+
+def timed(site, count, began):
+    while bound(site) < count:
+        time.sleep(0.1)
+    return count / (time.monotonic() - began)
+
+
+def by_kube_scheduler(site, count):
+    """It starts when all pods wait for it, so that it is not slowed down by their creation."""
+    site.kill("kube-scheduler")
+    make(site, [f"k{i}" for i in range(count)], None)
+    began = time.monotonic()
+    site.start("kube-scheduler")
+    first = began
+    while not bound(site):
+        first = time.monotonic()
+        time.sleep(0.02)
+    rate = timed(site, count, first)
+    clear(site)
+    return rate
+
+
+def by_goban(site, d, count, first_job):
+    names = [f"g{i}" for i in range(count)]
+    make(site, names, "goban")
+    ids = {}
+    for name in names:
+        ids[name] = d.seen(name)["id"]
+    began = time.monotonic()
+    for i, name in enumerate(names):
+        d.order(do="launch", id=ids[name], job=first_job + i, run=1,
+                parts=[{"node": f"n{i // GPUS % NODES + 1}", "gpus": [i % GPUS]}])
+    rate = timed(site, count, began)
+    clear(site)
+    d.wait("their ends", lambda: not d.jobs)
+    return rate
+
+
+def requests(site):
+    """Of Goban since the start, by verb and resource."""
+    counts = collections.Counter()
+    with open(site.path("log/audit.log")) as log:
+        for line in log:
+            event = json.loads(line)
+            what = event.get("objectRef", {})
+            if what.get("resource") != "leases":
+                counts[f"{event['verb']} {what.get('resource')}{'/' + what['subresource'] if 'subresource' in what else ''}"] += 1
+    return counts
+
+
+def gangs(site, d, size, first_job):
+    """Seconds from the order to the report that all pods run."""
+    spans = []
+    for i in range(5):
+        name = f"gang{size}-{first_job + i}"
+        site.post(JOBS, job(name, size, gpus=GPUS))
+        seen = d.seen(name)
+        began = time.monotonic()
+        d.order(do="launch", id=seen["id"], job=first_job + i, run=1,
+                parts=[{"node": f"n{n + 1}", "gpus": list(range(GPUS))} for n in range(size)])
+        d.report("started", first_job + i)
+        spans.append(time.monotonic() - began)
+        d.order(do="stop", job=first_job + i, run=1, reason="cancel")
+        d.wait("its end", lambda: seen["id"] not in d.jobs)
+    return statistics.median(spans)
+
+
+def main():
+    program, goban = (os.path.abspath(word) for word in sys.argv[1:3])
+    count = int(sys.argv[3]) if len(sys.argv) > 3 else 200
+    build()
+    with KubeSite(nodes=NODES, gpus=GPUS, audited="system:serviceaccount:goban:goban") as site:
+        give_rights(site, goban, "all")
+        with Daemon(program, site) as d:
+            d.wait("the nodes", lambda: len(d.nodes) == NODES)
+            rates, each = {"goban": [], "kube-scheduler": []}, []
+            for turn in range(3):
+                before = requests(site)
+                rates["goban"].append(by_goban(site, d, count, 1 + turn * count))
+                sent = requests(site) - before
+                each.append(sum(sent.values()) / count)
+                rates["kube-scheduler"].append(by_kube_scheduler(site, count))
+            for name, turns in rates.items():
+                print(f"{name}: {statistics.median(turns):.0f} pods/s ({', '.join(f'{rate:.0f}' for rate in turns)})")
+            print(f"requests a bound pod: {statistics.median(each):.2f} ({', '.join(f'{one:.2f}' for one in each)}); last turn {dict(sent)}")
+            print(f"ratio {statistics.median(rates['goban']) / statistics.median(rates['kube-scheduler']):.2f}")
+            for size in (1, 8, 32):
+                print(f"gang of {size} pods of {GPUS} GPUs, order to running: {1000 * gangs(site, d, size, 100_000 + 100 * size):.0f} ms")
+
+
+if __name__ == "__main__":
+    main()

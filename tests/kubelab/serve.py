@@ -1,0 +1,142 @@
+"""goban serve with engine = "kubernetes" on a real control plane: Jobs start by Goban's decision and nothing else starts them; what
+others hold is respected; a Job is cancelled from either side; a daemon that is killed finds everything again; a kube-scheduler takes
+over while there is none.
+
+    serve.py GOBAN     (77 without Go and without a build of Kubernetes)
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "live"))
+
+from engine import JOBS, give_rights, gone, job, placed
+from fixture import PODS, pod
+from kube_site import MARK, ApiError, KubeSite, build, missing, program
+from live_daemon import Daemon, expect
+
+
+def jobs(daemon):
+    """By name, what the daemon lists."""
+    status, answer = daemon.request("GET", "/v1/jobs?all=1")
+    expect(status == 200, str(answer))
+    return {job["name"]: job for job in answer["jobs"]}
+
+
+def wait_state(site, daemon, name, *states):
+    return site.wait_for(f"{name} {states}", lambda: (job := jobs(daemon).get(name, {})).get("state") in states and job, 40)
+
+
+def main():
+    why = missing()
+    if why:
+        print(f"skipped: {why}")
+        sys.exit(77)
+    build()
+    goban = os.path.abspath(sys.argv[1])
+    with KubeSite() as site:
+        give_rights(site, goban, "all")
+        site.post(PODS, pod("theirs", gpus=4, node="n1"))
+        daemon = Daemon(goban, f'engine = "kubernetes"\npolicy = "fifo+packed"\n\n[kubernetes]\nmode = "all"\n'
+                               f'kubeconfig = "{site.path("account.kubeconfig")}"\ntakeover = "3s"\n', gpus=0, own_log=True)
+        try:
+            daemon.start()
+            run(site, daemon)
+            watchdog(site, daemon, goban)
+        except BaseException:
+            with open(daemon.log) as log:
+                print(log.read()[-4000:], file=sys.stderr)
+            raise
+        finally:
+            daemon.stop()
+            shutil.rmtree(daemon.folder, ignore_errors=True)
+
+
+def start_watchdog(site, goban):
+    """As the manifests say, with their rights; only its times are shorter."""
+    text = subprocess.run([goban, "engine", "kubernetes", "manifests", "--mode", "all", "--watchdog", "registry.example/kube-scheduler:1"],
+                          capture_output=True, text=True, check=True).stdout
+    ran = site.kubectl("apply", "-f", "-", text=text)
+    expect(ran.returncode == 0, ran.stderr)
+    site.write_kubeconfig("watchdog", site.kubectl("create", "token", "goban-watchdog", "-n", "goban").stdout.strip())
+    config = site.get("/api/v1/namespaces/goban/configmaps/goban-watchdog")["data"]["scheduler.yaml"]
+    for long, short in (("15s", "5s"), ("10s", "4s"), ("2s", "1s")):
+        config = config.replace(f": {long}\n", f": {short}\n")
+    path = site.path("state/watchdog.yaml")
+    with open(path, "w") as file:
+        file.write(config + f"clientConnection: {{kubeconfig: {site.path('watchdog.kubeconfig')}}}\n")
+    with open(site.path("log/watchdog.log"), "wb") as log:
+        return subprocess.Popen([program(), "kube-scheduler", "--config", path, "--secure-port=0"], stdin=subprocess.DEVNULL, stdout=log,
+                                stderr=log, start_new_session=True, env={**os.environ, MARK: site.folder, f"{MARK}_PART": "watchdog"})
+
+
+def holder(site):
+    return site.get("/apis/coordination.k8s.io/v1/namespaces/goban/leases/goban")["spec"]["holderIdentity"]
+
+
+def watchdog(site, daemon, goban):
+    """kube-scheduler starts what waits while no daemon renews the Lease; Goban takes the Lease back and adopts what runs."""
+    scheduler = start_watchdog(site, goban)
+    site.post(JOBS, job("before", 2))
+    wait_state(site, daemon, "before", "running")
+    before = placed(site, "before")
+    expect(holder(site).startswith("goban_") and all(run for _, _, _, run in before), f"Goban decides: {before}")
+    daemon.stop(9)
+    site.post(JOBS, job("orphan", 2))
+    site.post(PODS, pod("indexed", gpus=0, scheduler="goban-exact", **{"goban.dev/gpus": "1"}))
+    site.wait_for("kube-scheduler", lambda: len(placed(site, "orphan")) == 2 and all(node for _, node, _, _ in placed(site, "orphan")), 60)
+    expect(not holder(site).startswith("goban_"), holder(site))
+    expect("nodeName" not in site.get(f"{PODS}/indexed")["spec"], "a pod that needs our annotation waits")
+    expect(placed(site, "before") == before, "what ran goes on")
+    uids = {p["metadata"]["uid"] for p in site.pods(selector="job-name=orphan")}
+    try:
+        site.post(PODS, pod("wrong", gpus=0, scheduler="goban", **{"goban.dev/gpus": "1"}), user="admin")
+        expect(False, "a pod that the watchdog would start without GPUs is refused")
+    except ApiError as error:
+        expect(error.status == 422 and "goban-exact" in error.body, str(error))
+    daemon.start()
+    wait_state(site, daemon, "orphan", "running")
+    expect(scheduler.wait(30) == 1, "it has ended")
+    expect(holder(site).startswith("goban_"), holder(site))
+    wait_state(site, daemon, "indexed", "running")
+    site.wait_for("our marks", lambda: all(run for _, _, _, run in placed(site, "orphan")))
+    expect({p["metadata"]["uid"] for p in site.pods(selector="job-name=orphan")} == uids, "adopted, not stopped")
+
+
+def run(site, daemon):
+    wait_state(site, daemon, "theirs", "running")
+    site.post(JOBS, job("fills", 12))
+    wait_state(site, daemon, "fills", "running")
+    where = {(node, gpus) for _, node, gpus, _ in placed(site, "fills")}
+    expect(len(where) == 12 and all(node != "n1" for node, _ in where), f"each GPU once, none of theirs: {where}")
+    site.post(JOBS, job("waits", 4, gpus=2))  # pods of two GPUs, some of them on one node
+    wait_state(site, daemon, "waits", "waiting")
+    said = site.wait_for("its pods say why", lambda: [c for p in site.pods(selector="job-name=waits") for c in p["status"].get("conditions", ())
+                                                       if c["type"] == "PodScheduled" and c["status"] == "False"], 40)
+    expect(len(said) == 4 and {c["message"] for c in said} == {"fewer GPUs are free than the job requests"}, str(said))
+    expect(all(node is None for _, node, _, _ in placed(site, "waits")), "there is no room")
+    before = placed(site, "fills")
+    daemon.stop(9)
+    daemon.start()
+    wait_state(site, daemon, "fills", "running")
+    expect(placed(site, "fills") == before, "found again as it was")
+    ran = daemon.goban_run("cancel", f"@{jobs(daemon)['fills']['engine_id']}")
+    expect(ran.returncode == 0, ran.stderr)
+    site.wait_for("the Job's end", lambda: gone(site, f"{JOBS}/fills"))
+    wait_state(site, daemon, "waits", "running")
+    of_pods = [gpus.split(",") for _, _, gpus, _ in placed(site, "waits")]
+    expect(len(of_pods) == 4 and all(len(gpus) == 2 for gpus in of_pods), f"two GPUs of one node each: {of_pods}")
+    site.delete(f"{JOBS}/waits?propagationPolicy=Background")
+    for name in ("waits", "fills"):
+        done = wait_state(site, daemon, name, "done")
+        expect(done["result"] == "cancelled", f"also if its user deleted it while it ran: {done}")
+    refused = daemon.goban_run("submit", "--wrap", "true")
+    expect(refused.returncode == 1 and "use kubectl" in refused.stderr, refused.stderr)
+    print("passed")
+
+
+if __name__ == "__main__":
+    main()

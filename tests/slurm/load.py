@@ -1,0 +1,66 @@
+"""CPU time with 10,000 jobs in the queue: slurmctld alone, and with Goban deciding.
+
+    load.py GOBAN [--seconds S]     (needs root and Slurm; 77 without them)
+"""
+
+import argparse
+import os
+import sys
+import time
+
+from serving import USER, Serving
+from slurm_site import SlurmSite, missing
+
+ARRAYS = 10
+CONFIG = "MaxJobCount=50000\n"
+
+
+def cpu_s(process, with_children=False):
+    with open(f"/proc/{process}/stat") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return sum(int(each) for each in fields[11:15 if with_children else 13]) / os.sysconf("SC_CLK_TCK")
+
+
+def fill(site):
+    """16 GPUs are busy for long, and 10,000 jobs wait."""
+    running = [site.sbatch("--gres=gpu:4", script="#!/bin/sh\nexec sleep 3600\n", user=USER) for _ in range(4)]
+    site.wait_for("busy GPUs", lambda: all(site.state(number) == "RUNNING" for number in running), 60)
+    for _ in range(ARRAYS):
+        site.sbatch("--gres=gpu:1", "--array=0-999", user=USER)
+
+
+def measure(seconds, *processes):
+    """CPU seconds per second, by process."""
+    before = [cpu_s(*process) for process in processes]
+    began = time.monotonic()
+    time.sleep(seconds)
+    took = time.monotonic() - began
+    return [(cpu_s(*process) - was) / took for process, was in zip(processes, before)]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("goban")
+    parser.add_argument("--seconds", type=float, default=60)
+    options = parser.parse_args()
+    why = missing()
+    if why:
+        print(f"skipped: {why}")
+        sys.exit(77)
+    with SlurmSite(typed=False, config=CONFIG) as site:
+        fill(site)
+        time.sleep(15)
+        alone, = measure(options.seconds, (site.daemon("slurmctld")[0],))
+    print(f"slurmctld alone: {alone:.4f} CPU s a second", flush=True)
+    with Serving(options.goban, policy="easy-backfill+pal", slurm=CONFIG, poll="1s") as serving:
+        fill(serving.site)
+        serving.site.wait_for("all jobs", lambda: len(serving.jobs_listed()) >= 1000 * ARRAYS, 300)
+        time.sleep(15)
+        daemon = serving.daemon.process.pid
+        ctld, own, all_of_it = measure(options.seconds, (serving.site.daemon("slurmctld")[0],), (daemon,), (daemon, True))
+    print(f"with Goban: slurmctld {ctld:.4f}, daemon {own:.4f}, squeue and scontrol {all_of_it - own:.4f} CPU s a second; "
+          f"slurmctld {ctld / max(alone, 1e-4):.2f} times")
+
+
+if __name__ == "__main__":
+    main()
