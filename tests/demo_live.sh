@@ -19,6 +19,7 @@ head -n 1 "$out/learned.csv" | grep -q '^gpu_type,members' || fail "the learned 
 
 # If interrupted during training, it leaves no process behind.
 out=$3-interrupted
+rm -rf "$out" # logs of an earlier run would end the wait below at once
 # A shell makes background processes ignore SIGINT.
 GOBAN_DEMO_SECONDS=2 python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)

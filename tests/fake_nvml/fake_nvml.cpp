@@ -135,6 +135,11 @@ int nvmlDeviceGetMigDeviceHandleByIndex(void*, unsigned index, void** out) {
   *out = device_of(kFirstSlice + index);
   return 0;
 }
+/// Of /dev/nvidia<N>; not the index.
+int nvmlDeviceGetMinorNumber(void* device, unsigned* out) {
+  *out = 5U - static_cast<unsigned>(number_of(device));
+  return 0;
+}
 int nvmlDeviceGetUtilizationRates(void* device, Utilization* out) {
   *out = {number_of(device) == 0 ? 80U : 40U, 10};
   if (std::getenv("FAKE_NVML_IDLE") != nullptr) *out = {0, 0};

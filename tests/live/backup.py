@@ -104,6 +104,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
+    total = 0
     for number in range(arguments.rounds):
         world = Loaded(os.path.abspath(arguments.goban), arguments.seed + number)
         copy = os.path.join(world.folder, "copy")
@@ -113,9 +114,11 @@ def main():
             world.ends.set()
             if world.daemon.poll() is None:
                 world.kill()
+        total += confirmed
         print(f"{confirmed} jobs confirmed before, {ended} of them finished, {twice} started again "
               f"after the restore")
         shutil.rmtree(world.folder, ignore_errors=True)
+    print(f"counts: restores={arguments.rounds} jobs={total}")
     return 0
 
 

@@ -32,6 +32,7 @@ class UnixConnection(http.client.HTTPConnection):
 
 class World:
     timeout_s = 30
+    environment = None  # of the daemon; None: ours
 
     def __init__(self, goban, seed):
         self.goban = goban
@@ -50,6 +51,7 @@ class World:
             [self.goban, "serve", "--state", self.state, "--virtual-gpus", "4"],
             stdout=self.log,
             stderr=self.log,
+            env=self.environment,
         )
 
     def kill(self):
@@ -81,6 +83,10 @@ class World:
                 time.sleep(0.01)
         raise SystemExit(f"the daemon does not respond; see {self.log.name}")
 
+    def more(self):
+        """Further fields of the next submission."""
+        return {}
+
     def submit(self):
         """Submits one job. It may have been accepted even if no reply arrives."""
         number = self.asked
@@ -94,6 +100,7 @@ class World:
             "num_gpus": self.random.choice([1, 1, 2, 4]),
             "work_folder": self.folder,
             "stdout_path": "/dev/null",
+            **self.more(),
         }
         try:
             status, answer = self.call("POST", "/v1/jobs", spec)
@@ -209,6 +216,16 @@ class World:
             time.sleep(0.05)
         return [f"left behind: process {each}" for each in self.check_processes()]
 
+    def conclude(self, problems):
+        """Prints the problems and returns the exit code; without one the folder is removed."""
+        for problem in problems[:20]:
+            print("FAILED:", problem)
+        if problems:
+            print("left in", self.folder)
+            return 1
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return 0
+
     def check_store(self):
         stored = {}
         for record in self.export():
@@ -250,13 +267,8 @@ def main():
         f"{arguments.kills} kills, {answered} submissions answered, "
         f"{time.monotonic() - began:.0f} s, seed {arguments.seed}"
     )
-    for problem in problems[:20]:
-        print("FAILED:", problem)
-    if problems:
-        print("left in", world.folder)
-        return 1
-    shutil.rmtree(world.folder, ignore_errors=True)
-    return 0
+    print(f"counts: kills={arguments.kills} submissions={answered}")
+    return world.conclude(problems)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,27 @@
 """A daemon with virtual GPUs in its own folder, for the tests in this folder."""
 
+import http.client
+import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+
+class Connection(http.client.HTTPConnection):
+    """HTTP over a Unix socket."""
+
+    def __init__(self, path):
+        super().__init__("localhost")
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.path)
 
 
 class Daemon:
@@ -65,6 +80,20 @@ class Daemon:
             timeout=60, **options
         )
 
+    def connect(self):
+        return Connection(os.path.join(self.state, "goban.sock"))
+
+    def request(self, method, path, body=None, text=False):
+        """Status and reply of one request to the API."""
+        connection = self.connect()
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body))
+            reply = connection.getresponse()
+            content = reply.read().decode()
+            return reply.status, content if text else json.loads(content)
+        finally:
+            connection.close()
+
     def wait_for(self, what, holds, limit_s=30):
         end = time.monotonic() + limit_s
         while time.monotonic() < end:
@@ -73,6 +102,42 @@ class Daemon:
                 return found
             time.sleep(0.02)
         raise SystemExit(f"{what}: not within {limit_s} s")
+
+
+class Client:
+    """A goban command running concurrently."""
+
+    def __init__(self, daemon, *words, patience_s=300, prepare=None):
+        self.daemon = daemon
+        self.err = os.path.join(daemon.folder, "client.err")
+        with open(self.err, "wb") as err:
+            self.process = subprocess.Popen(
+                [daemon.goban, *words], cwd=daemon.folder, stdin=subprocess.DEVNULL, text=True,
+                stdout=subprocess.PIPE, stderr=err, preexec_fn=prepare,
+                env=dict(daemon.environment, GOBAN_PATIENCE_S=str(patience_s)))
+
+    def until(self, line):
+        got = self.process.stdout.readline()
+        expect(got == line + "\n", f"{line!r}, not {got!r}, {self.said()!r}")
+
+    def said(self):
+        with open(self.err) as err:
+            return err.read()
+
+    def end(self):
+        """The remaining output, and the exit code."""
+        out, _ = self.process.communicate(timeout=300)
+        return out, self.process.returncode
+
+
+def waiting_job(daemon, code, name):
+    """Prints one, waits for the file `name`, prints two."""
+    path = os.path.join(daemon.folder, name)
+    return path, f"echo one; until [ -e {path} ]; do sleep 0.05; done; echo two; exit {code}"
+
+
+def let_go(path):
+    open(path, "w").close()
 
 
 def expect(holds, what):

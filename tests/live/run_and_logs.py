@@ -10,43 +10,7 @@ import signal
 import subprocess
 import sys
 
-from live_daemon import Daemon, expect
-
-
-class Client:
-    """A goban command running concurrently."""
-
-    def __init__(self, daemon, *words, patience_s=300, prepare=None):
-        self.daemon = daemon
-        self.err = os.path.join(daemon.folder, "client.err")
-        with open(self.err, "wb") as err:
-            self.process = subprocess.Popen(
-                [daemon.goban, *words], cwd=daemon.folder, stdin=subprocess.DEVNULL, text=True,
-                stdout=subprocess.PIPE, stderr=err, preexec_fn=prepare,
-                env=dict(daemon.environment, GOBAN_PATIENCE_S=str(patience_s)))
-
-    def until(self, line):
-        got = self.process.stdout.readline()
-        expect(got == line + "\n", f"{line!r}, not {got!r}, {self.said()!r}")
-
-    def said(self):
-        with open(self.err) as err:
-            return err.read()
-
-    def end(self):
-        """The remaining output, and the exit code."""
-        out, _ = self.process.communicate(timeout=300)
-        return out, self.process.returncode
-
-
-def waiting_job(daemon, code, name):
-    """Prints one, waits for the file `name`, prints two."""
-    path = os.path.join(daemon.folder, name)
-    return path, f"echo one; until [ -e {path} ]; do sleep 0.05; done; echo two; exit {code}"
-
-
-def let_go(path):
-    open(path, "w").close()
+from live_daemon import Client, Daemon, expect, let_go, waiting_job
 
 
 def newest(daemon):
@@ -115,7 +79,8 @@ def runs_wait_without_their_output(daemon):
 
 
 def runs_say_why_they_failed(daemon):
-    run = daemon.goban_run("run", "-o", "missing/out", "--", "true")
+    os.symlink("missing/out", os.path.join(daemon.folder, "astray"))
+    run = daemon.goban_run("run", "-o", "astray", "--", "true")
     expect(run.returncode == 1, run.stderr)
     detail = json.loads(daemon.goban_run("show", "--json", str(newest(daemon)["job"])).stdout)[0]["detail"]
     expect(detail and detail in run.stderr, f"{detail!r} in {run.stderr!r}")

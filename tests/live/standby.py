@@ -11,7 +11,6 @@ import hashlib
 import http.client
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -152,13 +151,8 @@ def main():
                   f"{times[-1]:.2f} s, median {times[len(times) // 2]:.2f} s")
     print(f"{len(line.answered)} submissions answered, patience {arguments.takeover_after:g} s, "
           f"seed {arguments.seed}")
-    for problem in problems[:20]:
-        print("FAILED:", problem)
-    if problems:
-        print("left in", line.folder)
-        return 1
-    shutil.rmtree(line.folder, ignore_errors=True)
-    return 0
+    print(f"counts: takeovers={arguments.rounds} submissions={len(line.answered)}")
+    return line.conclude(problems)
 
 
 if __name__ == "__main__":

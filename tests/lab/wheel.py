@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Builds the wheel of lab/ and tests it in an empty virtual environment: the cases of cases.py, the
+example, and its types by mypy. Exits with 77 (skipped) where PyPI cannot be reached.
+
+usage: wheel.py BUILD
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+SKIPPED = 77
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*command, **options):
+    done = subprocess.run([str(each) for each in command], capture_output=True, text=True, check=False, **options)
+    if done.returncode != 0:
+        print(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}", file=sys.stderr)
+    return done
+
+
+def environment(folder):
+    venv.create(folder, with_pip=True)
+    return folder / "bin" / "python"
+
+
+def install(python, *what):
+    """pip install; ends the test as skipped where PyPI cannot be reached."""
+    done = run(python, "-m", "pip", "-q", "--disable-pip-version-check", "install", *what)
+    if done.returncode == 0:
+        return
+    unreachable = ("Could not find a version", "Failed to establish", "Max retries", "Temporary failure")
+    if any(text in done.stderr for text in unreachable) and "hash" not in done.stderr.lower():
+        print("skipped: PyPI cannot be reached")
+        sys.exit(SKIPPED)
+    sys.exit(1)
+
+
+def main(build):
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        builder = environment(folder / "builder")
+        install(builder, "--require-hashes", "-r", ROOT / "lab" / "build-requirements.txt")
+        wheels = folder / "wheels"
+        if run(builder, "-m", "pip", "-q", "wheel", "--no-build-isolation", "--no-deps", "-w", wheels,
+               f"-Cbuild-dir={build}/lab", ROOT / "lab",
+               env={**os.environ, "CMAKE_BUILD_PARALLEL_LEVEL": "2"}).returncode != 0:
+            return 1
+        wheel, = wheels.glob("goban_lab-*.whl")
+        print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB")
+        empty = environment(folder / "empty")
+        install(empty, wheel, "mypy")
+        away = {"cwd": folder, "env": {"PATH": "/nowhere", "HOME": str(folder)}}  # no compiler is found
+        steps = ([empty, "-m", "unittest", "discover", "-s", ROOT / "tests" / "lab", "-p", "cases.py"],
+                 [empty, ROOT / "examples" / "lab" / "small_first.py"],
+                 [empty, "-m", "mypy", "--strict", ROOT / "examples" / "lab" / "small_first.py"])
+        for step in steps:
+            done = run(*step, **away)
+            if done.returncode != 0:
+                return 1
+            print(done.stdout + done.stderr)
+        libraries = run("ldd", next((folder / "empty").glob("lib/*/site-packages/goban_lab/_core*.so"))).stdout
+        unwanted = [each for each in ("sqlite", "curl", "torch", "fmt", "tomlplusplus", "microhttpd", "mariadb", "libpq")
+                    if each in libraries]
+        if unwanted:
+            print(f"the module needs {', '.join(unwanted)}:\n{libraries}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
