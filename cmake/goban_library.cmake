@@ -1,6 +1,6 @@
-# goban_library(<module> [LIBS <third-party targets>...] [TEST_LIBS ...] [TEST_USES <modules>...]
+# goban_library(<module> [QUICK] [LIBS <third-party targets>...] [TEST_LIBS ...] [TEST_USES <modules>...]
 #   [PRECOMPILED <set of precompiled headers>]):
-# up to three targets from the module's folder.
+# up to three targets from the module's folder. QUICK: it waits more than it computes (flags.cmake).
 #   goban_<module>          static library: the product's sources
 #   goban_<module>_testing  test_*.cpp: what several tests share, here or in the modules above. It
 #                           links the product and the test material of the modules that it may use
@@ -9,7 +9,7 @@
 # The target tests_<layer> builds all that the tests of a layer need. TEST_USES: modules that only
 # its tests may include.
 function(goban_library module)
-  cmake_parse_arguments(ARG "" "PRECOMPILED" "LIBS;TEST_LIBS;TEST_USES" ${ARGN})
+  cmake_parse_arguments(ARG "QUICK" "PRECOMPILED" "LIBS;TEST_LIBS;TEST_USES" ${ARGN})
   if(NOT ARG_PRECOMPILED)
     set(ARG_PRECOMPILED goban)
   endif()
@@ -44,7 +44,13 @@ function(goban_library module)
   if(sources)
     add_library(goban_${name} STATIC ${sources})
     set(scope PUBLIC)
-    goban_precompiled(goban_${name} ${ARG_PRECOMPILED})
+    goban_unity(goban_${name})
+    if(ARG_QUICK)
+      target_link_libraries(goban_${name} PRIVATE goban_quick_flags)
+      goban_precompiled(goban_${name} goban_quick)
+    else()
+      goban_precompiled(goban_${name} ${ARG_PRECOMPILED})
+    endif()
   else()
     add_library(goban_${name} INTERFACE)
     set(scope INTERFACE)
@@ -53,6 +59,11 @@ function(goban_library module)
   target_sources(goban_${name} ${scope} FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/src
     FILES ${headers})
   target_link_libraries(goban_${name} ${scope} goban_flags ${uses} ${ARG_LIBS})
+  if(GOBAN_FUZZ AND sources)
+    # Before the objects of a test, so that of an inline function in both, the linker (mold) takes the
+    # product's copy, which is optimised.
+    target_link_options(goban_${name} INTERFACE $<TARGET_FILE:goban_${name}>)
+  endif()
   goban_tests_target(${layer})
   # All modules of a layer, for the layers above it.
   foreach(suffix "" _testing)
@@ -70,6 +81,7 @@ function(goban_library module)
     add_library(goban_${name}_testing STATIC ${material})
     set(scope PUBLIC)
     goban_precompiled(goban_${name}_testing ${ARG_PRECOMPILED})
+    goban_unity(goban_${name}_testing)
   else()
     add_library(goban_${name}_testing INTERFACE)
     set(scope INTERFACE)
@@ -84,11 +96,14 @@ function(goban_library module)
     endforeach()
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE goban_${name}_testing ${test_uses} GTest::gmock
-      GTest::gtest_main ${ARG_TEST_LIBS})
+      GTest::gtest_main ${ARG_TEST_LIBS} goban_test_flags)
     target_compile_definitions(${name}_test PRIVATE GOBAN_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
       GOBAN_BINARY_DIR="${CMAKE_BINARY_DIR}")
     goban_precompiled_test(${name}_test ${ARG_PRECOMPILED})
-    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 LABELS ${module})
+    goban_unity(${name}_test)
+    # Names without the printed parameters, which may contain addresses and paths.
+    gtest_discover_tests(${name}_test NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
+      PROPERTIES TIMEOUT 600 LABELS ${module})
     add_dependencies(tests_${layer} ${name}_test)
   endif()
 endfunction()

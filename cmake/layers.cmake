@@ -25,7 +25,8 @@ goban_module(base)
 goban_module(base/statistics base)
 goban_module(base/reports base)
 goban_module(base/gpus base)
-goban_module(base/command_line)
+goban_module(base/topology base base/gpus)
+goban_module(base/command_line base)
 goban_module(base/http base)
 
 # The decision core. Pure: no I/O, clock or thread.
@@ -49,7 +50,8 @@ goban_module(site site/inputs site/records site/store site/series site/telemetry
 # What would have happened: histories, the simulator, its results, and questions to it.
 goban_layer(study base core site)
 goban_module(study/history)
-goban_module(study/simulator study/history)
+goban_module(study/simulator)
+goban_module(study/lab study/simulator)
 goban_module(study/results study/history study/simulator)
 goban_module(study study/history study/simulator study/results)
 
@@ -63,7 +65,10 @@ goban_module(live/loop live/controller live/journal)
 goban_module(live/machine)
 goban_module(live/terminal)
 goban_module(live/engine/local live live/job live/journal live/machine live/terminal)
-goban_module(live/engine live live/engine/local)
+goban_module(live/engine/cluster live)
+goban_module(live/engine/slurm live live/job live/engine/cluster)
+goban_module(live/engine/kubernetes live live/engine/cluster)
+goban_module(live/engine live live/engine/local live/engine/slurm live/engine/kubernetes)
 
 # The daemon: its HTTP interface, and its life.
 goban_layer(serve base core site study live)

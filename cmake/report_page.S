@@ -1,4 +1,4 @@
-/* The built page of web/, byte for byte, for src/report/report_page.cpp. */
+/* The built page of web/, byte for byte, for src/site/page/report_page.cpp. */
     .section .rodata
     .balign 16
     .global kReportPage

@@ -4,6 +4,6 @@ foreach(name pal strict_fifo binning eaco histories)
 endforeach()
 goban_script_test(oracle.pal_published study tests/oracle/pal_test.py $<TARGET_FILE:goban> --published)
 
-foreach(tool data_sets ctest_summary)
+foreach(tool data_sets ctest_summary dev)
   goban_script_test(architecture.${tool}_selftest tools tools/${tool}_test.py)
 endforeach()

@@ -1,5 +1,5 @@
-# The layer train and the program goban-train. They need MPI and
-# LibTorch; without them the cluster's tools are built alone.
+# The layer train and the program goban-train. They need MPI and LibTorch; without them the cluster's
+# tools are built alone, and the part that reads training data.
 find_package(MPI QUIET COMPONENTS CXX)
 # PyTorch's package file looks for libtorch in the system before its own folder.
 set(prefixes "${CMAKE_PREFIX_PATH}")
@@ -11,6 +11,16 @@ endforeach()
 find_package(Torch QUIET)
 set(CMAKE_PREFIX_PATH "${prefixes}")
 set(mesh_missing "")
+# Shards of training data, which need neither: tar by libarchive, images by libjpeg-turbo and libpng.
+pkg_check_modules(libarchive QUIET IMPORTED_TARGET libarchive)
+pkg_check_modules(libturbojpeg QUIET IMPORTED_TARGET libturbojpeg)
+find_package(PNG QUIET)
+if(libarchive_FOUND AND libturbojpeg_FOUND AND PNG_FOUND)
+  goban_library(train/data LIBS PkgConfig::libarchive PkgConfig::libturbojpeg PNG::PNG
+    nlohmann_json::nlohmann_json Threads::Threads)
+else()
+  list(APPEND mesh_missing "libraries for shards (libarchive-dev libturbojpeg0-dev libpng-dev)")
+endif()
 if(NOT MPI_CXX_FOUND)
   list(APPEND mesh_missing "MPI (libopenmpi-dev)")
 endif()
@@ -85,9 +95,10 @@ set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/train/mesh/adam_kernel.cpp TARGET_DI
   PROPERTY COMPILE_OPTIONS -O3 -fno-math-errno -ffp-contract=off)
 set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/train/mesh/adam_kernel.cpp TARGET_DIRECTORY goban_train_mesh
   PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # which were compiled with errno
-goban_library(train/data TEST_LIBS ZLIB::ZLIB)
 goban_library(train/trainer LIBS nlohmann_json::nlohmann_json TEST_LIBS ${mesh_test_libs}
   PRECOMPILED goban_train)
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/train/trainer/same_on_ranks.cpp TARGET_DIRECTORY goban_train_trainer
+  PROPERTY COMPILE_DEFINITIONS GOBAN_VERSION="${PROJECT_VERSION}")
 if(GOBAN_TESTS)
   add_dependencies(train_trainer_test goban_fake_nccl)
   target_compile_definitions(train_trainer_test PRIVATE
@@ -95,6 +106,8 @@ if(GOBAN_TESTS)
 endif()
 
 add_executable(goban-train ${CMAKE_SOURCE_DIR}/src/train/trainer/main.cpp)
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/train/trainer/main.cpp
+  PROPERTY COMPILE_DEFINITIONS GOBAN_VERSION="${PROJECT_VERSION}")
 target_link_libraries(goban-train PRIVATE goban_train_trainer)
 
 # goban_mpi_test(<name> <ranks> <target> [arguments...]): runs a program under mpirun. Ranks that wait
@@ -142,13 +155,21 @@ if(GOBAN_TESTS)
     $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
   set_tests_properties(mpi.ranks_that_differ PROPERTIES TIMEOUT 180 LABELS train RUN_SERIAL ON)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  # Short forms of what ./dev attack does for minutes.
+  foreach(attack damaged_files full_disk wrong_ranks)
+    add_test(NAME train.${attack} COMMAND ${Python3_EXECUTABLE}
+      ${CMAKE_SOURCE_DIR}/tests/train/${attack}.py $<TARGET_FILE:goban-train>
+      "$<$<STREQUAL:${attack},wrong_ranks>:${MPIEXEC_EXECUTABLE}>" COMMAND_EXPAND_LISTS)
+    set_tests_properties(train.${attack} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS train)
+  endforeach()
+  set_tests_properties(train.wrong_ranks PROPERTIES RUN_SERIAL ON)
   add_test(NAME live.mesh_jobs COMMAND ${Python3_EXECUTABLE}
     ${CMAKE_SOURCE_DIR}/tests/live/mesh_jobs.py $<TARGET_FILE:goban>
     $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
   set_tests_properties(live.mesh_jobs PROPERTIES TIMEOUT 300 LABELS live RUN_SERIAL ON)
   add_test(NAME demo.live COMMAND bash ${CMAKE_SOURCE_DIR}/tests/demo_live.sh
     $<TARGET_FILE:goban> $<TARGET_FILE:goban-train> ${CMAKE_BINARY_DIR}/demo_live)
-  set_tests_properties(demo.live PROPERTIES TIMEOUT 900 RUN_SERIAL ON LABELS train)
+  set_tests_properties(demo.live PROPERTIES TIMEOUT 900 RUN_SERIAL ON LABELS live)
   # The program in docs/mesh.md memorises its random data.
   add_executable(mesh_tutorial ${CMAKE_SOURCE_DIR}/tests/examples/mesh_tutorial.cpp)
   target_link_libraries(mesh_tutorial PRIVATE goban_train_mesh)
@@ -168,9 +189,36 @@ if(GOBAN_TESTS)
   add_test(NAME train.rate_that_is_no_number COMMAND goban-train mnist --learning-rate nan)
   set_tests_properties(train.rate_that_is_no_number PROPERTIES LABELS train PASS_REGULAR_EXPRESSION
     "--learning-rate: must be a finite number >= 0, not nan")
+  # Numbers below the least that makes sense are refused by the name of their option.
+  foreach(option blocks:-1:1 seed:-1:0 train-limit:-5:0 test-limit:-1:0 micro-batches:0:1 length:0:1)
+    string(REPLACE ":" ";" option ${option})
+    list(GET option 0 name)
+    list(GET option 1 value)
+    list(GET option 2 least)
+    add_test(NAME train.refuses_${name} COMMAND goban-train lm --${name} ${value})
+    set_tests_properties(train.refuses_${name} PROPERTIES LABELS train PASS_REGULAR_EXPRESSION
+      "--${name}: must be an integer of at least ${least}, not ${value}")
+  endforeach()
+  # The batch is split over the ranks by default; the help shows defaults.
+  goban_mpi_test(mpi.default_layout 2 goban-train lm --epochs 1 --train-limit 32 --test-limit 16
+    --length 16 --blocks 1)
+  set_tests_properties(mpi.default_layout PROPERTIES PASS_REGULAR_EXPRESSION
+    "the batch is split over the 2 ranks.*epoch 1 step 2 train_loss")
+  add_test(NAME train.version COMMAND goban-train --version)
+  set_tests_properties(train.version PROPERTIES LABELS train PASS_REGULAR_EXPRESSION
+    "goban-train ${PROJECT_VERSION}")
+  add_test(NAME train.help_of_mnist COMMAND goban-train mnist --help)
+  set_tests_properties(train.help_of_mnist PROPERTIES LABELS train PASS_REGULAR_EXPRESSION
+    "--optimizer [^\n]*default adafactor.*--seed [^\n]*default 1[)].*--batch-size [^\n]*default 200")
+  add_test(NAME train.help_of_lm COMMAND goban-train lm --help)
+  set_tests_properties(train.help_of_lm PROPERTIES LABELS train PASS_REGULAR_EXPRESSION
+    "--optimizer [^\n]*default adamw.*--batch-size [^\n]*default 16.*--dropout [^\n]*default 0")
   add_test(NAME train.interrupted
     COMMAND bash ${CMAKE_SOURCE_DIR}/tests/interrupted.sh $<TARGET_FILE:goban-train>)
   goban_label(train train.interrupted)
+  add_test(NAME train.batch_size_study COMMAND bash ${CMAKE_SOURCE_DIR}/tests/batch_size_study.sh
+    $<TARGET_FILE:goban-train> ${CMAKE_SOURCE_DIR}/bench/batch_size_study)
+  set_tests_properties(train.batch_size_study PROPERTIES LABELS train TIMEOUT 120)
   # One epoch of full MNIST on two seeds. Fetches the data if need be, and skips where it cannot.
   if(NOT GOBAN_SANITIZE)
     add_test(NAME train.accuracy_of_full_mnist
@@ -183,6 +231,7 @@ if(GOBAN_TESTS)
   goban_mpi_test(mpi.layouts_on_4 4 mesh_mpi_check x:4)
   goban_mpi_test(mpi.same_bits_as_threads 4 mesh_mpi_check "x:2 y:2" 29 --fixed-order)
   set_tests_properties(mpi.layouts_on_2x2 mpi.layouts_on_4 PROPERTIES TIMEOUT 900)
+  add_dependencies(tests_live goban-train)
   add_dependencies(tests_train goban-train comm_mpi_check mesh_mpi_check mesh_tutorial)
 endif()
 
