@@ -53,7 +53,9 @@ void run(const std::string& cluster_name, const std::string& policy, const Workl
 
 int main() {
   using goban::bench::run;
-  const std::vector<std::string> policies = {"las+pal", "easy-backfill+packed", "pal-artifact"};
+  using goban::bench::WorkloadShape;
+  const std::vector<std::string> policies = {"las+pal", "easy-backfill+packed",
+                                             "conservative-backfill+packed", "pal-artifact"};
   for (const std::string& policy : policies) {
     for (const uint64_t jobs : {1000u, 10000u, 100000u}) {
       run("1088x4", policy, {.jobs = jobs, .size_max_log2 = 5});
@@ -63,5 +65,8 @@ int main() {
       run(fmt::format("{}x4", nodes), policy, {.jobs = uint64_t{nodes} * 16, .size_max_log2 = 5});
     }
   }
+  // A million jobs at load 1.3: the backlog grows to the end.
+  const WorkloadShape heavy{.jobs = 1'000'000, .horizon_s = 3.34e6, .size_max_log2 = 5};
+  run("1088x4", "easy-backfill+packed", heavy);
   return 0;
 }

@@ -142,7 +142,7 @@ void run(uint32_t apps) {
   }
   fmt::print("{} applications, {} running jobs, {} kinds of groups\n", apps, view.num_running(),
              kinds);
-  for (const char* part : {"share-packed", "share-gandiva", "share-eaco-paper", "share-eaco",
+  for (const char* part : {"share-best-pair", "share-random-pair", "share-eaco-paper", "share-eaco",
                            "share-eaco-similar", "share-eaco-complementary"}) {
     measure(part, *test_part(part).sharing, view, waiting);
   }
@@ -158,5 +158,5 @@ void run(uint32_t apps) {
 }  // namespace goban::bench
 
 int main() {
-  for (const uint32_t apps : {4, 26, 100}) goban::bench::run(apps);
+  for (const uint32_t apps : {4U, 26U, 100U}) goban::bench::run(apps);
 }

@@ -29,9 +29,11 @@ void squeeze(core::model::JobHistory& history, double load, uint32_t num_gpus) {
   for (const core::model::Job& job : history.jobs) gpu_s += job.work_s * job.request.num_gpus;
   const base::TimeNs span_ns = history.jobs.back().request.submit_ns;
   const double factor = gpu_s / (load * num_gpus * base::to_seconds(span_ns));
-  for (core::model::Job& job : history.jobs) {
+  for (size_t i = 0; i < history.jobs.size(); ++i) {
+    core::model::Job job = history.jobs[i];
     job.request.submit_ns =
         static_cast<base::TimeNs>(static_cast<double>(job.request.submit_ns) * factor);
+    history.jobs.put(i, job);
   }
 }
 

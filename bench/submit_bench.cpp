@@ -21,7 +21,6 @@
 #include "live/loop/live_scheduler.hpp"
 #include "serve/api/api_client.hpp"
 #include "serve/api/service.hpp"
-#include "serve/daemon/daemon_client.hpp"
 #include "serve/daemon/payload_store.hpp"
 
 namespace goban::bench {
@@ -33,20 +32,20 @@ using Clock = std::chrono::steady_clock;
 class IdleEngine final : public live::Engine {
  public:
   void launch(const live::LaunchOrder& order) override {
-    reports_.push_back({.kind = live::ReportKind::Started, .run = order.run});
+    reports_.emplace_back(live::Report{.kind = live::ReportKind::Started, .run = order.run});
   }
   void stop(live::RunId, live::StopReason) override {}
   void resume(const live::LaunchOrder&) override {}
   void forget(core::model::JobId, const std::string&) override {}
-  std::vector<live::Report> take_reports() override { return std::exchange(reports_, {}); }
+  std::vector<live::EngineEvent> take_events() override { return std::exchange(reports_, {}); }
 
  private:
-  std::vector<live::Report> reports_;
+  std::vector<live::EngineEvent> reports_;
 };
 
 class NoAccounting final : public live::loop::Accounting {
  public:
-  base::Status record(const std::vector<live::controller::LiveJob>&) override { return {}; }
+  base::Status record(const std::vector<live::loop::FinishedJob>&) override { return {}; }
 };
 
 [[noreturn]] void give_up(const base::Error& error) {
@@ -77,14 +76,12 @@ struct Server {
     daemon = value_of(live::loop::Daemon::start(
         make_site(policy), journal.recovered, std::move(journal.log),
         std::make_unique<IdleEngine>(), std::make_unique<NoAccounting>(), {}));
-    scheduler = std::make_unique<serve::daemon::DaemonClient>(*daemon);
     serve::api::ServiceOptions options{.socket = folder + "/sock"};
     options.requests_per_s = options.requests_burst = 1e9;
-    service = value_of(serve::api::Service::start(options, *scheduler, payloads));
+    service = value_of(serve::api::Service::start(options, *daemon, payloads));
   }
   serve::daemon::PayloadStore payloads;
   std::unique_ptr<live::loop::Daemon> daemon;
-  std::unique_ptr<serve::daemon::DaemonClient> scheduler;
   std::unique_ptr<serve::api::Service> service;
 };
 

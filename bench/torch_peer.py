@@ -75,6 +75,8 @@ class Transformer(nn.Module):
 def make_optimizer(name, parameters):
     if name == "sgd":
         return torch.optim.SGD(parameters, lr=0.05)
+    if name == "momentum":
+        return torch.optim.SGD(parameters, lr=0.05, momentum=0.9)
     if name == "adamw":
         try:
             return torch.optim.AdamW(parameters, lr=1e-3, fused=True)
@@ -87,7 +89,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", choices=["mlp", "conv", "lm"])
     parser.add_argument("batch", type=int)
-    parser.add_argument("optimizer", choices=["sgd", "adamw", "adafactor"])
+    parser.add_argument("optimizer", choices=["sgd", "momentum", "adamw", "adafactor"])
     parser.add_argument("precision", choices=["fp32", "tf32", "bf16"])
     parser.add_argument("seconds", type=float)
     parser.add_argument("--compile", action="store_true")

@@ -74,9 +74,10 @@ train::trainer::TrainOptions options_of(const Wanted& wanted, int ranks) {
   options.batch_size = wanted.batch;
   options.precision =
       wanted.precision == "bf16" ? train::mesh::DType::BF16 : train::mesh::DType::F32;
-  options.optimizer.kind = wanted.optimizer == "adafactor" ? Kind::Adafactor
-                           : wanted.optimizer == "adamw"   ? Kind::AdamW
-                                                           : Kind::Sgd;
+  options.optimizer.kind = wanted.optimizer == "adafactor"  ? Kind::Adafactor
+                           : wanted.optimizer == "adamw"    ? Kind::AdamW
+                           : wanted.optimizer == "momentum" ? Kind::Momentum
+                                                            : Kind::Sgd;
   if (ranks > 1) {
     options.mesh = fmt::format("x:{}", ranks);
     options.layout = "batch:x";
@@ -91,7 +92,7 @@ std::function<train::mesh::Feeds(int64_t begin)> source_of(
     std::shared_ptr<train::trainer::Batches> images =
         train::trainer::image_batches(noise(), 1, 0, 0);
     return
-        [=, batch = options.batch_size](int64_t begin) { return images->train(0, begin, batch); };
+        [=, batch = options.batch_size](int64_t begin) { return *images->train(0, begin, batch); };
   }
   const int64_t length = options.transformer.length, batch = options.batch_size;
   const at::Tensor text = at::randint(kVocabulary, {kSamples * length + 1}, at::kLong);

@@ -6,7 +6,7 @@
 
 #include "core/knowledge/pm_scores.hpp"
 #include "core/model/cluster.hpp"
-#include "core/model/job.hpp"
+#include "core/model/job_history.hpp"
 
 namespace goban::bench {
 

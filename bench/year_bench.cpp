@@ -1,9 +1,11 @@
-// A year of jobs under FIFO + packed, from CSV to per-job results: goban compared with a minimal
-// loop.
+// A year of jobs under FIFO + packed, from CSV to per-job results: library calls, and the command
+// as users run it, compared with a minimal loop.
 // Usage: year_bench [JOBS = 2500000] [RUNS = 3]
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "bench/floor.hpp"
 #include "bench/measure.hpp"
@@ -39,12 +41,22 @@ void run_goban(const std::string& csv, const std::string& out) {
              metrics.gpu_occupancy);
 }
 
+/// Runs `goban simulate --out`, which also writes history.csv; does not return.
+void run_command(const std::string& goban, const std::string& csv, const std::string& out) {
+  const int nowhere = open("/dev/null", O_WRONLY);
+  dup2(nowhere, STDOUT_FILENO);
+  dup2(nowhere, STDERR_FILENO);
+  execl(goban.c_str(), "goban", "simulate", "--cluster", kCluster, "--jobs", csv.c_str(),
+        "--policy", "fifo+packed", "--threads", "1", "--out", out.c_str(), nullptr);
+  std::abort();
+}
+
 void print(const char* what, const Cost& cost, const Cost& floor) {
   fmt::print("  {:26} {:6.2f} s CPU  {:6.2f} s wall  {:6.0f} MiB  {:5.2f} x the one-count floor\n",
              what, cost.cpu_s, cost.wall_s, cost.peak_mib, cost.cpu_s / floor.cpu_s);
 }
 
-int run(uint64_t jobs, int runs) {
+int run(const std::string& command, uint64_t jobs, int runs) {
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("goban-year-{}", jobs);
   std::filesystem::create_directories(folder);
   const std::string csv = folder / "jobs.csv";
@@ -60,7 +72,9 @@ int run(uint64_t jobs, int runs) {
     const Cost goban = median_of(runs, [&] { run_goban(csv, out); });
     print("floor, one free count", barest, barest);
     print("floor, free count per node", packed, barest);
-    print("goban fifo+packed", goban, barest);
+    const Cost whole = median_of(runs, [&] { run_command(command, csv, folder / "out"); });
+    print("goban fifo+packed, library", goban, barest);
+    print("goban simulate --out", whole, barest);
     fmt::print("  goban / floor with a free count per node: {:.2f}\n", goban.cpu_s / packed.cpu_s);
   }
   std::filesystem::remove_all(folder);
@@ -71,6 +85,8 @@ int run(uint64_t jobs, int runs) {
 }  // namespace goban::bench
 
 int main(int argc, char** argv) {
-  return goban::bench::run(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 2'500'000,
+  const auto folder = std::filesystem::canonical("/proc/self/exe").parent_path();
+  return goban::bench::run(folder / "goban",
+                           argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 2'500'000,
                            argc > 2 ? std::atoi(argv[2]) : 3);
 }
