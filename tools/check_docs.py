@@ -1,88 +1,181 @@
 #!/usr/bin/env python3
-"""Checks the Markdown files: relative links lead to files and headings that exist, and every page
-under docs/ is listed in docs/README.md. Prints `file:line: message`; exits with 1 if any.
+"""Checks the Markdown files: relative links lead to files and headings that exist, every page under docs/
+is listed in docs/README.md, and files, names of code (`a::b`) and documents that the text cites exist. The
+README of a layer lists its modules, and docs/api.md the paths of the API.
+Prints `file:line: message`; exits with 1 if any.
 
 usage: check_docs.py [ROOT]
 """
 
+import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
-LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
-SKIPPED = ("build", "out", "node_modules", ".git")
+import check_comments
+import check_includes
+
+# [text](target), with an optional title; ![image](target); [text](<target with spaces>).
+LINK = re.compile(r"\]\(\s*(?:<([^<>\n]*)>|([^()\s]*(?:\([^()\s]*\)[^()\s]*)*))"
+                  r"(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*\)")
+REFERENCE = re.compile(r"^ {0,3}\[([^\]]+)\]:\s*<?([^\s<>]+)>?", re.MULTILINE)
+USE = re.compile(r"\[([^\[\]]+)\]\[([^\[\]]*)\]")
+HTML = re.compile(r"<(?:a|img)\b[^>]*?\b(?:href|src)\s*=\s*[\"']([^\"']*)[\"']", re.IGNORECASE)
+HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.*?)\s*#*$")
+FENCE = re.compile(r"^\s*(?:[-*]\s+|\d+\.\s+)?(`{3,}|~{3,})")
+CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+NAME = re.compile(r"[a-z]\w*(?:::\w+)+")
+# Changes name files as they were then. (So is the last column under "Wording" of the glossary: words to avoid.)
+PATHS_EXEMPT = ("CHANGELOG.md",)
 
 
-def markdown_files(root):
-    """The Markdown files of the repository, except those that git ignores (in a git tree)."""
-    listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "--cached", "--others",
-                             "--exclude-standard", "*.md"], capture_output=True, check=False)
-    if listed.returncode == 0:
-        names = [name for name in listed.stdout.decode().split("\0") if name]
-        return sorted({root / name for name in names if (root / name).is_file()})
-    return sorted(path for path in root.rglob("*.md")
-                  if not path.relative_to(root).parts[0].startswith(SKIPPED))
+def without_fences(text):
+    """The text with the lines of fenced code emptied."""
+    lines, fence = [], None
+    for line in text.splitlines():
+        match = FENCE.match(line)
+        if fence is None and match:
+            fence = match.group(1)
+            lines.append("")
+        elif fence is not None:
+            if line.strip().startswith(fence) and not line.strip().strip(fence[0]):
+                fence = None
+            lines.append("")
+        else:
+            lines.append(line)
+    return "\n".join(lines) + "\n"
 
 
-def lines_outside_code(text):
-    """(number, line) of the lines outside fenced code, with inline `code` removed."""
-    fenced = False
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.lstrip().startswith("```"):
-            fenced = not fenced
-        elif not fenced:
-            yield number, re.sub(r"`[^`]*`", "``", line)
+def blank(match):
+    return "``" + "\n" * match.group().count("\n")
 
 
 def anchors_of(text):
-    """The anchors of headings: lower case, spaces become dashes, punctuation is dropped."""
-    anchors = set()
-    fenced = False
-    for line in text.splitlines():
-        if line.lstrip().startswith("```"):
-            fenced = not fenced
+    """The anchors of headings: lower case, spaces become dashes, punctuation is dropped, and a heading that
+    repeats gets -1, -2. Also those of <a id="...">."""
+    anchors, seen = set(), {}
+    prose = without_fences(text)
+    for line in prose.splitlines():
         match = HEADING.match(line)
-        if match and not fenced:
-            words = re.sub(r"[^\w\- ]", "", match.group(1).lower())
-            anchors.add(words.replace(" ", "-"))
+        if match:
+            title = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", match.group(1))
+            words = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+            count = seen.get(words, 0)
+            seen[words] = count + 1
+            anchors.add(f"{words}-{count}" if count else words)
+    anchors.update(re.findall(r"<a\s+(?:id|name)=[\"']([^\"']+)", prose))
     return anchors
+
+
+def links_of(text):
+    """(offset, target) of each link outside of code; and of each use of a reference that is not defined."""
+    references = {match.group(1).lower(): match for match in REFERENCE.finditer(text)}
+    for match in references.values():
+        yield match.start(), match.group(2)
+    for pattern in (LINK, HTML):
+        for match in pattern.finditer(text):
+            yield match.start(), next((each for each in match.groups() if each is not None), "")
+    for match in USE.finditer(text):
+        if (match.group(2) or match.group(1)).lower() not in references:
+            yield match.start(), None
+
+
+def check_links(file, name, text, root, report):
+    """The files that the page links to."""
+    linked = set()
+    for at, target in links_of(text):
+        line = text.count("\n", 0, at) + 1
+        if target is None:
+            report(name, line, "a link to a reference that is not defined")
+            continue
+        if re.match(r"[a-z][a-z+.-]*:", target, re.IGNORECASE):
+            continue
+        path, _, anchor = target.partition("#")
+        to = (file.parent / path.replace("%20", " ")).resolve() if path else file
+        if not to.exists():
+            report(name, line, f"{target} does not exist")
+        elif not to.is_relative_to(root):
+            report(name, line, f"{target} is outside of the repository")
+        else:
+            linked.add(to.relative_to(root).as_posix())
+            if anchor and to.suffix == ".md" and anchor not in anchors_of(to.read_text(encoding="utf-8")):
+                report(name, line, f"{target}: no such heading")
+    return linked
+
+
+def check_code(name, text, words, endings, report):
+    """Paths and qualified names in backticks, and private documents anywhere."""
+    folder = name.rpartition("/")[0]
+    for code in CODE.finditer(text):
+        line = text.count("\n", 0, code.start()) + 1
+        for _, message in check_comments.problems_of(code.group(2), folder, endings):
+            report(name, line, message)
+        for qualified in NAME.findall(code.group(2)):
+            if not qualified.startswith("std::") and qualified.rsplit("::", 1)[1] not in words:
+                report(name, line, f"no source has the name {qualified}")
+    prose = CODE.sub(blank, text)
+    for cited in check_comments.PRIVATE.finditer(prose):
+        report(name, prose.count("\n", 0, cited.start()) + 1,
+               f'"{cited.group()}" is no document that everyone has')
+
+
+def check_modules_listed(root, report):
+    table = check_includes.read_table((root / "cmake/layers.cmake").read_text(encoding="utf-8"), "", report)
+    for module in table.modules:
+        layer, _, inside = module.partition("/")
+        readme = root / "src" / layer / "README.md"
+        if not inside and not any(each.startswith(f"{layer}/") for each in table.modules):
+            continue  # the layer is its only module
+        if not readme.exists() or not re.search(rf"`{inside or layer}/?`", readme.read_text(encoding="utf-8")):
+            report(f"src/{layer}/README.md", 1, f"does not list the module `{inside or layer}`")
+
+
+def check_api_listed(root, report):
+    paths = json.loads((root / "src/serve/api/openapi.json").read_text(encoding="utf-8"))["paths"]
+    page = root / "docs/api.md"
+    code = CODE.findall(page.read_text(encoding="utf-8")) if page.exists() else []
+    words = set(re.findall(r"[\w.]+", " ".join(text for _, text in code)))
+    for path in paths:
+        name = [each for each in path.split("/") if each and "{" not in each][-1]
+        if name not in words:
+            report("docs/api.md", 1, f"does not list {path}")
 
 
 def check_tree(root):
     """All violations, as strings."""
     root = Path(root).resolve()
-    violations = []
-    linked = {}
-    files = markdown_files(root)
-    for file in files:
-        name = file.relative_to(root).as_posix()
-        linked[name] = set()
-        for number, line in lines_outside_code(file.read_text(encoding="utf-8")):
-            for target in LINK.findall(line):
-                if re.match(r"[a-z]+:", target):
-                    continue
-                path, _, anchor = target.partition("#")
-                to = (file.parent / path).resolve() if path else file
-                if not to.exists():
-                    violations.append(f"{name}:{number}: {target} does not exist")
-                    continue
-                if not to.is_relative_to(root):
-                    violations.append(f"{name}:{number}: {target} is outside of the repository")
-                    continue
-                linked[name].add(to.relative_to(root).as_posix())
-                if anchor and to.suffix == ".md" and anchor not in anchors_of(
-                        to.read_text(encoding="utf-8")):
-                    violations.append(f"{name}:{number}: {target}: no such heading")
+    tracked = check_comments.files_under(root)
+    endings = check_comments.endings_of(tracked)
+    words = set()
+    for path in tracked:
+        if path.endswith((".cpp", ".hpp", ".cmake", "CMakeLists.txt", ".py")):
+            words.update(re.findall(r"\w+", (root / path).read_text(encoding="utf-8")))
+    violations, linked = [], {}
+
+    def report(path, line, message):
+        violations.append(f"{path}:{line}: {message}")
+
+    pages = sorted(path for path in tracked if path.endswith(".md") and not path.startswith("tests/corpus/"))
+    for name in pages:
+        text = without_fences((root / name).read_text(encoding="utf-8"))
+        linked[name] = check_links(root / name, name, CODE.sub(blank, text), root, report)
+        if name not in PATHS_EXEMPT:
+            if name == "docs/glossary.md":
+                terms, wording, avoided = text.partition("## Wording")
+                text = terms + wording + re.sub(r"\|[^|\n]*\|$", "||", avoided, flags=re.MULTILINE)
+            check_code(name, text, words, endings, report)
+    if "cmake/layers.cmake" in tracked:
+        check_modules_listed(root, report)
+    if "src/serve/api/openapi.json" in tracked:
+        check_api_listed(root, report)
     index = linked.get("docs/README.md")
     if index is None:
-        violations.append("docs/README.md:1: missing")
+        report("docs/README.md", 1, "missing")
         index = set()
     for name in linked:
         if name.startswith("docs/") and name != "docs/README.md" and name not in index:
-            violations.append(f"docs/README.md:1: does not list {name}")
-    return violations, len(files)
+            report("docs/README.md", 1, f"does not list {name}")
+    return violations, len(pages)
 
 
 def main(arguments):

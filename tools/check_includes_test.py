@@ -54,7 +54,8 @@ class CheckIncludesTest(unittest.TestCase):
                                                "namespace goban::core::policy {\n}\n",
             "src/core/policy/order/b.cpp": '#include "core/policy/order/b.hpp"\n#include <fmt/format.h>\n',
             "src/core/policy/order/b_test.cpp": "#include <gtest/gtest.h>\n#include <fstream>\n",
-            "src/study/history/c.cpp": "#include <zlib.h>\n#include <boost/random.hpp>\n",
+            "src/base/c.cpp": "#include <zlib.h>\n",
+            "src/study/history/c.cpp": "#include <boost/random.hpp>\n",
             "bench/d.cpp": '#include <benchmark/benchmark.h>\n#include "core/policy/order/b.hpp"\n',
         }), [])
 
@@ -95,8 +96,8 @@ class CheckIncludesTest(unittest.TestCase):
     def test_libraries_outside_of_their_module(self):
         for header in ("CLI/CLI.hpp", "toml++/toml.h", "torch/torch.h", "zlib.h",
                        "sqlite3.h", "boost/math/distributions.hpp", "benchmark/benchmark.h"):
-            found = check({"src/core/model/a.cpp": f"\n#include <{header}>\n"})
-            self.assert_one(found, "src/core/model/a.cpp", 2, f"<{header}> may be included in")
+            found = check({"src/cli/a.cpp": f"\n#include <{header}>\n"})
+            self.assert_one(found, "src/cli/a.cpp", 2, f"<{header}> may be included in")
 
     def test_an_unknown_library(self):
         found = check({"src/base/a.cpp": "#include <spdlog/spdlog.h>\n"})
@@ -114,7 +115,8 @@ class CheckIncludesTest(unittest.TestCase):
 
     def test_the_pure_modules_see_no_system(self):
         for header in ("fstream", "iostream", "cstdio", "chrono", "thread", "random", "filesystem",
-                       "unistd.h"):
+                       "unistd.h", "shared_mutex", "semaphore", "stop_token", "syncstream", "fmt/os.h",
+                       "fmt/chrono.h", "boost/asio.hpp", "boost/random/random_device.hpp"):
             found = check({"src/core/policy/order/a.cpp": f"#include <{header}>\n"})
             self.assert_one(found, "src/core/policy/order/a.cpp", 1, "is pure")
         self.assertEqual(check({"src/study/history/a.cpp": "#include <fstream>\n"}), [])
@@ -125,6 +127,36 @@ class CheckIncludesTest(unittest.TestCase):
         found = check({**files, "src/core/policy/a.cpp": include})
         self.assert_one(found, "src/core/policy/a.cpp", 1, "is pure")
         self.assertEqual(check({**files, "src/core/policy/a_test.cpp": include}), [])
+
+    def test_includes_in_every_way_that_the_compiler_reads(self):
+        files = {"src/study/history/a.hpp": HEADER}
+        for line in ('/* x */ #include "study/history/a.hpp"', '#include /* x */ "study/history/a.hpp"',
+                     '# include\t"study/history/a.hpp"', '#include \\\n"study/history/a.hpp"',
+                     '/* a\n b */ #include "study/history/a.hpp"', '#include"study/history/a.hpp" // x',
+                     '#if 0\n#if 1\n#endif\n#else\n#include "study/history/a.hpp"\n#endif'):
+            number = 1 if "#if" not in line else 5
+            found = check({**files, "src/core/model/b.cpp": f"{line}\n"})
+            self.assert_one(found, "src/core/model/b.cpp", number, 'core/model may not include "study/')
+
+    def test_includes_that_the_check_cannot_read(self):
+        for line in ('#define X "study/history/a.hpp"\n#include X', '\n%:include "study/history/a.hpp"',
+                     '\n#include_next <vector>', '\n#import "study/history/a.hpp"', '\nimport <vector>;',
+                     '\n#in\\\nclude X'):
+            found = check({"src/core/model/b.cpp": f"{line}\n"})
+            self.assert_one(found, "src/core/model/b.cpp", 2, "cannot read")
+
+    def test_text_that_is_no_include(self):
+        line = '#include "study/history/a.hpp"\n'
+        for text in (f"/*\n{line}*/\n", f"#if 0\n{line}#endif\n", f"#if 1\n#if 0\n{line}#endif\n#endif\n",
+                     f'auto a = R"(\n{line})";\n', f'auto a = R"x(\n)"\n{line})x";\n', f"// \\\n{line}",
+                     f"int a = 1'000;  /* don't\n{line}*/\n", "import = 3;\n"):
+            self.assertEqual(check({"src/core/model/b.cpp": text}), [], text)
+        found = check({"src/core/model/b.cpp": f'auto a = R"(/*)";\n{line}auto b = "*/";\n'})
+        self.assert_one(found, "src/core/model/b.cpp", 2, "is not under src/")
+
+    def test_sources_of_other_names(self):
+        for name in ("a.cc", "a.h", "a.cxx", "a.ipp"):
+            self.assert_one(check({f"src/core/model/{name}": ""}), f"src/core/model/{name}", 1, ".cpp and .hpp")
 
     def test_include_cycles(self):
         found = check({"src/base/a.hpp": HEADER + '#include "base/b.hpp"\n',
@@ -144,6 +176,12 @@ class CheckIncludesTest(unittest.TestCase):
         for name in ("goban::core::model", "goban::core::policy::select", "goban"):
             found = check({"src/core/policy/order/a.cpp": f"\nnamespace {name} {{\n}}\n"})
             self.assert_one(found, "src/core/policy/order/a.cpp", 2, f"namespace {name} in")
+        for text in ("namespace goban::cli\n{", "namespace goban // x\n :: cli {", "namespace [[a]] goban::cli {",
+                     "namespace goban::inline cli {", "inline namespace goban::cli {"):
+            found = check({"src/core/policy/order/a.cpp": f"\n{text}\n}}\n"})
+            self.assert_one(found, "src/core/policy/order/a.cpp", 2, "namespace goban::cli in")
+        self.assertEqual(check({"src/core/policy/order/a.cpp": 'auto a = R"(\nnamespace goban::cli {)";\n'
+                                                               "namespace a = goban::cli;\n"}), [])
         for name in ("goban::core::policy", "goban::core::policy::order", "std", ""):
             self.assertEqual(check({"src/core/policy/order/a.cpp": f"namespace {name} {{\n}}\n"}), [])
 
@@ -173,6 +211,18 @@ class CheckIncludesTest(unittest.TestCase):
         self.assert_one(found, "cmake/layers.cmake", 3, "base/http may use base")
         self.assertEqual(check_all({"src/base/a.hpp": HEADER,
                                     "src/base/http/b.cpp": '#include "base/a.hpp"\n'}, table), [])
+
+    def test_permissions_that_tests_alone_need(self):
+        table = "goban_layer(base)\ngoban_module(base)\ngoban_module(base/http base)\n"
+        for name in ("b_test.cpp", "b_fuzz.cpp", "test_b.hpp"):
+            found = check_all({"src/base/a.hpp": HEADER,
+                               f"src/base/http/{name}": HEADER + '#include "base/a.hpp"\n'}, table)
+            self.assert_one(found, "cmake/layers.cmake", 3, "base/http may use base")
+        files = {"src/base/a.hpp": HEADER, "src/base/http/b_test.cpp": '#include "base/a.hpp"\n'}
+        found = check_all(files, table, libraries="goban_library(base/http TEST_USES base)\n")
+        self.assert_one(found, "cmake/layers.cmake", 3, "base/http may use base")
+        self.assertEqual(check_all(files, table.replace("http base", "http"),
+                                   libraries="goban_library(base/http TEST_USES base)\n"), [])
 
     def test_what_tests_alone_may_include(self):
         files = {"src/study/history/a.hpp": HEADER,

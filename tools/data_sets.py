@@ -325,12 +325,18 @@ def parse(arguments):
     parser.add_argument("--to", metavar="FOLDER", type=Path, help="the data folder")
     parser.add_argument("--timeout", metavar="S", type=float, default=30,
                         help="abort a connection that sends nothing for S seconds (default: 30)")
+    parser.add_argument("--find", metavar="PATH", help="print where a file or folder of the data is")
     parser.add_argument("--table", type=Path, default=TABLE, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 
 def main():
     options = parse(sys.argv[1:])
+    if options.find:
+        found = find(options.find)
+        if found:
+            print(found)
+        return 0 if found else FAILED
     folder = (options.to or data_folder()).absolute()
     try:
         sets, unpublished = load(options.table)

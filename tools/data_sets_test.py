@@ -295,6 +295,19 @@ class TableTest(unittest.TestCase):
                     self.assertRegex(address, "^https://[^ ]+$")
                 self.assertFalse(any(file.path.startswith(each.path) for each in unpublished))
 
+    def test_find_prints_where_a_path_is_in_either_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fetched, shared = Path(folder) / "fetched", Path(folder) / "shared"
+            (fetched / "pal/traces").mkdir(parents=True)
+            (shared / "data/pal/reference").mkdir(parents=True)
+            environment = {**os.environ, "GOBAN_DATA": str(fetched), "GOBAN_SHARED": str(shared)}
+            for path, code, printed in (("pal/traces", 0, f"{fetched}/pal/traces\n"),
+                                        ("pal/reference", 0, f"{shared}/data/pal/reference\n"),
+                                        ("pal/nowhere", 1, "")):
+                done = subprocess.run([sys.executable, PROGRAM, "--find", path], env=environment, text=True,
+                                      capture_output=True, check=False)
+                self.assertEqual((done.returncode, done.stdout), (code, printed))
+
     def test_advice(self):
         self.assertEqual(data_sets.advice("pal/traces/workload-1.csv"), "./dev data pal")
         self.assertEqual(data_sets.advice("pal/profiles/sim"), "./dev data pal")

@@ -4,8 +4,8 @@
 # - a generated history under seven policies;
 # - a month like ABCI's under five policies, with an HTML report;
 # - the operator's report from accounting and GPU series;
-# - if the data folder is present ($GOBAN_SHARED, or ../shared), a trace of PAL's paper compared with
-#   the results of its artifact.
+# - where they are found (./dev data pal, and the unpublished pal/reference), a trace of PAL's paper
+#   compared with the results of its artifact.
 set -euo pipefail
 goban=build/bin/goban
 out=out/demo
@@ -39,17 +39,17 @@ rm -rf "$out/site"
   --nodes 32 --seed 7
 "$goban" analyze "$out/site/jobs.csv" --gpu "$out/site/series" --cluster 32x4 \
   --out "$out/analysis" >"$out/analysis.txt"
-sed -n '/^== Which/,/^$/p;/c5_gpu_use/p' "$out/analysis.txt"
+sed -n '/^== Selection of jobs/,/^$/p;/c5_gpu_use/p' "$out/analysis.txt"
 echo "Open $out/analysis/report.html: jobs, GPUs that really compute, waits, users, what-ifs."
 
 # The artifact's outputs are not published: without them the demonstration ends here.
-shared=${GOBAN_SHARED:-../shared}/data/pal
-[[ -d $shared/reference && -d $shared/traces ]] || exit 0
+data=$(dirname "$0")/data_sets.py
+traces=$(python3 "$data" --find pal/traces) && reference=$(python3 "$data" --find pal/reference) || exit 0
 echo
 echo "== PAL's own trace (workload-1, 16 nodes x 4 GPUs) compared with its artifact =="
-"$goban" simulate --cluster sia-64 --jobs "$shared/traces/workload-1.csv" \
-  --scores "$shared/reference/gpu_scores_16x4_binned_code_K2.csv" \
-  --filler-interarrivals "$shared/reference/replay_interarrivals_seed1_load2.csv" \
+"$goban" simulate --cluster sia-64 --jobs "$traces/workload-1.csv" \
+  --scores "$reference/gpu_scores_16x4_binned_code_K2.csv" \
+  --filler-interarrivals "$reference/replay_interarrivals_seed1_load2.csv" \
   --policy packed-sticky-artifact,packed-nonsticky-artifact,pm-first-artifact,pal-artifact \
   --json >"$out/pal.json"
 
@@ -59,7 +59,7 @@ printf '%-28s %16s %16s %14s %12s\n' policy 'avg JCT (ours)' 'artifact' 'wall (o
 for pair in packed-sticky-artifact:Default-Packed-S packed-nonsticky-artifact:Default-Packed-NS \
   pm-first-artifact:PMFirst pal-artifact:PAL; do
   policy=${pair%%:*}
-  reference=$shared/reference/workload-1_Fifo_${pair#*:}_lp1.7.summary.json
+  reference=$reference/workload-1_Fifo_${pair#*:}_lp1.7.summary.json
   printf '%-28s %14.2f s %14.2f s %12.4f s %10.1f s\n' "$policy" \
     "$(number "$out/pal.json" avg_jct_s "\"$policy\"")" "$(number "$reference" avg_jct)" \
     "$(number "$out/pal.json" wall_s "\"$policy\"")" "$(number "$reference" wall_s)"

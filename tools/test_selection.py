@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Selects the tests to build and run: for one layer, or for changed files.
+"""Selects the tests to build and run: for layers, or for changed files.
 
-usage: test_selection.py layer NAME [ROOT]
-       test_selection.py changed [ROOT] < list of changed files
+usage: test_selection.py layer NAME...
+       test_selection.py changed < list of changed files
 
 Prints two lines: the build targets, and a regular expression of ctest labels. Every test has one
-label: its module ("core/model"), or for tests of whole programs the layer that they belong to.
+label: its module ("core/model"), or for tests of whole programs the layer that they belong to. The
+target tests_<layer> builds all that the tests of these labels run.
 Exits with 1 if there is nothing to test, 2 for an unknown layer.
 """
 
@@ -15,99 +16,153 @@ from pathlib import Path
 
 import check_includes
 
-# Folders outside of src/ -> the labels of the tests that they affect.
-OTHER_FOLDERS = {
-    "web/": ("web",),
-    "tools/": ("tools",),
-    "docs/": ("tools",),
+PROGRAMS = {"cli": ("cli", "live", "study", "web"),  # module of main() -> labels of tests of the program
+            "train/trainer": ("train", "live")}
+OTHER_LAYERS = ("web", "tools")
+GPU_LABELS = ("cli", "live", "live/engine/local", "live/machine", "site/telemetry")
+# Paths outside of the modules -> labels of the tests that read or run them, besides "tools": the checks
+# of tools/ read every file. The longest entry counts; a path that is not here concerns every test.
+OTHER_PATHS = {
+    ".ci/linted": (),
+    ".clang-format": (),
+    ".clang-tidy": (),
+    ".editorconfig": (),
+    ".gitignore": (),
+    "LICENSE": (),
+    "NOTICE": (),
+    "bench/": (),
+    "bench/mnist_accuracy": ("train",),
+    "dev": (),
+    "docs/": (),
+    "docs/api.md": ("serve/api",),
+    "examples/lab/": ("study",),
+    "examples/mesh/": ("train",),
+    "examples/monitoring/": ("live", "serve/api"),
+    "examples/progress/": ("live", "live/engine/local"),
+    "examples/systemd/": ("live",),
     "python/": ("live",),
-    "tests/live/": ("live",),
+    "lab/": ("study",),
+    "mkdocs.yml": (),
+    "tests/demo_live.sh": ("live",),
+    "tests/examples/": ("train",),
+    "tests/attack.py": ("live", "train"),
+    "tests/engines/": ("live", "core/scheduler"),
+    "tests/fake_clock/": ("live",),
+    "tests/fake_cuda/": GPU_LABELS,
+    "tests/fake_nccl/": ("train", "train/comm", "train/mesh", "train/trainer"),
+    "tests/fake_nvml/": GPU_LABELS,
     "tests/golden/": ("cli",),
-    "tests/scenario/": ("core/scheduler",),
-    "tests/journal/": ("live/loop",),
+    "tests/install_pages.sh": ("cli",),
+    "tests/interrupted.sh": ("train",),
+    "tests/journal/": ("live/journal", "live/loop"),
+    "tests/lab/": ("study",),
+    "tests/live/": ("live",),
+    "tests/loopback_site.py": ("live",),
+    "tests/monitoring/": ("live",),
     "tests/mpi/": ("train",),
     "tests/oracle/": ("study",),
-    "tests/corpus/": ("fuzz",),
-    "examples/mesh/": ("train",),
-    "examples/": ("live",),
+    "tests/scenario/": ("core/scheduler",),
+    "tests/slurm/": ("live",),
+    "tests/kubelab/": ("live",),
+    "tests/standin_device/": ("train/mesh", "train/trainer"),
+    "tests/topology/": ("base/topology", "cli"),
+    "tests/train/": ("train",),
+    "tests/systemd_unit.sh": ("live",),
+    "tools/": (),
+    "tools/data_sets.py": ("study", "train"),
+    "tools/data_sets.toml": ("study", "train"),
+    "tools/demo_live.sh": ("live",),
+    "tools/golden.py": ("cli",),
+    "web/": ("web",),
 }
-EVERYTHING = ("CMakeLists.txt", "cmake/", "src/CMakeLists.txt")
-# Labels of program tests, by the layer whose change affects them.
-PROGRAM_TESTS = {"cli": ("cli", "live", "web"), "serve": ("cli", "live", "web"), "live": ("cli", "live"),
-                 "study": ("cli", "study"), "site": ("cli",), "core": ("cli", "study"), "train": ("train",)}
+ALL = ({"all"}, {""})
 
 
-def sources(root):
-    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8")
-            for path in sorted((root / "src").rglob("*.?pp"))}
+def dependents(module, table):
+    """The modules whose libraries use this one, itself among them, and those whose tests alone do."""
+    reached = {module}
+    for other, used in table.modules.items():  # users stand below what they use
+        lower = table.layers[other.split("/")[0]]
+        if any(each in used or each.split("/")[0] in lower for each in reached):
+            reached.add(other)
+    return reached, {other for other, used in table.tests.items() if reached & set(used)}
 
 
-def dependents(files):
-    """file -> files that include it directly."""
-    includers = {}
-    for path, text in files.items():
-        for include in check_includes.includes_of(text):
-            if include.own:
-                includers.setdefault(f"src/{include.name}", []).append(path)
-    return includers
+def fuzzed(files):
+    """corpus -> the fuzz file that reads it."""
+    return {path.rsplit("/", 1)[1].removesuffix("_fuzz.cpp"): path
+            for path in files if path.startswith("src/") and path.endswith("_fuzz.cpp")}
 
 
-def touched(changed, includers):
-    reached, todo = set(), list(changed)
-    while todo:
-        path = todo.pop()
-        if path in reached:
-            continue
-        reached.add(path)
-        todo.extend(includers.get(path, ()))
-        if path.endswith(".hpp"):  # its source implements it
-            todo.append(path[:-4] + ".cpp")
-    return reached
+def labels_of(path, table, files):
+    """The labels of the tests that a change of this file concerns; None: of all tests."""
+    if path.endswith(".md") and path not in OTHER_PATHS:
+        return set()
+    module = table.module_of(path)
+    if module:
+        if path.endswith(("_test.cpp", "_fuzz.cpp")):
+            return {module}
+        libraries, tests = dependents(module, table)
+        if check_includes.is_test_material(path):
+            return libraries | tests
+        programs = {label for top, labels in PROGRAMS.items() if top in libraries for label in labels}
+        return libraries | tests | programs
+    fuzz_files = fuzzed(files) if path.startswith("tests/") else {}
+    if path == "tests/replay_corpus.cpp":
+        return {table.module_of(each) for each in fuzz_files.values()}
+    if path.startswith("tests/corpus/") and path.split("/")[2] in fuzz_files:
+        return {table.module_of(fuzz_files[path.split("/")[2]])}
+    entry = max((each for each in OTHER_PATHS
+                 if path == each or each.endswith("/") and path.startswith(each)), key=len, default=None)
+    return None if entry is None else set(OTHER_PATHS[entry])
+
+
+def labels_that_exist(table, files):
+    tested = {table.module_of(path) for path in files if path.endswith(("_test.cpp", "_fuzz.cpp"))}
+    programs = {label for labels in PROGRAMS.values() for label in labels}
+    return (tested | programs | {"tools"}) - {None}
 
 
 def select_changed(changed, table, files):
-    labels, targets = set(), set()
+    """(targets, labels) of the tests that these files concern."""
+    labels = {"tools"} if changed else set()
     for path in changed:
-        if path.startswith(EVERYTHING):
-            return {"all"}, {""}
-        folder = max((each for each in OTHER_FOLDERS if path.startswith(each)), key=len, default=None)
-        if folder:
-            labels.update(OTHER_FOLDERS[folder])
-    modules = {table.module_of(path)
-               for path in touched([p for p in changed if p.startswith("src/")], dependents(files))}
-    modules.discard(None)
-    tested = {table.module_of(path) for path in files if path.endswith("_test.cpp")}
-    targets.update(f"{module.replace('/', '_')}_test" for module in modules & tested)
-    labels.update(modules)
-    for module in modules:
-        labels.update(PROGRAM_TESTS.get(module.split("/")[0], ()))
-    if labels & {"cli", "live", "study", "web", "tools"}:
-        targets.add("goban")
-    if labels & {"live", "train"}:
-        targets.add("programs")
+        concerned = labels_of(path, table, files)
+        if concerned is None:
+            return ALL
+        labels |= concerned
+    labels &= labels_that_exist(table, files)
+    targets = {f"tests_{label.split('/')[0]}" for label in labels}
+    if any(path.startswith("bench/") for path in changed):
+        targets = {"all"}  # the benchmarks are in no tests_<layer>
     return targets, labels
+
+
+def read_tree(root):
+    """(table, files under src/) of a checkout."""
+    table = check_includes.read_table((root / "cmake/layers.cmake").read_text(encoding="utf-8"),
+                                      "cmake/layers.cmake", lambda *problem: None)
+    check_includes.read_test_uses(table, (root / "src/CMakeLists.txt").read_text(encoding="utf-8"))
+    return table, {path.relative_to(root).as_posix() for path in (root / "src").rglob("*.?pp")}
 
 
 def main(arguments):
     usage = __doc__.split("\n\n")[1]
-    if not arguments or arguments[0] not in ("layer", "changed"):
+    if arguments != ["changed"] and (len(arguments) < 2 or arguments[0] != "layer"):
         print(usage, file=sys.stderr)
         return 2
-    rest = arguments[1:]
-    name = rest.pop(0) if arguments[0] == "layer" and rest else None
-    root = Path(rest[0]) if rest else Path(__file__).resolve().parent.parent
-    table = check_includes.read_table((root / "cmake/layers.cmake").read_text(encoding="utf-8"),
-                                      "cmake/layers.cmake", lambda *problem: None)
+    table, files = read_tree(Path(__file__).resolve().parent.parent)
     if arguments[0] == "layer":
-        if name not in (*table.layers, "web", "tools"):
-            print(f"unknown layer {name}; known: {' '.join(table.layers)} web tools",
-                  file=sys.stderr)
-            return 2
-        print(f"tests_{name}")
-        print(f"^{name}(/|$)")
+        known = [*table.layers, *OTHER_LAYERS]
+        for name in arguments[1:]:
+            if name not in known:
+                print(f"unknown layer {name}; known: {' '.join(known)}", file=sys.stderr)
+                return 2
+        print(" ".join(f"tests_{name}" for name in arguments[1:]))
+        print(f"^({'|'.join(arguments[1:])})(/|$)")
         return 0
     changed = [line.strip() for line in sys.stdin if line.strip()]
-    targets, labels = select_changed(changed, table, sources(root))
+    targets, labels = select_changed(changed, table, files)
     if not labels:
         return 1
     print(" ".join(sorted(targets)))

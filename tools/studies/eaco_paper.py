@@ -22,7 +22,7 @@ from sharing_runs import (GAVEL, TABLE_MODELS, TABLES, TABLES_SIZES, Library, Qu
 from study import ROOT, goban
 
 FIFO, PAPER, EACO = "fifo+packed", "eaco-paper", "eaco"
-BASELINES = ("fifo-packed", "gandiva")
+BASELINES = ("best-pair", "random-pair")
 SLEEP = "fifo+packed+sleep"
 # FIFO at 64 nodes holds 40, 60, 80 % of the GPUs, averaged over the makespan.
 LOADS = {40: 0.45, 60: 0.68, 80: 0.90}

@@ -19,7 +19,7 @@ from study import data, geomean, goban, simulate
 PAIRS = data("colocation/gavel/simulation_throughputs.json")
 LOADS = {"40 %": 0.4, "60 %": 0.6, "80 %": 0.8}
 JOBS = {"40 %": 6000, "60 %": 9000, "80 %": 12000}
-RIVALS = ["fifo+packed", "fifo-packed", "gandiva", "eaco-paper", "eaco", "goban"]
+RIVALS = ["fifo+packed", "best-pair", "random-pair", "eaco-paper", "eaco", "goban"]
 PARTS = "las-levels+skip+sticky+pal+share-worth+sleep+consolidate"
 ABLATION = {
     "goban": (PARTS, []),
@@ -111,6 +111,7 @@ def pal_table():
     rounds = ["--round", 360]
     policies = {"las+pal, rounds of 360 s": ("las+pal", rounds),
                 "las+pal, non-sticky, rounds of 360 s": ("las+pal+non-sticky", rounds),
+                "las+skip+pal, non-sticky, rounds of 360 s": ("las+skip+pal+non-sticky", rounds),
                 "goban": ("goban", [])}
     for (name, straggler), jct in pal_traces(policies).items():
         cells = " | ".join(f"{each:,.0f}" for each in jct)
@@ -145,13 +146,16 @@ def main():
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--ablation-only", action="store_true")
+    parser.add_argument("--pal-only", action="store_true", help="PAL's traces only")
     options = parser.parse_args()
     seeds = range(options.first_seed, options.first_seed + options.seeds)
     with tempfile.TemporaryDirectory() as folder:
-        if not options.ablation_only:
+        if not options.ablation_only and not options.pal_only:
             compare(folder, seeds)
+        if not options.ablation_only:
             pal_table()
-        ablation(folder, seeds)
+        if not options.pal_only:
+            ablation(folder, seeds)
 
 
 main()

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-GOBAN = os.path.join(ROOT, "build", "bin", "goban")
+GOBAN = os.environ.get("GOBAN", os.path.join(ROOT, "build", "bin", "goban"))
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 
 import data_sets  # noqa: E402

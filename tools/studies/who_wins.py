@@ -9,17 +9,16 @@ usage: who_wins.py [--resamples N] [--only philly-attempts,philly-vc,helios]
 """
 
 import argparse
-import bisect
 import datetime
 import json
 import math
-import random
 import statistics
 import sys
 import tempfile
 
 import histories
 from study import data, goban, simulate
+from user_limits import UserLimits
 
 REFERENCE = "slurm-multifactor"
 POLICIES = [REFERENCE, "fifo+packed", "easy-backfill+packed", "fair-share+easy-backfill+packed",
@@ -30,7 +29,6 @@ GPUS_A_NODE = 8
 LOAD = 0.85
 PENALTY = 1.16  # of class A, as measured on Frontera for PAL's paper
 SLACK = 1.4     # limits also suffice on a slow GPU and across nodes
-NEIGHBOURS = 100
 
 
 class Source:
@@ -52,26 +50,6 @@ SOURCES = {
                         "2017-10-08", 28, 7, 20),
     "helios": Source("Helios", "helios/helios_15k.csv.gz", "1970-01-01", 20, 3, 40),
 }
-
-
-class Limits:
-    """Walltime limits as requested by the users of ThetaGPU: limit / run time of one of the records with
-    a similar run time."""
-
-    def __init__(self):
-        self.records = sorted(
-            (float(row["run_time"]), float(row["wall_time"]))
-            for row in histories.read_csv(data("traces/alcf/data_thetagpu.csv.gz"))
-            if float(row["run_time"]) > 0 and float(row["wall_time"]) > 0)
-
-    def add(self, rows, seed):
-        generator = random.Random(seed)
-        for row in rows:
-            near = bisect.bisect_left(self.records, (row["duration"], 0))
-            begin = max(0, min(near, len(self.records)) - NEIGHBOURS)
-            run, limit = generator.choice(self.records[begin:near + NEIGHBOURS])
-            row["walltime_s"] = math.ceil(SLACK * row["duration"] * max(1, limit / run))
-        return rows
 
 
 def draw_scores(folder, cluster, seed):
@@ -205,7 +183,7 @@ def main():
     parser.add_argument("--only", default=",".join(SOURCES))
     options = parser.parse_args()
     chosen = [SOURCES[name] for name in options.only.split(",")]
-    limits = Limits()
+    limits = UserLimits(SLACK)
     for source in chosen:
         with tempfile.TemporaryDirectory() as folder:
             study(source, limits, options.resamples or source.resamples, folder)

@@ -1,0 +1,375 @@
+#!/usr/bin/env python3
+"""Is the policy goban ahead of what sites run, under honest assumptions? (docs/studies/ahead.md)
+
+A row is a history, a load, the share of jobs that may be preempted, the restart cost, and PM scores or
+none. Each row is simulated on resamples; a result that is in the results file is not simulated again,
+so the study can be stopped and continued. Ratios are means over resamples of goban / baseline.
+
+usage: ahead.py [--results FILE] [--resamples N] [--only HISTORY,...] [--where KEY=VALUE,...] [--minutes M]
+                [--ablation] [--tuning] [--tables] [--short]
+  --where     only rows with these values: load=0.85,restart_s=30
+  --short     two small rows without public data, and checks of their ratios: exit code 1 if one fails
+  --ablation  the rules of goban, one left out at a time, instead of the rivals
+  --tuning    the windows and seeds on which the constants were chosen, which the study does not report
+  --tables    only print the tables of the results file
+"""
+
+import argparse
+import datetime
+import itertools
+import json
+import math
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+
+import histories
+from study import data, goban
+from user_limits import UserLimits
+
+BASELINE = "slurm-multifactor"
+SELF = "goban"
+PACKED = "expansion+promise-backfill+priced+packed"
+RIVALS = [BASELINE, SELF, PACKED, "easy-backfill+packed", "las+packed", "srtf+packed"]
+ABLATIONS = {
+    "goban": SELF,
+    "without variability": PACKED,
+    "PAL everywhere": "expansion+promise-backfill+priced+pal",
+    "without the price of preemption": "expansion+promise-backfill+sticky+pal-tight",
+    "without preemption": "expansion+promise-backfill+non-preemptive+pal-tight",
+    "without promises (skip)": "expansion+skip+priced+pal-tight",
+    "reservations made anew (EASY)": "expansion+easy-backfill+priced+pal-tight",
+    "without predictions (LAS levels)": "las-levels+promise-backfill+priced+pal-tight",
+    "goban before": "las-levels+skip+pal",
+}
+GPUS_A_NODE = 8
+PENALTY = 1.16  # of class A, as measured on Frontera for PAL's paper
+RESTARTS_S = (30, 300)
+LEAST_SLACK_S = 900
+
+
+class Source:
+    """A public history: its file, and the windows of the study and of tuning."""
+
+    def __init__(self, path, first, days, tuning_first, warmup_days, nodes=None):
+        self.path = f"traces/{path}"
+        self.first, self.days, self.tuning_first = first, days, tuning_first
+        self.warmup_days = warmup_days
+        self.nodes = nodes  # of the site; None: as many as the history needs at once
+
+
+# About 20,000 jobs each; Helios has 20 days only, which tuning uses with other seeds.
+SOURCES = {
+    "philly-attempts": Source("philly/philly_df_schedule.csv.gz", "2017-10-08", 8, "2017-11-06", 2),
+    "philly-vc": Source("philly/sia_philly.csv.gz", "2017-10-08", 14, "2017-11-06", 2),
+    "helios": Source("helios/helios_15k.csv.gz", "1970-01-01", 20, "1970-01-01", 2),
+    "thetagpu": Source("alcf/data_thetagpu.csv.gz", "2023-06-15", 120, "2023-02-01", 2, 24),
+}
+GENERATED = ("abci", "gavel", "pal")
+PAL_TRACES = ("workload-1", "workload-3", "workload-4", "sia-160job-trace")
+
+
+def thetagpu_rows():
+    """Jobs of whole nodes; users and projects; limits as recorded, with slack for slow GPUs."""
+    rows = []
+    for row in histories.read_csv(data(SOURCES["thetagpu"].path)):
+        run_s, limit_s = float(row["run_time"]), float(row["wall_time"])
+        if run_s <= 0:
+            continue
+        rows.append({"submit_time": float(row["submit_time"]), "duration": run_s,
+                     "num_gpus": int(float(row["node_num"])) * GPUS_A_NODE, "user": row["user"],
+                     "account": row["project"],
+                     "walltime_s": math.ceil(1.4 * max(limit_s, run_s) + LEAST_SLACK_S)})
+    return sorted(rows, key=lambda row: row["submit_time"])
+
+
+class Case:
+    """Jobs and cluster of a history at a load, by seed."""
+
+    def __init__(self, name, load, limits, folder, tuning):
+        self.name, self.load, self.limits, self.folder = name, load, limits, folder
+        self.days = None
+        if name in SOURCES:
+            self.prepare(SOURCES[name], tuning)
+
+    def prepare(self, source, tuning):
+        rows = (thetagpu_rows() if self.name == "thetagpu"
+                else histories.read_any(data(source.path), self.folder))
+        rows = [row for row in rows if row["num_gpus"] > 0]
+        peak = math.ceil(histories.peak_gpus(rows) / GPUS_A_NODE)
+        first = source.tuning_first if tuning else source.first
+        first_s = datetime.datetime.fromisoformat(first + "+00:00").timestamp()
+        self.days = histories.by_day(rows, first_s, source.days)
+        busy = histories.busy_gpus(histories.joined(self.days), source.days * histories.DAY_S)
+        largest = max(row["num_gpus"] for day in self.days for row in day)
+        wanted = (source.nodes or peak) if self.load == "recorded" else busy / self.load / GPUS_A_NODE
+        self.nodes = max(math.ceil(wanted), math.ceil(largest / GPUS_A_NODE))
+
+    def make(self, seed):
+        """The path of the jobs, the cluster, its GPUs, and the warm-up in days."""
+        path = f"{self.folder}/jobs.csv"
+        if self.days is not None:
+            rows = histories.resampled(self.days, seed)
+            for row in rows:
+                for name in ("start_time", "end_time", "state"):
+                    row.pop(name, None)
+            if self.name != "thetagpu":
+                self.limits.add(rows, seed)
+            histories.write_history(path, rows)
+            return path, f"{self.nodes}x{GPUS_A_NODE}", f"{SOURCES[self.name].warmup_days}d"
+        return getattr(self, self.name)(path, seed)
+
+    def abci(self, path, seed):
+        """15 days of the generated year on ABCI; loads by compressing the submissions."""
+        goban("trace", "generate", "--like", "abci-2019", "--days", 15, "--seed", seed, "--out", path)
+        if self.load != "recorded":
+            rows = histories.read_generic(path)
+            histories.write_history(path, histories.compressed(rows, 4352, self.load))
+        return path, "abci", "1d"
+
+    def gavel(self, path, seed):
+        load = 0.6 if self.load == "recorded" else self.load
+        goban("trace", "generate", "--like", "gavel", "--jobs", 4000, "--cluster", "28x8",
+              "--load", load, "--seed", seed, "--out", path)
+        rows = self.limits.add(histories.read_generic(path), seed) if self.limits else None
+        if rows:
+            histories.write_history(path, rows)
+        return path, "28x8", "0s"
+
+    def pal(self, path, seed):
+        trace = data(f"pal/traces/{PAL_TRACES[seed % len(PAL_TRACES)]}.csv")
+        rows = histories.read_any(trace, self.folder)
+        if self.load != "recorded":
+            rows = histories.compressed(rows, 64, self.load)
+        histories.write_history(path, self.limits.add(rows, seed))
+        return path, "16x4", "0s"
+
+
+def all_rows(names):
+    """Full factorial; a restart costs nothing where nothing restarts."""
+    for name, load, share, restart, scores in itertools.product(
+            names, (0.85, 0.95, "recorded"), (0.5, 0.0, 1.0), RESTARTS_S, (False, True)):
+        if share > 0 or restart == RESTARTS_S[0]:
+            yield {"history": name, "load": load, "preemptible": share, "restart_s": restart,
+                   "scores": scores}
+
+
+def draw_scores(folder, cluster, seed):
+    """PM scores from Longhorn's per-GPU medians for class A."""
+    path = f"{folder}/scores.csv"
+    profile = f"A={data('pal/profiles/sim/resnet-longhorn-agg.csv')}"
+    goban("profile", "scores", "--cluster", cluster, "--mode", "median", "--seed", seed,
+          "--profile", profile, "--out", path)
+    return path
+
+
+def run_row(row, seed, made, policies, folder):
+    path, cluster, warmup = made
+    options = ["--cluster", cluster, "--jobs", path, "--locality-penalty", PENALTY, "--warmup", warmup,
+               "--preemptible", row["preemptible"], "--restart-cost", row["restart_s"],
+               "--preemption-loses-work", "--seed", seed, "--threads", 1,
+               "--rejects", f"{folder}/rejects.csv"]
+    if row["scores"]:
+        options += ["--scores", draw_scores(folder, cluster, seed)]
+    document = json.loads(goban("simulate", "--json", "--policy", ",".join(policies), *options))
+    result = {"row": row, "seed": seed, "lower_s": document["jct_bounds"]["lower_s"], "runs": {}}
+    for run in document["runs"]:
+        figures = {"jct": run["avg_jct_s"], "wait": run["avg_wait_s"], "p99": run["p99_jct_s"],
+                   "killed": run["timed_out"], "preemptions": run["preemptions"],
+                   "wall_s": run["wall_s"]}
+        if "worst_account" in run:
+            figures["worst"] = run["worst_account"]["avg_wait_s"]
+        result["runs"][run["policy"]] = figures
+    return result
+
+
+def key_of(row, seed=None):
+    return json.dumps([row, seed], sort_keys=True)
+
+
+def load_results(path):
+    """The results of earlier runs; a line that was cut off is simulated again."""
+    results = {}
+    if os.path.exists(path):
+        with open(path) as lines:
+            for line in lines:
+                try:
+                    result = json.loads(line)
+                except json.JSONDecodeError:
+                    continue
+                results[key_of(result["row"], result["seed"])] = result
+    return results
+
+
+def study(rows, seeds, policies, path, deadline, tuning):
+    """Simulates what is missing; seeds first, so that every row has some. False if time ran out."""
+    done = load_results(path)
+    limits = UserLimits(1.4, LEAST_SLACK_S)
+    with tempfile.TemporaryDirectory() as folder, open(path, "a") as target:
+        cases = {}
+        for seed in seeds:
+            for (name, load), group in itertools.groupby(rows, lambda r: (r["history"], r["load"])):
+                missing = [row for row in group if key_of(row, seed) not in done]
+                if not missing:
+                    continue
+                if (name, load) not in cases:
+                    cases[name, load] = Case(name, load, limits, folder, tuning)
+                made = cases[name, load].make(seed)
+                for row in missing:
+                    if time.monotonic() > deadline:
+                        return False
+                    result = run_row(row, seed, made, policies, folder)
+                    target.write(json.dumps(result) + "\n")
+                    target.flush()
+    return True
+
+
+def interval(values):
+    """Mean, and the 95 % interval of the mean by bootstrap."""
+    generator = random.Random(1)
+    means = sorted(statistics.fmean(generator.choices(values, k=len(values))) for _ in range(1000))
+    return statistics.fmean(values), means[25], means[974]
+
+
+def ratios(results, name, policy, against):
+    """None if the baseline's figure is missing or too small to divide by (seconds)."""
+    out = []
+    for result in results:
+        mine, theirs = result["runs"][policy].get(name), result["runs"][against].get(name)
+        if mine is None or theirs is None:
+            return None
+        if theirs < 60:
+            continue  # who waits for less than a minute on average does not wait
+        out.append(mine / theirs)
+    return out or None
+
+
+def cell(values, most=None):
+    if values is None:
+        return "-"
+    mean, low, high = interval(values)
+    text = f"{mean:.3f} ({low:.3f} to {high:.3f})" if len(values) > 1 else f"{mean:.3f}"
+    return f"**{text}**" if most is not None and mean > most else text
+
+
+def targets(row):
+    """The largest permitted mean of JCT."""
+    if row["load"] != "recorded" and row["preemptible"] == 0.5:
+        return 0.90
+    if row["load"] != "recorded" and row["preemptible"] == 0:
+        return 0.95
+    return 1.0
+
+
+def gap_closed(results, policy):
+    """Of the distance from the baseline to the lower bound, relative to SRTF with true durations."""
+    out = []
+    for result in results:
+        runs = result["runs"]
+        best = runs[BASELINE]["jct"] - runs["srtf+packed"]["jct"]
+        if best > 0.01 * runs[BASELINE]["jct"]:
+            out.append((runs[BASELINE]["jct"] - runs[policy]["jct"]) / best)
+    return out or None
+
+
+def by_row(path):
+    groups = {}
+    for result in load_results(path).values():
+        groups.setdefault(key_of(result["row"]), []).append(result)
+    return groups
+
+
+def label(row):
+    return (f"{row['history']} | {row['load']} | {row['preemptible']:.0%} | {row['restart_s']} | "
+            f"{'Longhorn' if row['scores'] else 'none'}").replace("%", " %")
+
+
+def print_tables(path):
+    print("| history | load | preemptible | restart, s | scores | n | JCT | wait | p99 JCT | worst account's wait "
+          "| against packed | against EASY | against LAS | of SRTF's gain | killed |")
+    print("|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|")
+    for group in by_row(path).values():
+        row = group[0]["row"]
+        cells = [label(row), str(len(group)),
+                 cell(ratios(group, "jct", SELF, BASELINE), targets(row)),
+                 cell(ratios(group, "wait", SELF, BASELINE), 1.0),
+                 cell(ratios(group, "p99", SELF, BASELINE), 1.02),
+                 cell(ratios(group, "worst", SELF, BASELINE), 1.0),
+                 cell(ratios(group, "jct", SELF, PACKED), 1.005),
+                 cell(ratios(group, "jct", SELF, "easy-backfill+packed")),
+                 cell(ratios(group, "jct", SELF, "las+packed")),
+                 cell(gap_closed(group, SELF)),
+                 " / ".join(str(sum(result["runs"][policy]["killed"] for result in group))
+                            for policy in (SELF, BASELINE, "las+packed"))]
+        print(f"| {' | '.join(cells)} |")
+
+
+def print_ablations(path):
+    print("| history | load | preemptible | restart, s | scores | n | " + " | ".join(ABLATIONS) + " |")
+    print("|-" * (6 + len(ABLATIONS)) + "|")
+    for group in by_row(path).values():
+        cells = [label(group[0]["row"]), str(len(group))]
+        cells += [cell(ratios(group, "jct", policy, BASELINE)) for policy in ABLATIONS.values()]
+        print(f"| {' | '.join(cells)} |")
+
+
+def short():
+    """Two rows on generated jobs of users whose run times differ; a policy that is no longer ahead
+    fails."""
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/jobs.csv"
+        goban("trace", "generate", "--like", "poisson", "--jobs", 3000, "--cluster", "16x8", "--load", 1.0,
+              "--users", 30, "--seed", 11, "--out", path)
+        rows = histories.read_generic(path)
+        users = sorted({row["user"] for row in rows})
+        generator = random.Random(11)
+        for row in rows:
+            row["duration"] *= 4.0 ** (users.index(row["user"]) % 5 - 3)
+            row["walltime_s"] = math.ceil(row["duration"] * generator.choice((2, 4, 8)) + LEAST_SLACK_S)
+        histories.write_history(path, histories.compressed(rows, 128, 1.2))
+        for share, most in ((0.5, 0.90), (0.0, 0.95)):
+            row = {"history": "poisson", "load": 1.2, "preemptible": share, "restart_s": 30,
+                   "scores": False}
+            result = run_row(row, 11, (path, "16x8", "0s"), [BASELINE, SELF], folder)
+            mine, theirs = result["runs"][SELF], result["runs"][BASELINE]
+            ratio = mine["wait"] / theirs["wait"]
+            print(f"{share:.0%} preemptible: wait {ratio:.3f} of {BASELINE} (at most {most}), "
+                  f"{theirs['wait']:.0f} s; JCT {mine['jct'] / theirs['jct']:.3f}")
+            failures += ratio > most
+    return 1 if failures else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--results", default="ahead.jsonl")
+    parser.add_argument("--resamples", type=int, default=20)
+    parser.add_argument("--only", default=",".join([*SOURCES, *GENERATED]))
+    parser.add_argument("--where", default="")
+    parser.add_argument("--minutes", type=float, default=math.inf)
+    for flag in ("short", "ablation", "tuning", "tables"):
+        parser.add_argument(f"--{flag}", action="store_true")
+    options = parser.parse_args()
+    if options.short:
+        return short()
+    policies = list(dict.fromkeys([BASELINE, *ABLATIONS.values()])) if options.ablation else RIVALS
+    wanted = [each.split("=") for each in options.where.split(",") if each]
+    rows = [row for row in all_rows(options.only.split(","))
+            if all(str(row[key]) == value for key, value in wanted)]
+    if options.ablation:
+        rows = [row for row in rows if row["load"] == 0.85 and row["scores"]
+                and row["restart_s"] == RESTARTS_S[0] and row["preemptible"] == 0.5]
+    if not options.tables:
+        first = 101 if options.tuning else 1
+        deadline = time.monotonic() + 60 * options.minutes
+        seeds = range(first, first + options.resamples)
+        if not study(rows, seeds, policies, options.results, deadline, options.tuning):
+            print("time is up; the same command goes on\n", file=sys.stderr)
+    (print_ablations if options.ablation else print_tables)(options.results)
+    return 0
+
+
+sys.exit(main())
