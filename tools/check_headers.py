@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Compiles each header alone: it must include everything that it uses.
 
-usage: check_headers.py BUILD [--since COMMIT] [--jobs N]
+usage: check_headers.py BUILD [--since COMMIT] [--jobs N] [--seconds N]
 
 BUILD is a build folder without precompiled headers; a header gets the flags of a source of its
-module. With --since only headers that differ from the commit are compiled. Prints the
-compiler's errors for each that does not compile; exits with 1 if there are any, or no headers.
+module. With --since only headers that differ from the commit are compiled, with --seconds only
+those whose turn comes in time; the others are named. Prints the compiler's errors for each that
+does not compile; exits with 1 if there are any, or no headers.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import json
 import shlex
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -59,7 +61,10 @@ def command_for(header, commands):
     return next(iter(commands.values()))
 
 
-def compile_alone(header, commands):
+def compile_alone(header, commands, until):
+    """The header, whether it compiles (None: its turn came too late), and what the compiler says."""
+    if time.monotonic() >= until:
+        return header, None, ""
     words = [*command_for(header, commands), "-fsyntax-only", "-x", "c++", "-"]
     source = f'#include "{header.removeprefix("src/")}"\n'
     if Path(header).name.startswith("test_"):
@@ -73,7 +78,9 @@ def main(arguments):
     parser.add_argument("build")
     parser.add_argument("--since")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     options = parser.parse_args(arguments)
+    until = time.monotonic() + options.seconds
     every, chosen = headers(options.since)
     if not every:
         print("no header under src/", file=sys.stderr)
@@ -84,8 +91,10 @@ def main(arguments):
         return 1
     failed = 0
     with ThreadPoolExecutor(options.jobs) as pool:
-        for header, good, said in pool.map(lambda each: compile_alone(each, commands), chosen):
-            if not good:
+        for header, good, said in pool.map(lambda each: compile_alone(each, commands, until), chosen):
+            if good is None:
+                print(f"{header}: not compiled alone, the time is over")
+            elif not good:
                 failed += 1
                 print(f"{header}: does not compile alone\n{said}")
     print(f"{len(chosen)} of {len(every)} headers compiled alone, {failed} failed")

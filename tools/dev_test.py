@@ -55,7 +55,7 @@ class DevTest(unittest.TestCase):
     def test_usage_errors_exit_with_2_and_run_nothing(self):
         for arguments in (("docs", "junk"), ("help", "junk"), ("build", "x"), ("bless", "x"), ("demo", "x"),
                           ("fmt", "x"), ("fmt", "--check", "x"), ("lint", "x"), ("lint", "--since"),
-                          ("lint", "--since", "HEAD", "x"), ("fuzz", "x"), ("fuzz", "1", "2"), ("attack", "junk"), ("attack", "--minutes", "x"),
+                          ("lint", "--since", "HEAD", "x"), ("lint", "--minutes"), ("lint", "--minutes", "x"), ("fuzz", "x"), ("fuzz", "1", "2"), ("attack", "junk"), ("attack", "--minutes", "x"),
                           ("test", "attic"), ("test", "core", "attic"), ("test", "--fast"), ("test", ""),
                           ("test", "--changed", "HEAD", "x"), ("slurm",), ("slurm", "sideways"), ("kube",), ("kube", "sideways"), ("frobnicate",)):
             code, out, error, called = self.dev(*arguments)
