@@ -121,7 +121,7 @@ class EngineView {
   /// Whether users read at the engine why their jobs wait; then tell_reasons() is called now and
   /// then, by one thread, with the sentences of `goban explain` by the engine's ids.
   [[nodiscard]] virtual bool wants_reasons() const { return false; }
-  virtual void tell_reasons(std::map<std::string, std::string> /*reasons*/) {}
+  virtual void tell_reasons(std::map<std::string, std::string>&& /*reasons*/) {}
   /// The times that the ranks of a run reported last.
   [[nodiscard]] virtual std::vector<RankTimes> rank_times(RunId /*run*/) const { return {}; }
   /// The socket of a running interactive job's terminal, as its user can reach it.

@@ -29,7 +29,7 @@ class KubernetesView final : public EngineView {
   /// Null: nothing is said to the cluster's users.
   explicit KubernetesView(std::shared_ptr<WaitReasons> reasons) : reasons_(std::move(reasons)) {}
   [[nodiscard]] bool wants_reasons() const override { return reasons_ != nullptr; }
-  void tell_reasons(std::map<std::string, std::string> reasons) override {
+  void tell_reasons(std::map<std::string, std::string>&& reasons) override {
     if (reasons_ == nullptr) return;
     const std::scoped_lock lock(reasons_->mutex);
     reasons_->texts = std::move(reasons);
