@@ -67,12 +67,16 @@ def install_go():
                 os.chmod(os.path.join(path, file), 0o755)
 
 
+def go_files():
+    """By name, as Go takes no package whose folder also has C++."""
+    return sorted(name for name in os.listdir(HERE) if name.endswith(".go"))
+
+
 def source_stamp():
     digest = hashlib.sha256()
-    for name in sorted(os.listdir(HERE)):
-        if name.endswith(".go") or name in ("go.mod", "go.sum"):
-            with open(os.path.join(HERE, name), "rb") as file:
-                digest.update(name.encode() + b"\0" + file.read())
+    for name in sorted([*go_files(), "go.mod", "go.sum"]):
+        with open(os.path.join(HERE, name), "rb") as file:
+            digest.update(name.encode() + b"\0" + file.read())
     return digest.hexdigest()[:12]
 
 
@@ -102,7 +106,7 @@ def build():
         name = "k8s.io/component-base/version.git"
         major, minor, _ = VERSION.split(".")
         flags = f"-s -w -X {name}Version=v{VERSION} -X {name}Major={major} -X {name}Minor={minor}"
-        subprocess.run([go_program(), "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", program() + ".new", "."],
+        subprocess.run([go_program(), "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", program() + ".new", *go_files()],
                        cwd=HERE, env={**os.environ, "GOTOOLCHAIN": "local"}, check=True)
         os.replace(program() + ".new", program())
 
