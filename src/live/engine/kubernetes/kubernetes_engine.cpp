@@ -91,6 +91,7 @@ bool KubernetesEngine::leads() {
 }
 
 void KubernetesEngine::run() {
+  if (options_.tells) events_ = std::make_unique<EventWriter>(options_.access, options_.timeout_s);
   if (!options_.lease.empty()) {
     const std::scoped_lock lock(mutex_);
     // Not delayed by other requests.
@@ -108,6 +109,7 @@ void KubernetesEngine::run() {
       wake_.wait_for(lock, seconds(options_.settle_s), [this] { return ending_.load(); });
     changed_ = false;
   }
+  events_.reset();
   const auto ended = [this] {
     const std::scoped_lock lock(mutex_);
     return std::pair(std::move(mirror_), std::move(lease_));
@@ -174,7 +176,10 @@ void KubernetesEngine::carry_out(const Gangs& gangs, const Objects& objects) {
     }
   }
   bind_all(starts);
-  for (const Start& start : starts) outcomes[start.task] = outcome_of(start);
+  for (const Start& start : starts) {
+    outcomes[start.task] = outcome_of(start);
+    tell_start(gangs.at(tasks[start.task].id), start);
+  }
   for (size_t i = 0; i < tasks.size(); ++i) {
     ledger_.done(tasks[i], outcomes[i].problem, steady_ns(), outcomes[i].unsure);
   }
@@ -185,8 +190,12 @@ KubernetesEngine::Outcome KubernetesEngine::carry_out(const Task& task, const Ga
     case Act::Start:  // by bind_all()
       return {};
     case Act::TakeBack:
-    case Act::Requeue:
       return take_back(gang);
+    case Act::Requeue: {
+      Outcome out = take_back(gang);
+      if (out.problem.empty()) tell(gang, Happened::Preempted, "ended by Goban; it waits again");
+      return out;
+    }
     case Act::Cancel:
       return cancel(gang);
     case Act::Mark:
@@ -279,6 +288,26 @@ KubernetesEngine::Outcome KubernetesEngine::outcome_of(const Start& start) {
   // Some have a node: the next look finds the gang in parts and takes it back.
   if (bound > 0 && !out.problem.empty() && !out.unsure) out.problem.clear();
   return out;
+}
+
+void KubernetesEngine::tell(const Gang& gang, Happened what, std::string words) {
+  if (!events_) return;
+  if (const auto told = told_of(gang, what, std::move(words))) events_->say(*told);
+}
+
+void KubernetesEngine::tell_start(const Gang& gang, const Start& start) {
+  if (std::ranges::all_of(start.answers, &ApiAnswer::fine)) {
+    return tell(gang, Happened::Placed, placed_words(start.bindings));
+  }
+  // What the API server did not answer is not known to have failed.
+  const auto refused = std::ranges::find_if(start.answers, [](const ApiAnswer& each) {
+    return !each.fine() && each.status != 0 && !each.unknown;
+  });
+  if (refused == start.answers.end()) return;
+  const auto at = static_cast<size_t>(refused - start.answers.begin());
+  tell(gang, Happened::BindFailed,
+       fmt::format("pod {} was not bound to {}: {}", start.bindings[at].pod->meta.name,
+                   start.bindings[at].node, refused->problem));
 }
 
 KubernetesEngine::Outcome KubernetesEngine::send(std::vector<Write> writes) {

@@ -13,6 +13,7 @@
 
 #include "live/engine/cluster/cluster_engine.hpp"
 #include "live/engine/kubernetes/bindings.hpp"
+#include "live/engine/kubernetes/event_writer.hpp"
 #include "live/engine/kubernetes/lease_keeper.hpp"
 #include "live/engine/kubernetes/mirror.hpp"
 
@@ -50,6 +51,7 @@ struct KubernetesOptions {
   MirrorTimes mirror{};
   double requests_s = 200;                 ///< at most, of all connections
   std::shared_ptr<WaitReasons> reasons{};  ///< null: pods are not told why they wait
+  bool tells = false;                      ///< users of the cluster what was done, by Events
   std::string lease{};                     ///< NAMESPACE/NAME; empty: this daemon is the only one
   LeaseTerms terms{};                      ///< of the Lease
   /// A gang whose containers do not start, as an image is missing, is taken back.
@@ -117,6 +119,10 @@ class KubernetesEngine final : public cluster::ClusterEngine {
                                                         const Objects& objects) const;
   void bind_all(std::vector<Start>& starts);
   [[nodiscard]] Outcome outcome_of(const Start& start);
+  /// Tells the cluster's users how it went.
+  void tell_start(const Gang& gang, const Start& start);
+  void tell(const Gang& gang, Happened what, std::string words);
+  using ClusterEngine::tell;
   [[nodiscard]] ApiAnswer bind(Api& api, const Binding& binding, const cluster::Mark& mark);
   [[nodiscard]] Outcome take_back(const Gang& gang);
   [[nodiscard]] Outcome cancel(const Gang& gang);
@@ -142,6 +148,7 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   std::unique_ptr<Mirror> mirror_;
 
   // Used by the thread alone.
+  std::unique_ptr<EventWriter> events_;  ///< null: nothing is told
   std::vector<std::unique_ptr<Api>> connections_;
   std::map<std::string, RunId> started_;
   std::map<std::string, Assumed> assumed_;                          ///< by the pod's uid

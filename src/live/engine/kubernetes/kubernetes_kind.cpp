@@ -207,6 +207,7 @@ base::Result<EngineParts> make_kubernetes(const EngineSetup& setup) {
                                                "this daemon",
                                                options.rules.scheduler));
   options.reasons = observes ? nullptr : std::make_shared<WaitReasons>();
+  options.tells = !observes;
   parts.view = std::make_unique<KubernetesView>(options.reasons);
   parts.engine = std::make_unique<KubernetesEngine>(std::move(options));
   return parts;

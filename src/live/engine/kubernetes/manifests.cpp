@@ -42,6 +42,7 @@ rules:
 - {apiGroups: [""], resources: [pods/binding, pods/eviction], verbs: [create]}
 - {apiGroups: [""], resources: [pods], verbs: [patch, delete]}
 - {apiGroups: [""], resources: [pods/status], verbs: [patch]}
+- {apiGroups: [""], resources: [events], verbs: [create]}
 - {apiGroups: [batch], resources: [jobs], verbs: [patch, delete]}
 - {apiGroups: [kubeflow.org], resources: [mpijobs, pytorchjobs], verbs: [patch, delete]}
 - {apiGroups: [jobset.x-k8s.io], resources: [jobsets], verbs: [patch, delete]}

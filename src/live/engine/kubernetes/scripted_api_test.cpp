@@ -47,6 +47,16 @@ class TestApiServer {
                    if (is_faulty(request, response)) return;
                    bind(request, response);
                  });
+    server_.Post("/api/v1/namespaces/ml/events",
+                 [this](const httplib::Request& request, httplib::Response& response) {
+                   {
+                     const std::scoped_lock lock(mutex_);
+                     told_.push_back(json::parse(request.body));
+                   }
+                   while (events_hang_ && !ending_)
+                     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                   response.status = 201;
+                 });
     server_.new_task_queue = [] { return new httplib::ThreadPool(16); };
     port_ = server_.bind_to_any_port("127.0.0.1");
     thread_ = std::thread([this] { server_.listen_after_bind(); });
@@ -136,6 +146,19 @@ class TestApiServer {
                          "application/json");
   }
   [[nodiscard]] int bindings() const { return bindings_; }
+  void hang_events() { events_hang_ = true; }
+  /// "REASON KIND/NAME: MESSAGE" of the Events that arrived.
+  [[nodiscard]] std::vector<std::string> told() {
+    const std::scoped_lock lock(mutex_);
+    std::vector<std::string> out;
+    for (const json& each : told_) {
+      const json& about = each["involvedObject"];
+      out.push_back(each["reason"].get<std::string>() + " " + about["kind"].get<std::string>() +
+                    "/" + about["name"].get<std::string>() + ": " +
+                    each["message"].get<std::string>());
+    }
+    return out;
+  }
   [[nodiscard]] int64_t version() const { return version_; }
   void set_version(int64_t version) {
     const std::scoped_lock lock(mutex_);
@@ -222,14 +245,21 @@ class TestApiServer {
   std::atomic<int> epoch_{0};
   std::atomic<int> bindings_{0};
   std::atomic<int64_t> version_{100};
+  std::vector<json> told_;
+  std::atomic<bool> events_hang_{false};
   bool muted_ = false;
-  bool ending_ = false;
+  std::atomic<bool> ending_{false};
 };
 
 constexpr const char* kFirst = "ml/p1/uid-p1";
 
 class KubernetesFaults : public testing::Test {
  protected:
+  std::vector<std::string> told(size_t count) {
+    for (int i = 0; i < 2000 && server_.told().size() < count; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return server_.told();
+  }
   KubernetesFaults() {
     server_.add_node("n1");
     server_.add_pod("p1");
@@ -242,6 +272,7 @@ class KubernetesFaults : public testing::Test {
     options.timeout_s = 5;
     options.connections = 2;
     options.look_s = 0.05;
+    options.tells = true;
     options.patience.repeat_ns = base::kSecond / 5;
     options.mirror = {.silence_s = silence_s, .pause_s = 0.02, .pause_most_s = 0.1, .page = page};
     engine_ = std::make_unique<KubernetesEngine>(options);
@@ -304,6 +335,37 @@ TEST_F(KubernetesFaults, WithoutAFaultOneBindingIsEnough) {
   launch();
   ASSERT_TRUE(report(ReportKind::Started));
   EXPECT_EQ(server_.bindings(), 1);
+}
+
+TEST_F(KubernetesFaults, UsersAreToldWhatWasDone) {
+  server_.set_fault(first(1, "POST", "/binding", with_status(403)));
+  start();
+  ASSERT_TRUE(seen(kFirst));
+  launch();
+  ASSERT_TRUE(report(ReportKind::Declined));
+  EXPECT_THAT(told(1), testing::ElementsAre(
+                           "BindFailed Pod/p1: pod p1 was not bound to n1: HTTP 403: refused"));
+  launch();
+  ASSERT_TRUE(report(ReportKind::Started));
+  const std::vector<std::string> all = told(2);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[1], "Placed Pod/p1: 1 pod with 1 GPU on n1");
+}
+
+TEST_F(KubernetesFaults, EventsThatHangAreInNobodysWay) {
+  server_.hang_events();
+  server_.add_pod("p2");
+  start();
+  ASSERT_TRUE(seen(kFirst));
+  launch();
+  EXPECT_EQ(told(1).size(), 1U);
+  ASSERT_TRUE(seen("ml/p2/uid-p2"));
+  engine_->launch(
+      {.run = {JobId(6U), 1}, .engine_id = "ml/p2/uid-p2", .parts = {{.node = "n1", .gpus = {3}}}});
+  EXPECT_TRUE(wait<Report>([](const Report& each) {
+    return each.kind == ReportKind::Started && each.run.job == JobId(6U);
+  }));
+  EXPECT_EQ(server_.told().size(), 1U) << "the first one still hangs";
 }
 
 TEST_F(KubernetesFaults, AConflictIsLookedUpAndTriedAgain) {
