@@ -15,6 +15,7 @@
 #include "site/inputs/inputs.hpp"
 #include "study/history/incidents.hpp"
 #include "study/knowledge_files.hpp"
+#include "study/priced_runs.hpp"
 
 namespace goban::study {
 
@@ -248,6 +249,9 @@ Result<Inputs> load_inputs(InputFiles& files, const std::string& out, uint64_t s
     auto option = parse_penalty(text, inputs.cluster, inputs.jobs.history.models);
     if (!option) return base::failure(option.error());
     inputs.penalties.push_back(std::move(*option));
+  }
+  if (!files.prices.empty()) {
+    if (auto status = load_prices(files, inputs); !status) return base::failure(status.error());
   }
   return inputs;
 }

@@ -16,6 +16,7 @@
 #include "study/history/fillers.hpp"
 #include "study/history/job_reader.hpp"
 #include "study/results/note.hpp"
+#include "study/results/prices.hpp"
 #include "study/simulator/simulation.hpp"
 
 namespace goban::study {
@@ -32,6 +33,7 @@ struct InputFiles {
   std::string energy;      ///< power model: presets or a file
   std::string colocation;  ///< co-location history: CSV or Gavel's JSON
   std::string deadlines;   ///< a file, "gavel" or "none"
+  std::string prices{};    ///< of energy and GPU-hours; they change no run
   std::string rejects;
   double max_rejects_pct = site::records::kMaxRejectsPct;  ///< of the records of the jobs
   std::vector<std::string> penalties;
@@ -54,6 +56,12 @@ struct PenaltyOption {
   std::vector<double> by_level;  ///< of a model, derived from its job profile
 };
 
+/// Prices, and the Unix time of time 0 of the history on their calendar.
+struct SitePrices {
+  results::Prices prices;
+  base::TimeNs zero_unix_ns = 0;
+};
+
 struct Inputs {
   core::model::Cluster cluster;
   history::ReadResult jobs;
@@ -63,7 +71,8 @@ struct Inputs {
   std::optional<history::FillerSource> fillers;
   std::vector<PenaltyOption> penalties;
   std::shared_ptr<const core::policy::SiteKnowledge> knowledge;  ///< null: none was given
-  std::vector<results::Note> knowledge_notes;  ///< about the knowledge and the deadlines
+  std::vector<results::Note> knowledge_notes;  ///< about knowledge, deadlines and prices
+  std::optional<SitePrices> prices{};
 
   /// Locality penalties of one run: the policy's default, overridden by `across_nodes`, then by
   /// `penalties`; all 1 for policies with RunSettings::ideal_speed.

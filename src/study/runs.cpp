@@ -69,6 +69,7 @@ void FinishedRuns::watch(const StudyOptions& options, const Inputs& inputs,
   const bool orders_rests = run.composition.rests_nodes();
   energy.push_back(std::make_unique<results::EnergyRecorder>(
       history, inputs.cluster, inputs.knowledge, orders_rests, observer));
+  if (inputs.prices) energy.back()->record_hours(inputs.prices->zero_unix_ns);
   observer = energy.back().get();
 }
 

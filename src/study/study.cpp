@@ -7,9 +7,11 @@
 #include "site/page/html_report.hpp"
 #include "study/backtest.hpp"
 #include "study/notes.hpp"
+#include "study/priced_runs.hpp"
 #include "study/results/decision_log.hpp"
 #include "study/results/failures_csv.hpp"
 #include "study/results/history_csv.hpp"
+#include "study/results/worth_report.hpp"
 #include "study/run_record.hpp"
 #include "study/study_report.hpp"
 
@@ -128,6 +130,17 @@ Result<results::Comparison> Study::run(base::Progress& progress) const {
   }
   auto comparison = compare_runs(options_, inputs_, runs);
   if (!comparison) return comparison;
+  if (inputs_.prices) {
+    auto worth = price_runs(options_, inputs_, policies_, runs, comparison->reference, progress);
+    if (!worth) return base::failure(worth.error());
+    comparison->worth = std::move(*worth);
+    if (!options_.out.empty()) {
+      const std::string path = options_.out + "/worth.csv";
+      if (Status status = results::write_worth_csv(path, *comparison->worth); !status) {
+        return base::failure(status.error());
+      }
+    }
+  }
   if (Status status = report.write(*comparison, runs); !status) {
     return base::failure(status.error());
   }

@@ -33,6 +33,7 @@ struct StudyOptions {
   std::optional<std::string> backtest;
   bool start_forecasts = false;  ///< judge forecasts of start times (StartObserver)
   base::TimeNs warmup_ns = 0;
+  size_t seeds = 10;  ///< with prices: resamples of the history's days, for intervals
   std::vector<std::string> arguments;  ///< those that affect decisions: see RunRecord
   std::string out;                     ///< folder of each run's files
   std::string html;                    ///< file of the report

@@ -49,6 +49,7 @@ StudyReport::StudyReport(const StudyOptions& options, const Inputs& inputs,
   setting("power model", files.energy);
   setting("co-location history", files.colocation);
   setting("deadlines", files.deadlines);
+  setting("prices", files.prices);
   if (options.prediction_noise_pct > 0) {
     setting("prediction noise", base::number_text(options.prediction_noise_pct) + " %");
   }

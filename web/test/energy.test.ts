@@ -178,3 +178,32 @@ describe('applications together', () => {
     await page.close();
   });
 });
+
+describe('what it is worth', () => {
+  it('is the first page: saving, waiting, worst seed and account, deadlines, pilot', async () => {
+    const rows = ['job_id,submit_time,duration,num_gpus,user,deadline_s'];
+    for (let i = 0; i < 60; i++) {
+      rows.push(`j${i},${i * 10000},${1500 + ((i * 7919) % 40000)},${1 + (i % 4)},u${i % 3}${HOSTILE},50000`);
+    }
+    const days = join(folder, 'days.csv');
+    const prices = join(folder, 'prices.toml');
+    const priced = join(folder, 'worth.html');
+    writeFileSync(days, `${rows.join('\n')}\n`);
+    writeFileSync(prices, 'currency = "<EUR>"\nelectricity_per_kwh = 0.2\ncarbon_g_per_kwh = 300\ngpu_hour_value = 2\n');
+    goban('simulate', '--cluster', '3x2:V100', '--jobs', days, '--energy', 'v100', '--prices', prices, '--seeds', '3',
+      '--policy', 'fifo+packed,srtf+packed', '--html', priced);
+    const { page, complaints } = await open(browser, priced);
+    expect(complaints).toEqual([]);
+    expect(await page.$$('img')).toEqual([]);
+    expect(await page.$eval('main > section', (section) => section.id)).toBe('worth');
+    expect((await texts(page, '#worth .answer'))[0]).toMatch(/<EUR>.* a year.* interval .*Jobs wait .* (less|longer) on average/);
+    const labels = (await texts(page, '#worth tbody th')).join('|');
+    for (const label of ['Saving, <EUR>', 'Carbon saved', 'GPU-hours freed', 'Average wait', 'Worst seed', 'Worst account',
+      'Deadlines missed', 'Pilot to show the cost', 'Pilot to show the wait']) {
+      expect(labels).toContain(label);
+    }
+    expect((await texts(page, '#worth .how')).join()).toContain('over 3 histories made of the same 7 days');
+    expect(await violations(page)).toEqual([]);
+    await page.close();
+  });
+});

@@ -9,6 +9,7 @@
 #include "cli/study/painted_gains.hpp"
 #include "cli/study/simulate_options.hpp"
 #include "site/records/reject_limit.hpp"
+#include "study/results/worth_report.hpp"
 #include "study/study.hpp"
 
 namespace goban::cli {
@@ -33,6 +34,7 @@ void print_results(const study::Study& study, const study::results::Comparison& 
   if (comparison.backtest) {
     fmt::print("\n{}", study::results::backtest_text(*comparison.backtest));
   }
+  if (comparison.worth) fmt::print("{}", study::results::worth_table(*comparison.worth));
   if (!options.out.empty()) fmt::print("Per-job results: {}/<policy>/jobs.csv\n", options.out);
   if (!options.html.empty()) fmt::print("HTML report: {}\n", options.html);
 }

@@ -13,9 +13,9 @@ namespace {
 
 /// Options that select outputs, the other runs, or the comparison; none of them changes what
 /// happens in a run.
-constexpr std::array<std::string_view, 12> kOutputOptions = {
-    "help",   "out",  "decisions", "threads", "json",  "rejects",
-    "policy", "html", "backtest",  "warmup",  "quiet", "max-rejects"};
+constexpr std::array<std::string_view, 14> kOutputOptions = {
+    "help", "out",      "decisions", "threads", "json",        "rejects", "policy",
+    "html", "backtest", "warmup",    "quiet",   "max-rejects", "prices",  "seeds"};
 
 void add_input_options(Command& c, study::StudyOptions& options) {
   study::InputFiles& files = options.files;
@@ -51,6 +51,16 @@ void add_input_options(Command& c, study::StudyOptions& options) {
   c.add_option("--deadlines", files.deadlines,
                "Deadlines: a CSV file with job,deadline_s; gavel: 1.2, 2 or 10 times the duration; "
                "none (default: those of the history)");
+  Option* prices =
+      c.add_option("--prices", files.prices,
+                   "Prices of electricity, carbon and GPU-hours (TOML file); adds what a policy is "
+                   "worth a year")
+          ->type_name("FILE");
+  c.add_option("--seeds", options.seeds,
+               "With --prices: resamples of the history's days that are simulated for intervals")
+      ->range(0, 1000)
+      ->capture_default_str()
+      ->needs(prices);
 }
 
 void add_policy_options(Command& c, study::StudyOptions& options) {

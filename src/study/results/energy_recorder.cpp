@@ -45,8 +45,11 @@ EnergyRecorder::EnergyRecorder(const core::model::JobHistory& history,
       meter_(metered_nodes(cluster, *knowledge_), history.jobs.size() + 1, origin_of(history),
              {.sleeps_in_c = orders_rests,
               .recorded_rests = orders_rests,
-              .power_sink = [this](NodeId, TimeNs from, TimeNs to,
-                                   double power_w) { power_.add(0, from, to, power_w); }}),
+              .power_sink =
+                  [this](NodeId, TimeNs from, TimeNs to, double power_w) {
+                    power_.add(0, from, to, power_w);
+                    if (hours_) hours_->add(from, to, power_w);
+                  }}),
       begin_ns_(origin_of(history)),
       gpus_(cluster.num_gpus()),
       is_touched_(cluster.nodes().size()),

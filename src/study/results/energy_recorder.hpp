@@ -11,6 +11,7 @@
 #include "core/knowledge/energy/energy_meter.hpp"
 #include "core/model/job_history.hpp"
 #include "core/policy/knowledge.hpp"
+#include "study/results/hourly_energy.hpp"
 #include "study/results/time_bins.hpp"
 #include "study/simulator/simulation.hpp"
 
@@ -30,6 +31,10 @@ class EnergyRecorder final : public simulator::Observer {
                  std::shared_ptr<const core::policy::SiteKnowledge> knowledge, bool orders_rests,
                  simulator::Observer* next);
 
+  /// Before the run: also records the energy by hour of the calendar under accounting D, where time
+  /// 0 of the run is the Unix time `zero_unix_ns`.
+  void record_hours(TimeNs zero_unix_ns) { hours_.emplace(begin_ns_, zero_unix_ns); }
+
   void decided(const core::scheduler::Decision& decision,
                const core::scheduler::Core& core) override;
   void acted(TimeNs now, const core::model::Action& action,
@@ -44,6 +49,8 @@ class EnergyRecorder final : public simulator::Observer {
   [[nodiscard]] const TimeBins& power() const { return power_; }
   void widen(TimeNs width_ns) { power_.widen(width_ns); }
   [[nodiscard]] TimeNs begin_ns() const { return begin_ns_; }
+  /// None unless record_hours() was called.
+  [[nodiscard]] const std::optional<HourlyEnergy>& hours() const { return hours_; }
 
  private:
   /// Jobs on a GPU, as positions in running_.
@@ -76,6 +83,7 @@ class EnergyRecorder final : public simulator::Observer {
   core::knowledge::ColocationPredictor predictor_;
   simulator::Observer* next_;
   TimeBins power_;
+  std::optional<HourlyEnergy> hours_;
   core::knowledge::EnergyMeter meter_;
   core::knowledge::EnergyAccount account_;
   TimeNs begin_ns_;

@@ -13,6 +13,7 @@
 #include "study/results/job_groups.hpp"
 #include "study/results/job_table.hpp"
 #include "study/results/simulate_report.hpp"
+#include "study/results/worth_report.hpp"
 
 namespace goban::study::results {
 
@@ -200,6 +201,9 @@ std::string report_document(const ReportInput& input) {
   const auto optional_member = [&member](const char* name, const std::string& json) {
     if (!json.empty()) member(name, json);
   };
+  if (input.comparison.worth) {
+    member("worth", site::page::html_safe(worth_json(*input.comparison.worth)));
+  }
   optional_member("energy", power_json(input));
   optional_member("colocation", colocation_json(input));
   member("groups", "[" + grouping_json(input, group_by_class(*input.history, input.warmup_ns)) +

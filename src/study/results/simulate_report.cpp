@@ -9,6 +9,7 @@
 #include "base/output_file.hpp"
 #include "base/sheet_field.hpp"
 #include "base/units.hpp"
+#include "study/results/worth_report.hpp"
 
 namespace goban::study::results {
 
@@ -210,6 +211,7 @@ std::string simulate_json(const Comparison& comparison) {
     out += ",\n\"jct_bounds\": {" + bounds.substr(2) + "}";
   }
   if (comparison.backtest) out += ",\n\"backtest\": " + backtest_json(*comparison.backtest);
+  if (comparison.worth) out += ",\n\"worth\": " + worth_json(*comparison.worth);
   return out + "}\n";
 }
 

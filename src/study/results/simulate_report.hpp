@@ -10,6 +10,7 @@
 #include "study/results/backtest.hpp"
 #include "study/results/jct_bounds.hpp"
 #include "study/results/run_metrics.hpp"
+#include "study/results/worth.hpp"
 
 namespace goban::study::results {
 
@@ -19,6 +20,7 @@ struct Comparison {
   size_t reference = 0;
   std::optional<Backtest> backtest;  ///< of the reference run
   std::optional<JctBounds> bounds;   ///< of the history on the cluster
+  std::optional<Worth> worth;        ///< only with prices
 };
 
 /// The document {"runs": [...]}, see docs/simulate.md. Numbers are written in the shortest form

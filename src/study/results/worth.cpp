@@ -31,12 +31,18 @@ RunCost in_a_year(RunCost cost, double span_s) {
   return cost;
 }
 
+/// a - b, where what rounding left of equal values is 0.
+double difference(double a, double b) {
+  constexpr double kRounding = 1e-12;
+  return std::abs(a - b) <= kRounding * std::max(std::abs(a), std::abs(b)) ? 0 : a - b;
+}
+
 /// `value` of reference - policy in a year, of the recorded history with its interval.
 template <typename Value>
 Estimate saved(const Worth& worth, size_t policy, const Value& value) {
   const auto of = [&](const PricedHistory& history) {
-    return value(in_a_year(history.runs[worth.reference], history.span_s)) -
-           value(in_a_year(history.runs[policy], history.span_s));
+    return difference(value(in_a_year(history.runs[worth.reference], history.span_s)),
+                      value(in_a_year(history.runs[policy], history.span_s)));
   };
   std::vector<double> resampled;
   for (size_t i = 1; i < worth.histories.size(); ++i) resampled.push_back(of(worth.histories[i]));
@@ -52,8 +58,9 @@ std::optional<SeedSaving> worst_seed(const Worth& worth, size_t policy) {
   std::optional<SeedSaving> worst;
   for (const PricedHistory& history : worth.histories) {
     if (!history.seed) continue;
-    const double saving = in_a_year(history.runs[worth.reference], history.span_s).money() -
-                          in_a_year(history.runs[policy], history.span_s).money();
+    const double saving =
+        difference(in_a_year(history.runs[worth.reference], history.span_s).money(),
+                   in_a_year(history.runs[policy], history.span_s).money());
     if (!worst || saving < worst->saving) worst = SeedSaving{*history.seed, saving};
   }
   return worst;

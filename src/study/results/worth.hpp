@@ -119,8 +119,9 @@ struct Worth {
   double pue = 1;
   double gpu_hour_rate = 0;
   std::optional<double> gpu_price;  ///< of the hardware
-  double gpu_life_h = 0;
-  bool prices_energy = false;
+  bool is_metered = false;          ///< energy is known
+  bool prices_electricity = false;
+  bool prices_carbon = false;
   size_t reference = 0;
   int64_t deadline_jobs = 0;  ///< in the recorded history
   int64_t history_days = 0;   ///< spans of 24 hours from the first submission, the last one in part
@@ -130,7 +131,7 @@ struct Worth {
 
   [[nodiscard]] size_t resamples() const { return histories.size() - 1; }
   [[nodiscard]] double span_s() const { return histories.front().span_s; }
-  /// GPUs that the freed GPU-hours would fill all year, and their price, if it is known.
+  /// GPUs that these GPU-hours fill all year.
   [[nodiscard]] static double gpus_of(double gpu_hours_year) {
     return gpu_hours_year / (kYear_s / static_cast<double>(base::kHour_s));
   }

@@ -1,6 +1,7 @@
 // The report document as embedded in the page (schema in docs/report.md).
 import type { FloatColumn, TextColumn, WholeColumn } from './column';
 import { parseVisible } from './visible';
+import type { Worth } from './worth';
 
 const SCHEMA_VERSION = 1;
 
@@ -169,6 +170,8 @@ export interface ReportDocument {
   wait: Distribution;
   series: Series;
   heat: Heat;
+  /** Present if prices were given. */
+  worth?: Worth;
   /** Present if power models were given. */
   energy?: Energy;
   /** Present if pairs of applications were measured or co-located. */

@@ -9,7 +9,7 @@ import { ThemeButton } from '../ThemeButton';
 
 function partsOf(report: ReportDocument): [string, string][] {
   const all: [string, string, boolean][] = [
-    ['compare', 'Comparison', true], ['service', 'Service targets', hasService(report)],
+    ['worth', 'Worth a year', report.worth !== undefined], ['compare', 'Comparison', true], ['service', 'Service targets', hasService(report)],
     ['times', 'JCT and wait time', true], ['load', 'Load', true], ['energy', 'Energy', hasEnergy(report)],
     ['heat', 'Heat map', true], ['colocation', 'Co-location', hasColocation(report)],
     ['groups', 'Job groups', true], ['jobs', 'Jobs', true], ['about', 'About', true],

@@ -16,6 +16,7 @@ import { Load } from './Load';
 import { PolicyBar } from './PolicyBar';
 import { ServiceTable } from './ServiceTable';
 import { Verdict } from './Verdict';
+import { WorthPage } from './WorthPage';
 
 export function Report({ report }: { report: ReportDocument }) {
   const policies = report.runs.map((run) => run.policy);
@@ -29,6 +30,7 @@ export function Report({ report }: { report: ReportDocument }) {
       </a>
       <Header report={report} />
       <main>
+        <WorthPage report={report} />
         <Verdict report={report} />
         <FigureTable report={report} />
         <ServiceTable report={report} />
