@@ -5,6 +5,7 @@
 
 #include "cli/study/commands.hpp"
 #include "core/policy/compose.hpp"
+#include "study/rivals/presets.hpp"
 
 namespace goban::cli {
 namespace {
@@ -27,7 +28,8 @@ std::string parts_of(const Composition& c) {
 
 int print_json() {
   nlohmann::ordered_json document{{"presets", nlohmann::json::array()},
-                                  {"parts", nlohmann::json::array()}};
+                                  {"parts", nlohmann::json::array()},
+                                  {"rivals", nlohmann::json::array()}};
   for (const core::policy::Preset& preset : core::policy::presets()) {
     document["presets"].push_back({{"name", preset.name},
                                    {"description", preset.description},
@@ -40,6 +42,12 @@ int print_json() {
     document["parts"].push_back({{"kind", core::policy::kind_name(part->kind)},
                                  {"name", part->name},
                                  {"description", part->description}});
+  }
+  for (const study::rivals::RivalPreset& rival : study::rivals::rival_presets()) {
+    document["rivals"].push_back({{"name", rival.name},
+                                  {"format", study::rivals::rival_format_name(rival.format)},
+                                  {"description", rival.description},
+                                  {"quirks", rival.quirks}});
   }
   fmt::print("{}\n", document.dump(2));
   return 0;
@@ -62,6 +70,12 @@ int print_text() {
     if (part->kind != kind) fmt::print("\n{}\n", core::policy::kind_name(part->kind));
     kind = part->kind;
     fmt::print("  {:26} {}\n", part->name, part->description);
+  }
+  fmt::print(
+      "\nPublished rivals, with their quirks (goban simulate --format, docs/studies/rivals.md)\n");
+  for (const study::rivals::RivalPreset& rival : study::rivals::rival_presets()) {
+    fmt::print("  {:26} {}\n  {:26} format {}; quirks: {}\n", rival.name, rival.description, "",
+               study::rivals::rival_format_name(rival.format), rival.quirks);
   }
   return 0;
 }

@@ -1,4 +1,6 @@
 // goban simulate: replays a job history under several policies and compares them.
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 #include "base/counted.hpp"
@@ -10,6 +12,7 @@
 #include "cli/study/simulate_options.hpp"
 #include "site/records/reject_limit.hpp"
 #include "study/results/worth_report.hpp"
+#include "study/rivals/presets.hpp"
 #include "study/study.hpp"
 
 namespace goban::cli {
@@ -17,8 +20,66 @@ namespace {
 
 struct SimulateArguments {
   study::StudyOptions study;
+  study::rivals::RivalOptions
+      rivals;  ///< only rates, batch sizes and shares are options of its own
   bool json = false;
 };
+
+/// Options that apply to the formats of rivals, too.
+constexpr std::array<std::string_view, 11> kRivalOptions = {
+    "cluster", "jobs", "format", "rates",     "batch-sizes", "shares",
+    "policy",  "out",  "json",   "decisions", "quiet"};
+constexpr std::array<std::string_view, 3> kOnlyRivalOptions = {"rates", "batch-sizes", "shares"};
+
+/// Refuses options that do not go with the format.
+void check_format_options(const Command& command, const std::string& format) {
+  const bool rival = study::rivals::is_rival_format(format);
+  for (const auto& [name, value] : command.given()) {
+    if (rival && std::ranges::find(kRivalOptions, name) == kRivalOptions.end()) {
+      refuse_value("--" + name, "does not apply to format " + format);
+    }
+    if (!rival && std::ranges::find(kOnlyRivalOptions, name) != kOnlyRivalOptions.end()) {
+      refuse_value("--" + name, "applies to the formats shockwave and elasticflow only");
+    }
+  }
+}
+
+int simulate_rivals(const SimulateArguments& arguments) {
+  study::rivals::RivalOptions options = arguments.rivals;
+  const study::StudyOptions& study = arguments.study;
+  options.cluster = study.files.cluster;
+  options.jobs = study.files.jobs;
+  options.format = study.files.reading.format;
+  options.policies = study.policies;
+  options.out = study.out;
+  options.decisions = study.decisions;
+  const auto summaries = study::rivals::run_rivals(options);
+  if (!summaries) return report_error(summaries.error());
+  if (arguments.json) {
+    fmt::print("{}", study::rivals::rivals_json(*summaries));
+    return 0;
+  }
+  fmt::print("{} on {}\n\n{}", options.jobs, options.cluster,
+             study::rivals::rivals_table(*summaries));
+  if (!options.out.empty()) fmt::print("Per-job results: {}/<policy>/jobs.csv\n", options.out);
+  return 0;
+}
+
+/// Files of published traces (docs/studies/rivals.md).
+void add_rival_options(Command& c, study::rivals::RivalOptions& options) {
+  c.add_option("--rates", options.rates,
+               "Formats shockwave, elasticflow: steps per second (CSV: "
+               "model,batch_size,num_gpus,steps_per_s)")
+      ->type_name("FILE");
+  c.add_option("--batch-sizes", options.batch_sizes,
+               "Format shockwave: how batch sizes grow in mode gns (CSV: "
+               "model,batch_size,num_gpus,from_epoch,factor)")
+      ->type_name("FILE");
+  c.add_option("--shares", options.shares,
+               "Formats shockwave, elasticflow: recorded shares of time (default: our own exact "
+               "solver)")
+      ->type_name("FILE");
+}
 
 void print_results(const study::Study& study, const study::results::Comparison& comparison) {
   const study::StudyOptions& options = study.options();
@@ -65,6 +126,7 @@ void add_simulate(Command& app, Action& action) {
   Command* c = app.add_subcommand("simulate",
                                   "Replay a job history under several policies and compare them");
   add_simulate_options(*c, arguments->study, arguments->json);
+  add_rival_options(*c, arguments->rivals);
   c->footer(
       "Examples:\n"
       "  goban simulate --cluster 32x8 --jobs jobs.csv --policy fifo+packed,las+pal\n"
@@ -79,8 +141,15 @@ void add_simulate(Command& app, Action& action) {
       "    --backtest easy-backfill+packed --warmup 7d\n"
       "  goban trace generate --like gavel --cluster 64x8 --load 0.6 --jobs 3000 --out gavel.csv\n"
       "  goban simulate --cluster 64x8:V100 --jobs gavel.csv --policy fifo+packed \\\n"
-      "    --energy v100 --colocation simulation_throughputs.json --html energy.html");
+      "    --energy v100 --colocation simulation_throughputs.json --html energy.html\n"
+      "  goban simulate --cluster 32x1 --jobs trace.csv --format shockwave --rates rates.csv \\\n"
+      "    --batch-sizes gns.csv --policy gavel-gandiva-fair --out run --decisions");
   c->callback([arguments, c, &action] {
+    check_format_options(*c, arguments->study.files.reading.format);
+    if (study::rivals::is_rival_format(arguments->study.files.reading.format)) {
+      action = [arguments] { return simulate_rivals(*arguments); };
+      return;
+    }
     arguments->study.arguments = deciding_arguments(*c);
     action = [arguments] { return simulate(*arguments); };
   });

@@ -46,7 +46,6 @@ struct RoundJob {
   std::vector<int32_t> gpus;  ///< of its last round
   double start_s = -1;
   double jct_s = 0;
-  int32_t preemptions = 0;
 };
 
 /// Rounded to 5 digits, exact halves to even, as Python's round().
@@ -376,7 +375,6 @@ class RoundSimulator {
 
   void begin_round(RoundJob& job) {
     if (job.start_s < 0) job.start_s = now_s_;
-    if (job.round >= 0 && job.round != round_ - 1) ++job.preemptions;
     job.round_before = job.round;
     job.round = round_;
     job.round_steps =
@@ -392,7 +390,6 @@ class RoundSimulator {
       run_.start_s.push_back(each.start_s);
       run_.jct_s.push_back(each.jct_s);
       run_.finish_time_fairness.push_back(rounded(each.jct_s / (each.alone_s * contention)));
-      run_.preemptions.push_back(each.preemptions);
       sum_s += each.jct_s;
     }
     run_.mean_jct_s = sum_s / static_cast<double>(jobs_.size());

@@ -39,8 +39,7 @@ struct ShockwaveRun {
   std::vector<double> jct_s;
   /// Completion time relative to an equal share of the cluster, rounded to 5 digits.
   std::vector<double> finish_time_fairness;
-  std::vector<int32_t> preemptions;  ///< rounds that a started job sat out before it ran again
-  std::vector<ShareSet> shares;      ///< all computations
+  std::vector<ShareSet> shares;  ///< all computations
   double makespan_s = 0;
   double mean_jct_s = 0;
   double utilization = 0;  ///< mean over the GPUs of busy time / makespan, each rounded to 5 digits
