@@ -6,15 +6,18 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "arrow.hpp"
 #include "base/byte_source.hpp"
 #include "base/text_file.hpp"
 #include "core/model/cluster_file.hpp"
 #include "core/model/cluster_presets.hpp"
 #include "core/policy/compose.hpp"
+#include "inputs.hpp"
 #include "python_methods.hpp"
 #include "study/history/generate/philly.hpp"
 #include "study/history/generate/poisson.hpp"
 #include "study/history/job_reader.hpp"
+#include "study/lab/action_log.hpp"
 #include "study/lab/lab.hpp"
 #include "study/lab/sample.hpp"
 
@@ -26,25 +29,10 @@ using core::model::JobHistory;
 using study::simulator::JobEnd;
 using study::simulator::SimulationResult;
 
-/// An error that the user can act on; becomes goban_lab.LabError.
-struct LabError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-template <typename T>
-T value_of(base::Result<T> result) {
-  if (!result) throw LabError(result.error().text());
-  return std::move(*result);
-}
-
-struct Trace {
-  std::shared_ptr<const JobHistory> history;
-  std::vector<std::string> notes{};  ///< what the reader left out
-};
-
 struct Run {
   std::shared_ptr<const JobHistory> history;
   SimulationResult result;
+  std::optional<study::lab::ActionLog> actions{};  ///< if they were asked for
 };
 
 Cluster make_cluster(const std::string& text) {
@@ -165,6 +153,26 @@ nb::dict run_columns(const Run& run) {
   return out;
 }
 
+/// The columns of the actions; none if they were not asked for.
+nb::object action_columns(const Run& run) {
+  if (!run.actions) return nb::none();
+  std::vector<double> at_s;
+  std::vector<int32_t> jobs;
+  nb::list names;
+  for (const auto& row : run.actions->rows()) {
+    at_s.push_back(base::to_seconds(row.at_ns));
+    jobs.push_back(static_cast<int32_t>(row.job.value));
+    names.append(nb::str(study::lab::happening_name(row.happening)));
+  }
+  nb::dict out;
+  out["at_s"] = array_of<Reals>(std::move(at_s));
+  out["job"] = array_of<Wholes>(std::move(jobs));
+  out["action"] = names;
+  out["gpus"] = nb::make_tuple(array_of<Wholes>(std::vector<int32_t>(run.actions->offsets())),
+                               array_of<Wholes>(std::vector<int32_t>(run.actions->gpus())));
+  return out;
+}
+
 study::lab::RunOptions options_of(uint64_t seed, std::optional<double> restart_cost_s,
                                   std::optional<double> round_s,
                                   std::optional<double> locality_penalty) {
@@ -176,11 +184,14 @@ study::lab::RunOptions options_of(uint64_t seed, std::optional<double> restart_c
 
 Run simulate_named(const Trace& trace, const Cluster& cluster, const std::string& policy,
                    uint64_t seed, std::optional<double> restart_cost_s,
-                   std::optional<double> round_s, std::optional<double> locality_penalty) {
+                   std::optional<double> round_s, std::optional<double> locality_penalty,
+                   bool actions) {
   const nb::gil_scoped_release release;
-  return {trace.history,
-          value_of(study::lab::run(*trace.history, cluster, policy,
-                                   options_of(seed, restart_cost_s, round_s, locality_penalty)))};
+  Run run{.history = trace.history, .result = {}};
+  auto options = options_of(seed, restart_cost_s, round_s, locality_penalty);
+  if (actions) options.observer = &run.actions.emplace();
+  run.result = value_of(study::lab::run(*trace.history, cluster, policy, options));
+  return run;
 }
 
 /// What a policy in Python states about itself.
@@ -208,12 +219,14 @@ study::lab::PolicyText policy_text(const nb::dict& stated) {
 Run simulate_methods(const Trace& trace, const Cluster& cluster, const nb::dict& stated,
                      nb::object policy, nb::object rng, Where& where, uint64_t seed,
                      std::optional<double> restart_cost_s, std::optional<double> round_s,
-                     std::optional<double> locality_penalty) {
+                     std::optional<double> locality_penalty, bool actions) {
   const study::lab::PolicyText text = policy_text(stated);
   PythonMethods methods(std::move(policy), std::move(rng), *trace.history, text.oracle, where);
-  return {trace.history,
-          value_of(study::lab::run(*trace.history, cluster, text, methods,
-                                   options_of(seed, restart_cost_s, round_s, locality_penalty)))};
+  Run run{.history = trace.history, .result = {}};
+  auto options = options_of(seed, restart_cost_s, round_s, locality_penalty);
+  if (actions) options.observer = &run.actions.emplace();
+  run.result = value_of(study::lab::run(*trace.history, cluster, text, methods, options));
+  return run;
 }
 
 bool sees_durations(const std::string& policy, const Trace& trace) {
@@ -313,17 +326,19 @@ NB_MODULE(_core, m) {
       .def_ro("calls", &Where::calls);
   nb::class_<Run>(m, "Run")
       .def("columns", run_columns)
+      .def("action_columns", action_columns)
       .def_prop_ro("decisions", [](const Run& r) { return r.result.decisions; })
       .def_prop_ro("starts", [](const Run& r) { return r.result.starts; })
       .def_prop_ro("busy_gpu_s", [](const Run& r) { return r.result.busy_gpu_s; })
       .def_prop_ro("end_s", [](const Run& r) { return base::to_seconds(r.result.end_ns); });
   m.def("simulate_named", simulate_named, nb::arg("trace"), nb::arg("cluster"), nb::arg("policy"),
         nb::arg("seed"), nb::arg("restart_cost_s").none(), nb::arg("round_s").none(),
-        nb::arg("locality_penalty").none());
+        nb::arg("locality_penalty").none(), nb::arg("actions"));
   m.def("simulate_methods", simulate_methods, nb::arg("trace"), nb::arg("cluster"),
         nb::arg("stated"), nb::arg("policy"), nb::arg("rng").none(), nb::arg("where"),
         nb::arg("seed"), nb::arg("restart_cost_s").none(), nb::arg("round_s").none(),
-        nb::arg("locality_penalty").none());
+        nb::arg("locality_penalty").none(), nb::arg("actions"));
+  m.def("arrow_stream", arrow_stream);
   m.def("sees_durations", sees_durations);
   m.def("part_kind", part_kind);
 }

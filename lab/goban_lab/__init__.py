@@ -22,10 +22,11 @@ from .compare import Comparison, compare
 from .errors import PolicyError
 from .policy import Policy
 from .run import Result, simulate
+from .tables import Table
 from .traces import Trace, cluster, generate, seconds, trace
 
 __all__ = [
     "Cluster", "Comparison", "Free", "Job", "LabError", "PlaceView", "Policy", "PolicyError", "Result",
-    "Trace", "View", "cluster", "compare", "generate", "seconds", "simulate", "trace",
+    "Table", "Trace", "View", "cluster", "compare", "generate", "seconds", "simulate", "trace",
 ]  # fmt: skip
 __version__ = "0.1.0"

@@ -15,7 +15,8 @@ import numpy
 from . import _core
 from .errors import PolicyError, place_of_error, place_of_method
 from .policy import Policy, name_of, stated_by
-from .traces import Trace, frame
+from .tables import Table, frame
+from .traces import Trace
 
 CALL_LIMIT_S = 60.0
 
@@ -24,13 +25,27 @@ class Result:
     """The outcome of one policy on one trace."""
 
     def __init__(self, policy: str, columns: dict[str, Any], gpus: int, counts: dict[str, float],
-                 oracle: bool) -> None:
+                 oracle: bool, actions: dict[str, Any] | None = None) -> None:
         self.policy = policy
         self.columns = columns
         self.gpus = gpus
         self.counts = counts
         self.oracle = oracle
         """The policy knew true run times."""
+        self._actions = actions
+
+    @property
+    def actions(self) -> Table:
+        """What happened, in order: `at_s`, `job` (its row in `jobs`), `action` (start, preempt, finish,
+        timeout), and of a start the ids of its `gpus`. Errors: LabError unless simulate() was called
+        with actions=True."""
+        if self._actions is None:
+            raise _core.LabError("the actions of this run were not kept: simulate(..., actions=True)")
+        return Table(self._actions)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        """A row a job, for libraries that take Arrow streams: see Table."""
+        return Table(self.columns).__arrow_c_stream__(requested_schema)
 
     @property
     def jobs(self) -> Any:
@@ -104,11 +119,13 @@ def _rng(name: str, seed: int) -> numpy.random.Generator:
 
 def simulate(jobs: Trace, cluster: _core.Cluster, policy: Policy | str, *, seed: int = 1,
              restart_cost_s: float | None = None, round_s: float | None = None,
-             locality_penalty: float | None = None, call_limit_s: float = CALL_LIMIT_S) -> Result:
+             locality_penalty: float | None = None, call_limit_s: float = CALL_LIMIT_S,
+             actions: bool = False) -> Result:
     """Runs one policy over all jobs. A policy in Python is copied first, so that no run knows of
     another. Options that are None are those of the policy: 30 s for a restart, decisions at events,
     no penalty for GPUs of several nodes. A single call of a method may take between `call_limit_s`
-    and twice that; 0 = any time.
+    and twice that; 0 = any time. With `actions` the result also has a row for every start, preemption
+    and end.
 
     Errors: PolicyError if a method does something wrong; LabError for everything else.
     """
@@ -120,7 +137,7 @@ def simulate(jobs: Trace, cluster: _core.Cluster, policy: Policy | str, *, seed:
             raise _core.LabError(f"{option} = {value!r}: it must be a number from 0 on")
     if not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise _core.LabError(f"seed = {seed!r}: it must be a whole number from 0 on")
-    settings = (seed, restart_cost_s, round_s, locality_penalty)
+    settings = (seed, restart_cost_s, round_s, locality_penalty, actions)
     if isinstance(policy, str):
         run = _core.simulate_named(jobs._core, cluster, policy, *settings)
         oracle = _core.sees_durations(policy, jobs._core)
@@ -131,7 +148,8 @@ def simulate(jobs: Trace, cluster: _core.Cluster, policy: Policy | str, *, seed:
         oracle = bool(policy.oracle)
     counts = {"end_s": run.end_s, "busy_gpu_s": run.busy_gpu_s, "decisions": run.decisions,
               "starts": run.starts}
-    return Result(name_of(policy), run.columns(), cluster.gpus, counts, oracle)
+    return Result(name_of(policy), run.columns(), cluster.gpus, counts, oracle,
+                  run.action_columns())
 
 
 def _run_methods(jobs: Trace, cluster: _core.Cluster, policy: Policy, settings: tuple[Any, ...],

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import _core
 from ._core import Cluster
+from .tables import Table, frame
 
 _MOST_S = 4e9
 _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
@@ -70,14 +71,9 @@ class Trace:
         """A row a job: a pandas DataFrame where pandas is installed, else a dict of columns."""
         return frame(self._core.columns())
 
-
-def frame(columns: dict[str, Any]) -> Any:
-    """A DataFrame where pandas is installed, else the columns themselves."""
-    try:
-        import pandas
-    except ImportError:
-        return columns
-    return pandas.DataFrame(columns)
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        """A row a job, for libraries that take Arrow streams: see Table."""
+        return Table(self._core.columns()).__arrow_c_stream__(requested_schema)
 
 
 def trace(path: str | os.PathLike[str], format: str = "", cluster: Cluster | None = None) -> Trace:
