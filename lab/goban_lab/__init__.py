@@ -17,6 +17,8 @@
 docs/lab.md explains views, estimates, seeds and errors.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ._core import Cluster, Free, Job, LabError, PlaceView, View
 from .compare import Comparison, compare
 from .errors import PolicyError
@@ -25,8 +27,22 @@ from .run import Result, simulate
 from .tables import Table
 from .traces import Trace, cluster, generate, seconds, trace
 
+if TYPE_CHECKING:
+    from .remote import Limits
+    from .verifier import Report, verify
+
 __all__ = [
-    "Cluster", "Comparison", "Free", "Job", "LabError", "PlaceView", "Policy", "PolicyError", "Result",
-    "Table", "Trace", "View", "cluster", "compare", "generate", "seconds", "simulate", "trace",
+    "Cluster", "Comparison", "Free", "Job", "LabError", "Limits", "PlaceView", "Policy", "PolicyError",
+    "Report", "Result", "Table", "Trace", "View", "cluster", "compare", "generate", "seconds",
+    "simulate", "trace", "verify",
 ]  # fmt: skip
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """What few programs use is imported when it is asked for."""
+    if name in ("Limits", "Report", "verify"):
+        from . import verifier
+
+        return getattr(verifier, name)
+    raise AttributeError(f"module 'goban_lab' has no attribute {name!r}")

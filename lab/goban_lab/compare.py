@@ -50,6 +50,17 @@ class Interval:
         return shown if self.half is None else f"{shown} ± {self.half * scale:,.{digits}f}"
 
 
+def interval_of(drawn: Sequence[float], centre: float | None) -> Interval:
+    """Of values on generated traces (centre None): their mean, and the interval of the mean. Of values
+    on traces that were drawn from one (bootstrap): the value on that one, and their spread."""
+    middle = float(numpy.mean(drawn)) if centre is None else centre
+    if len(drawn) < 2:
+        return Interval(middle)
+    spread = float(numpy.std(drawn, ddof=1))
+    error = spread / math.sqrt(len(drawn)) if centre is None else spread
+    return Interval(middle, t_quantile(len(drawn) - 1) * error)
+
+
 @dataclass(frozen=True)
 class Row:
     """What the table says of a policy. Gains are those of the mean JCT over the reference."""
@@ -249,13 +260,7 @@ def _outcome(work: _Work, task: tuple[int, int | None], future: Future[Any] | No
 def _row(names: list[str], policy: int, reference: int, outcomes: dict[Any, Any], seeds: list[int],
          generated: bool) -> Row:
     def interval(value: Callable[[Any], float]) -> Interval:
-        drawn = [value(seed) for seed in seeds]
-        spread = float(numpy.std(drawn, ddof=1)) if len(drawn) > 1 else None
-        centre = float(numpy.mean(drawn)) if generated else value(None)
-        if spread is None:
-            return Interval(centre)
-        error = spread / math.sqrt(len(drawn)) if generated else spread
-        return Interval(centre, t_quantile(len(drawn) - 1) * error)
+        return interval_of([value(seed) for seed in seeds], None if generated else value(None))
 
     def metric(name: str) -> Interval:
         return interval(lambda seed: float(outcomes[policy, seed][0][name]))

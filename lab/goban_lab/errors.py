@@ -39,6 +39,16 @@ class PolicyError(Exception):
         return f"{where}: {self.problem} ({self.remedy})"
 
 
+class RemoteProblem(Exception):
+    """What the process did wrong; simulate() makes a PolicyError of it."""
+
+    def __init__(self, problem: str, remedy: str, place: str = "") -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.remedy = remedy
+        self.place = place
+
+
 def place_of_method(policy: object, method: str) -> str:
     """file:line of a method; empty if Python does not know it."""
     code = getattr(getattr(policy, method, None), "__code__", None)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 from . import _core
-from .errors import PolicyError, place_of_error, place_of_method
+from .errors import PolicyError, RemoteProblem, place_of_error, place_of_method
 from .policy import Policy, name_of, stated_by
 from .tables import Table, frame
 from .traces import Trace
@@ -171,6 +171,9 @@ def _run_methods(jobs: Trace, cluster: _core.Cluster, policy: Policy, settings: 
         raise PolicyError(name, where.method, f"did not return within {call_limit_s:g} s",
                           "end the loop, or give a larger call_limit_s", _job_name(jobs, where.job),
                           where.at_s, place_of_error(sys.exc_info()[2])) from None
+    except RemoteProblem as problem:
+        raise PolicyError(name, where.method, problem.problem, problem.remedy, _job_name(jobs, where.job),
+                          where.at_s, problem.place or place_of_method(policy, where.method)) from None
     except (_core.LabError, KeyboardInterrupt):
         raise
     except Exception as error:
