@@ -74,7 +74,7 @@ IO_OF_OURS = ("base/byte_source.hpp", "base/clock.hpp", "base/file_checksum.hpp"
               "base/output_file.hpp", "base/spawn.hpp", "base/text_file.hpp", "base/time_zone.hpp", "base/topology/")  # fmt: skip
 
 # Headers of the operating system, for modules that may use it.
-SYSTEM_PREFIXES = ("sys/", "linux/", "unistd.h", "fcntl.h", "poll.h", "signal.h", "spawn.h",
+SYSTEM_PREFIXES = ("sys/", "linux/", "sanitizer/", "ucontext.h", "unistd.h", "fcntl.h", "poll.h", "signal.h", "spawn.h",
                    "dlfcn.h", "netdb.h", "netinet/", "arpa/", "pthread.h", "sched.h", "malloc.h", "dirent.h",
                    "errno.h", "termios.h", "pwd.h", "grp.h", "dirent.h", "time.h", "stdio.h",
                    "stdlib.h", "string.h")  # fmt: skip

@@ -12,6 +12,7 @@
 #include "core/model/cluster_file.hpp"
 #include "core/model/cluster_presets.hpp"
 #include "core/policy/compose.hpp"
+#include "episodes.hpp"
 #include "inputs.hpp"
 #include "python_methods.hpp"
 #include "study/history/generate/philly.hpp"
@@ -313,6 +314,7 @@ NB_MODULE(_core, m) {
   });
   bind_views(m);
   bind_inputs(m);
+  bind_episodes(m);
   nb::class_<Where>(m, "Where")
       .def(nb::init<>())
       .def_ro("method", &Where::method)

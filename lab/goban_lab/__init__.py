@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._core import Cluster, Free, Job, LabError, PlaceView, View
 from .compare import Comparison, compare
+from .env import env
 from .errors import PolicyError
 from .policy import Policy
 from .run import Result, simulate
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cluster", "Comparison", "Free", "Job", "LabError", "Limits", "PlaceView", "Policy", "PolicyError",
-    "Report", "Result", "Table", "Trace", "View", "cluster", "compare", "generate", "seconds",
+    "Report", "Result", "Table", "Trace", "View", "cluster", "compare", "env", "generate", "seconds",
     "simulate", "trace", "verify",
 ]  # fmt: skip
 __version__ = "0.1.0"

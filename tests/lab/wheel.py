@@ -55,7 +55,7 @@ def main(build):
         print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB")
         empty = environment(folder / "empty")
         install(empty, wheel, "mypy")
-        for optional in ("nanoarrow",):
+        for optional in ("nanoarrow", "gymnasium"):
             if run(empty, "-m", "pip", "-q", "--disable-pip-version-check", "install", optional).returncode != 0:
                 print(f"skipped: what needs {optional}, which cannot be installed")
         away = {"cwd": folder, "env": {"PATH": "/nowhere", "HOME": str(folder)}}  # no compiler is found

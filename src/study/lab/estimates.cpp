@@ -18,10 +18,10 @@ Estimates::Estimates(const core::model::JobHistory& history, bool oracle, simula
 }
 
 double Estimates::of(JobId job) const {
+  if (learns_ && fixed_s_[job.index()] >= 0) return fixed_s_[job.index()];
   const core::model::JobRequest request = history_->jobs[job.index()].request;
   if (request.walltime_limit_ns > 0) return to_seconds(request.walltime_limit_ns);
   float& fixed = fixed_s_[job.index()];
-  if (fixed >= 0) return fixed;
   const bool known = request.user.valid() && request.user.index() < by_user_.size();
   const Mean own = known ? by_user_[request.user.index()] : Mean{};
   const Mean& mean = own.jobs > 0 ? own : all_;

@@ -90,6 +90,18 @@ Result<SimulationResult> run(const JobHistory& history, const Cluster& cluster,
   return simulate_on(history, cluster, *composition, simulation);
 }
 
+Result<SimulationResult> run_adapted(const JobHistory& history, const Cluster& cluster,
+                                     const std::string& parts,
+                                     const std::function<void(PolicySet&, RunContext&)>& adapt,
+                                     const RunOptions& options) {
+  auto composition = core::policy::compose(parts);
+  if (!composition) return base::failure(composition.error());
+  apply(options, *composition);
+  SimulationOptions simulation = simulation_options(options, *composition);
+  simulation.adapt_policy = adapt;
+  return simulate_on(history, cluster, *composition, simulation);
+}
+
 bool uses_durations(const Composition& policy, const JobHistory& history) {
   if (policy.simulation_only()) return true;
   const bool estimates = policy.part(core::policy::PartKind::Select).needs_estimates;

@@ -1,6 +1,7 @@
 // One run of the laboratory: a history, a cluster, and a policy whose parts are methods or names.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -48,6 +49,14 @@ struct RunOptions {
                                                             const PolicyText& policy,
                                                             Methods& methods,
                                                             const RunOptions& options);
+
+/// Runs the parts of a policy, some of which `adapt` replaces (SimulationOptions::adapt_policy).
+/// Errors: those of compose() and simulate(). What the parts throw passes through.
+[[nodiscard]] base::Result<simulator::SimulationResult> run_adapted(
+    const core::model::JobHistory& history, const core::model::Cluster& cluster,
+    const std::string& parts,
+    const std::function<void(core::policy::PolicySet&, core::policy::RunContext&)>& adapt,
+    const RunOptions& options);
 
 /// The policy decides, where jobs have no walltime limit, by their true run times.
 [[nodiscard]] bool uses_durations(const core::policy::Composition& policy,

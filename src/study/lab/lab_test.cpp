@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/model/cluster_presets.hpp"
+#include "study/lab/test_history.hpp"
 
 namespace goban::study::lab {
 namespace {
@@ -15,33 +16,6 @@ using core::model::JobHistory;
 using simulator::SimulationResult;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-/// Seconds of submission and work, and what matters besides.
-struct Sample {
-  int submit_s = 0;
-  int work_s = 0;
-  int gpus = 1;
-  int limit_s = 0;
-  uint32_t user = 0;
-};
-
-JobHistory history_of(const std::vector<Sample>& samples) {
-  JobHistory history;
-  for (const Sample& each : samples) {
-    core::model::Job job;
-    job.request.submit_ns = each.submit_s * base::kSecond;
-    job.request.walltime_limit_ns = each.limit_s * base::kSecond;
-    job.request.num_gpus = each.gpus;
-    while (history.users.size() <= each.user) {
-      history.users.intern(std::string(1, static_cast<char>('a' + history.users.size())));
-    }
-    job.request.user = core::model::UserId(each.user);
-    job.work_s = each.work_s;
-    history.job_names.add(std::to_string(history.jobs.size()));
-    history.jobs.push_back(job);
-  }
-  return history;
-}
 
 /// Shortest estimate first, from the lowest GPUs; what it is asked is recorded.
 class ShortestFirst : public Methods {

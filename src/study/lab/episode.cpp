@@ -1,0 +1,202 @@
+#include "study/lab/episode.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.hpp"
+#include "core/policy/policy_set.hpp"
+
+namespace goban::study::lab {
+
+using core::policy::Board;
+
+/// The selection of an episode: the agent's.
+class Episode::Choice final : public core::policy::Select {
+ public:
+  explicit Choice(Episode& episode) : episode_(episode) {}
+  void run(Board& board) const override { episode_.select(board); }
+
+ private:
+  Episode& episode_;
+};
+
+/// A placement whose last result the episode sees.
+class Episode::Watched final : public core::policy::Placement {
+ public:
+  Watched(Episode& episode, std::unique_ptr<core::policy::Placement> watched)
+      : episode_(episode), watched_(std::move(watched)) {}
+  bool place(const core::policy::PlacementView& view, const core::policy::PlacementRequest& request,
+             core::model::Allocation& out) const override {
+    const bool placed = watched_->place(view, request, out);
+    if (placed) episode_.placed_ = out.gpus;
+    return placed;
+  }
+  bool uses_bins() const override { return watched_->uses_bins(); }
+  bool class_first() const override { return watched_->class_first(); }
+  bool repeatable() const override { return false; }
+
+ private:
+  Episode& episode_;
+  std::unique_ptr<core::policy::Placement> watched_;
+};
+
+base::Result<std::unique_ptr<Episode>> Episode::make(
+    std::shared_ptr<const core::model::JobHistory> history, const core::model::Cluster& cluster,
+    const EpisodeOptions& options) {
+  const auto composition = core::policy::compose(options.parts);
+  if (!composition) return base::failure(composition.error());
+  if (composition->preemption() != core::policy::Preemption::None) {
+    return base::usage_error(
+        "parts '" + options.parts + "' preempt, and an episode only starts jobs",
+        "give an order and a placement, such as fifo+packed");
+  }
+  return std::unique_ptr<Episode>(new Episode(std::move(history), cluster, options));
+}
+
+Episode::Episode(std::shared_ptr<const core::model::JobHistory> history,
+                 const core::model::Cluster& cluster, const EpisodeOptions& options)
+    : history_(std::move(history)),
+      cluster_(cluster),
+      options_(options),
+      estimates_(*history_, false, this),
+      held_(history_->jobs.size()),
+      fiber_([this] { run(); }) {
+  for (const auto& node : cluster_.nodes()) free_.push_back(static_cast<int32_t>(node.num_gpus));
+}
+
+Episode::~Episode() {
+  if (!fiber_.started() || fiber_.ended()) return;
+  stops_ = true;
+  fiber_.resume();
+}
+
+void Episode::run() {
+  RunOptions options = options_.run;
+  options.observer = &estimates_;
+  const auto adapt = [this](core::policy::PolicySet& set, core::policy::RunContext& context) {
+    estimates_.stand_in_for(context.oracle);
+    context.oracle = &estimates_;
+    set.select = std::make_unique<Choice>(*this);
+    set.placement = std::make_unique<Watched>(*this, std::move(set.placement));
+  };
+  try {
+    const auto result = run_adapted(*history_, cluster_, options_.parts, adapt, options);
+    if (!result) {
+      status_ = base::failure(result.error());
+      return;
+    }
+    now_ = result->end_ns;
+    count_to(now_);
+  } catch (const Stopped&) {
+    // The episode is given up; its stack is unwound by now.
+  }
+}
+
+base::Status Episode::proceed() {
+  fiber_.resume();
+  return status_;
+}
+
+base::Status Episode::step(size_t action) {
+  GOBAN_CHECK(!ended());
+  action_ = action;
+  return proceed();
+}
+
+bool Episode::fits(size_t slot) const {
+  return slot < slots_.size() && !refused_[slot] && slots_[slot]->request.num_gpus <= free_gpus_;
+}
+
+bool Episode::must_start() const { return running_ == 0 && submitted_ == history_->jobs.size(); }
+
+void Episode::select(Board& board) {
+  count_to(board.now());
+  now_ = board.now();
+  std::vector<const JobState*> refused;
+  while (!board.full()) {
+    slots_.clear();
+    refused_.clear();
+    for (Board::Job job = board.first(); job != nullptr && slots_.size() < options_.slots;
+         job = board.after(job)) {
+      slots_.push_back(job);
+      refused_.push_back(std::ranges::find(refused, job) != refused.end());
+    }
+    free_gpus_ = board.free_gpus();
+    size_t first = 0;
+    while (first < slots_.size() && !fits(first)) ++first;
+    if (first == slots_.size()) return;
+    fiber_.pause();
+    if (stops_) throw Stopped{};
+    size_t slot = action_;
+    if (!fits(slot)) {
+      if (!must_start()) return;
+      slot = first;
+    }
+    const JobState* job = slots_[slot];
+    const JobId id = job->job;
+    if (board.start(job)) {
+      hold(id);
+    } else {
+      refused.push_back(job);
+    }
+  }
+}
+
+void Episode::hold(JobId job) {
+  ++running_;
+  held_[job.index()] = placed_;
+  for (const core::model::GpuId gpu : placed_) --free_[cluster_.node_of(gpu).index()];
+}
+
+void Episode::job_ended(TimeNs now, JobId job, simulator::JobEnd /*end*/) {
+  count_to(now);
+  --in_system_;
+  if (held_[job.index()].empty()) return;
+  --running_;
+  for (const core::model::GpuId gpu : std::exchange(held_[job.index()], {})) {
+    ++free_[cluster_.node_of(gpu).index()];
+  }
+}
+
+void Episode::count_to(TimeNs now) {
+  const auto count = [this](TimeNs until) {
+    job_s_ += base::to_seconds(until - counted_) * static_cast<double>(in_system_);
+    counted_ = until;
+  };
+  for (; submitted_ < history_->jobs.size(); ++submitted_) {
+    const core::model::JobRequest request = history_->jobs[submitted_].request;
+    if (request.submit_ns > now) break;
+    count(request.submit_ns);
+    (void)estimates_.of(JobId(submitted_));  // fixed at the submission
+    ++in_system_;
+  }
+  count(now);
+}
+
+void Episode::observe_slots(std::span<float> out) const {
+  GOBAN_CHECK(out.size() == options_.slots * kFeatures);
+  std::ranges::fill(out, 0.0F);
+  if (ended()) return;
+  const JobRows rows(slots_, now_, estimates_);
+  for (size_t slot = 0; slot < slots_.size(); ++slot) {
+    float* row = &out[slot * kFeatures];
+    row[kGpus] = static_cast<float>(slots_[slot]->request.num_gpus);
+    const TimeNs limit = slots_[slot]->request.walltime_limit_ns;
+    row[kEstimate_s] =
+        static_cast<float>(limit > 0 ? base::to_seconds(limit) : estimates_.of(slots_[slot]->job));
+    row[kWait_s] = static_cast<float>(rows.real(RealColumn::WaitS, slot));
+  }
+}
+
+void Episode::observe_free(std::span<float> out) const {
+  GOBAN_CHECK(out.size() == free_.size());
+  std::ranges::transform(free_, out.begin(), [](int32_t gpus) { return static_cast<float>(gpus); });
+}
+
+void Episode::observe_mask(std::span<int8_t> out) const {
+  GOBAN_CHECK(out.size() == options_.slots + 1);
+  for (size_t slot = 0; slot < options_.slots; ++slot) out[slot] = !ended() && fits(slot) ? 1 : 0;
+  out.back() = ended() || !must_start() ? 1 : 0;
+}
+
+}  // namespace goban::study::lab
