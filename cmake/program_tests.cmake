@@ -69,6 +69,11 @@ add_test(NAME install.pages COMMAND ${CMAKE_SOURCE_DIR}/tests/install_pages.sh
   ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR})
 goban_label(cli install.pages)
 
+set(train_program)
+if(TARGET goban-train)
+  set(train_program $<TARGET_FILE:goban-train>)
+endif()
+goban_script_test(docs.others cli tests/docs_others.py $<TARGET_FILE:goban> ${train_program})
 if(GOBAN_WEB)  # they write HTML reports
   goban_script_test(docs.commands cli tests/docs_commands.py $<TARGET_FILE:goban>
     README.md docs/operators.md docs/one-gpu-box.md docs/from-slurm.md docs/recipes.md docs/compare.md
