@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "base/byte_source.hpp"
+#include "base/crc32c.hpp"
 #include "base/number.hpp"
-#include "train/data/crc32c.hpp"
 
 namespace goban::train::data {
 namespace {
@@ -219,7 +219,7 @@ class TfRecordReader final : public ShardReader {
     std::memcpy(&size, head.data(), sizeof size);
     std::memcpy(&sum, head.data() + sizeof size, sizeof sum);
     if (*got < kHead) return base::failure(broken("breaks off in its length").error());
-    if (masked(crc32c({head.data(), sizeof size})) != sum) {
+    if (masked(base::crc32c({head.data(), sizeof size})) != sum) {
       return base::failure(broken("has a wrong checksum of its length").error());
     }
     if (size > kLargestField) {
@@ -239,7 +239,7 @@ class TfRecordReader final : public ShardReader {
     }
     std::memcpy(&sum, record_.data() + size, sizeof sum);
     record_.resize(size);
-    if (masked(crc32c(record_)) != sum) {
+    if (masked(base::crc32c(record_)) != sum) {
       return base::failure(broken("has a wrong checksum").error());
     }
     next_ += static_cast<int64_t>(kHead + whole);
@@ -257,9 +257,9 @@ class TfRecordReader final : public ShardReader {
 std::string tfrecord(std::string_view bytes) {
   std::string out;
   put_bytes(out, static_cast<uint64_t>(bytes.size()));
-  put_bytes(out, masked(crc32c(out)));
+  put_bytes(out, masked(base::crc32c(out)));
   out += bytes;
-  put_bytes(out, masked(crc32c(bytes)));
+  put_bytes(out, masked(base::crc32c(bytes)));
   return out;
 }
 

@@ -1,10 +1,10 @@
-#include "train/data/crc32c.hpp"
+#include "base/crc32c.hpp"
 
 #include <array>
 #include <bit>
 #include <cstring>
 
-namespace goban::train::data {
+namespace goban::base {
 namespace {
 
 constexpr uint32_t kReversed = 0x82f63b78;
@@ -45,4 +45,4 @@ uint32_t crc32c(std::string_view bytes) {
   return ~c;
 }
 
-}  // namespace goban::train::data
+}  // namespace goban::base
