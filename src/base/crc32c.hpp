@@ -1,4 +1,5 @@
-// CRC-32C (Castagnoli, RFC 3720 B.4), the checksum of TFRecord files and of TensorBoard's event files.
+// CRC-32C (Castagnoli, RFC 3720 B.4), the checksum of TFRecord files and of TensorBoard's event
+// files.
 #pragma once
 
 #include <cstdint>

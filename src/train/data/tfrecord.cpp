@@ -4,11 +4,11 @@
 #include <array>
 #include <cstring>
 #include <fmt/format.h>
-#include <optional>
 
 #include "base/byte_source.hpp"
 #include "base/crc32c.hpp"
 #include "base/number.hpp"
+#include "base/protobuf_fields.hpp"
 
 namespace goban::train::data {
 namespace {
@@ -35,70 +35,7 @@ void put_field(std::string& out, uint32_t number, std::string_view bytes) {
   out += bytes;
 }
 
-/// Walks the fields of a protobuf message.
-class Message {
- public:
-  explicit Message(std::string_view bytes) : rest_(bytes) {}
-  struct Part {
-    uint64_t number = 0;
-    uint32_t wire = 0;
-    uint64_t value = 0;      // varint, or fixed bits
-    std::string_view bytes;  // length-delimited
-  };
-  [[nodiscard]] bool damaged() const { return damaged_; }
-  /// nullopt at the end, and where the message is damaged.
-  std::optional<Part> next() {
-    if (rest_.empty() || damaged_) return std::nullopt;
-    Part out;
-    const uint64_t tag = varint();
-    out.number = tag >> 3;
-    out.wire = static_cast<uint32_t>(tag & 7);
-    switch (out.wire) {
-      case 0:
-        out.value = varint();
-        break;
-      case 1:
-        out.bytes = taken(8);
-        break;
-      case 2:
-        out.bytes = taken(varint());
-        break;
-      case 5:
-        out.bytes = taken(4);
-        break;
-      default:
-        damaged_ = true;
-    }
-    if (damaged_) return std::nullopt;
-    return out;
-  }
-  uint64_t varint() {
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      if (rest_.empty()) break;
-      const auto byte = static_cast<uint8_t>(rest_.front());
-      rest_.remove_prefix(1);
-      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-      if ((byte & 0x80) == 0) return value;
-    }
-    damaged_ = true;
-    return 0;
-  }
-  [[nodiscard]] bool at_end() const { return rest_.empty() || damaged_; }
-
- private:
-  std::string_view taken(uint64_t size) {
-    if (size > rest_.size()) {
-      damaged_ = true;
-      return {};
-    }
-    const std::string_view out = rest_.substr(0, size);
-    rest_.remove_prefix(size);
-    return out;
-  }
-  std::string_view rest_;
-  bool damaged_ = false;
-};
+using Message = base::ProtobufFields;
 
 void append_value(std::string& text, const std::string& value) {
   if (!text.empty()) text += ' ';
