@@ -122,5 +122,36 @@ describe('the page of a training', () => {
     await sees(page, 'step 20', '[aria-label=Loss] .reading');
     expect(await page.$$eval('.links a', (all) => all.map((a) => [a.getAttribute('href'), a.getAttribute('rel')]))).toEqual(
       [['https://wandb.ai/team/net/runs/ab12', 'noopener noreferrer']]);
+    expect(await page.$('[aria-label="Training curves"]')).toBeNull();
+  });
+
+  it('draws the scalars of its event files, one chart per tag', async () => {
+    const at_s = [1, 2, 3];
+    dash.daemon.put(fakeJob(1, {
+      state: 'done', result: 'completed', runs: 1, gpus: [place(0, 0)], end_s: Date.now() / 1000,
+      curves: {
+        folder: '/home/ann/runs', files: 3, problems: ['/home/ann/runs/x: the record at byte 40 has a wrong checksum'],
+        curves: [
+          { run: 'train', tag: 'accuracy', step: [0, 10, 20], value: [0.5, 0.75, 0.875], at_s },
+          { run: 'train', tag: 'loss<img src=x>', step: [0, 10, 20], value: [-1, -2, -4], at_s, not_finite: 2 },
+          { run: 'eval', tag: 'loss<img src=x>', step: [10, 15, 30], value: [3, 2.5, 2], at_s },
+          { run: 'eval', tag: 'final', step: [30], value: [0.25], at_s: [3] },
+        ],
+      },
+    }));
+    const page = await dash.open({ hash: '#/job/1' });
+    const area = '[aria-label="Training curves"]';
+    await page.waitForSelector(`${area} .chart[data-drawn]`);
+    expect(await page.$$eval(`${area} figcaption`, (all) => all.map((e) => e.textContent))).toEqual(['loss<img src=x>', 'accuracy', 'final']);
+    expect(await page.$$eval(`${area} .event-runs li`, (all) => all.map((e) => e.textContent?.trim()))).toEqual(['train', 'eval']);
+    await page.focus(`${area} .chart`);
+    await page.keyboard.press('End');
+    await sees(page, 'step 30', `${area} .reading`);
+    await sees(page, 'eval 2', `${area} .reading`);
+    const text = await textOf(page, area);
+    for (const words of ['2 values are infinite', '0.25', 'From 3 TensorBoard event files in /home/ann/runs.', 'wrong checksum']) {
+      expect(text).toContain(words);
+    }
+    expect(await page.$$('img')).toEqual([]);
   });
 });

@@ -22,7 +22,9 @@ function fill(daemon: FakeDaemon): void {
   putJobs(daemon);
   daemon.drained.set('g004', 'broken fan');
   daemon.asleep.add('g003');
-  daemon.change(1, { losses: [3, 2, 1], name: 'resnet50' });
+  const curve = { run: '.', tag: 'accuracy', step: [0, 1, 2], value: [0.5, 0.75, 0.8], at_s: [1, 2, 3] };
+  daemon.change(1, { losses: [3, 2, 1], name: 'resnet50', curves: { folder: 'runs', files: 1, curves: [curve, { ...curve, run: 'eval' }] } });
+  daemon.change(2, { start: { p10_s: Date.now() / 1000 + 60, p50_s: Date.now() / 1000 + 9e4 } });
   const now = Date.now() / 1000;
   daemon.past = Array.from({ length: 60 }, (_, i) => fakeJob(100 + i, {
     state: 'done', result: i % 7 ? 'completed' : 'failed', user: `user${i % 5}`, name: `train-${i}`, runs: 1,

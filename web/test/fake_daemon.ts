@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type {
-  Cluster, Explanation, GpuPoint, GpuState, JobDetails, JobSummary, LiveFacts, Place,
+  Cluster, EventCurves, Explanation, GpuPoint, GpuState, JobDetails, JobSummary, LiveFacts, Place,
 } from '../src/live/shapes';
 
 /** A job of the fake daemon: its details and its explanation. */
@@ -14,6 +14,8 @@ export interface FakeJob extends JobDetails {
   series?: GpuPoint[];
   /** What it reported as its loss, one value per step. */
   losses?: number[];
+  /** Of its event files. */
+  curves?: Partial<EventCurves>;
   /** Belongs to another user: details are refused. */
   foreign?: boolean;
 }
@@ -43,7 +45,7 @@ export function fakeJob(job: number, part: Partial<FakeJob> = {}): FakeJob {
 
 const SUMMARY = [
   'job', 'id', 'user', 'state', 'num_gpus', 'priority', 'runs', 'held_s', 'submit_s', 'result', 'name',
-  'account', 'walltime_s', 'first_start_s', 'run_start_s', 'end_s', 'gpus', 'shares', 'position',
+  'account', 'walltime_s', 'first_start_s', 'run_start_s', 'end_s', 'gpus', 'shares', 'position', 'start',
 ] as const;
 
 function summaryOf(job: FakeJob): JobSummary {
@@ -262,9 +264,10 @@ export class FakeDaemon {
       const points = (job.losses ?? []).map((loss, i) => ({ at_s: job.submit_s + i, step: 10 * i, loss }));
       return json({ job: job.job, points });
     }
+    if (verb === 'curves') return json({ job: job.job, files: 0, curves: [], ...job.curves });
     if (verb === 'log') return this.log(job, url, response, refuse);
     if (verb === undefined && method === 'GET') {
-      const { why: _why, log: _log, series: _series, losses: _losses, foreign: _foreign, ...shown } = job;
+      const { why: _why, log: _log, series: _series, losses: _losses, curves: _curves, foreign: _foreign, ...shown } = job;
       return json(shown);
     }
     return this.act(job, method === 'DELETE' ? 'cancel' : (verb ?? ''), json, refuse);

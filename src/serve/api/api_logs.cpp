@@ -152,13 +152,6 @@ class LogStream final : public base::http::BodyStream {
   base::TimeNs hangs_since_ns_ = 0;  ///< 0 = it does not
 };
 
-base::http::Response unread(const FileTrouble& trouble) {
-  if (!trouble.is_busy) return base::http::refusal(base::http::kNoAnswer, trouble.error);
-  base::http::Response response = base::http::refusal(base::http::kUnavailable, trouble.error);
-  response.headers.emplace_back("Retry-After", "1");
-  return response;
-}
-
 base::http::Response show_log(const Call& call, const ApiContext& context) {
   const base::Result<Request> request = request_of(call);
   if (!request) return base::http::refusal(base::http::kBadRequest, request.error());
@@ -188,7 +181,7 @@ base::http::Response show_log(const Call& call, const ApiContext& context) {
                                                                           asked = *request] {
     return read_log(owner, path, asked.offset, asked.follow ? 0 : static_cast<size_t>(asked.limit));
   });
-  if (!read) return unread(read.error());
+  if (!read) return refusal_of(read.error());
   if (!*read) return base::http::refusal(base::http::kForbidden, read->error());
   const LogPart& part = **read;
   if (request->follow) {

@@ -1,12 +1,16 @@
 // /v1/jobs/{}/series: readings of a job's GPUs since the start of its run. /v1/jobs/{}/progress:
-// what it reported over time.
+// what it reported over time. /v1/jobs/{}/curves: the scalars of its TensorBoard event files.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/http/reply.hpp"
 #include "base/number.hpp"
+#include "live/job/output_path.hpp"
 #include "serve/api/api.hpp"
+#include "serve/api/event_curves.hpp"
+#include "serve/api/file_work.hpp"
 #include "serve/api/job_view.hpp"
+#include "serve/api/log_file.hpp"
 
 namespace goban::serve::api {
 
@@ -122,6 +126,84 @@ base::http::Response show_progress(const Call& call, const ApiContext& context) 
   }
   return base::http::reply({{"job", live::job::job_number(id)}, {"points", std::move(points)}});
 }
+
+/// The event files of a job, and the folder that its log names; empty if it names none.
+struct NamedCurves {
+  std::string folder{};
+  EventCurves read{};
+};
+
+/// Reads files of the owner, which may hang. Errors: the log or the folder must not be read.
+base::Result<NamedCurves> read_curves(core::model::JobId job, const live::job::JobSpec& spec) {
+  constexpr size_t kLogBytes = 65'536;  // as for links to experiment trackers
+  NamedCurves out;
+  for (const auto stream : {live::job::OutputStream::Stdout, live::job::OutputStream::Stderr}) {
+    const auto log = LogFile::open(spec.owner, live::job::output_path(job, spec, stream));
+    if (!log) return base::failure(log.error());
+    std::string text;
+    log->read(0, kLogBytes, text);
+    const auto folder = events_folder(text);
+    if (!folder) continue;
+    if (!folder->starts_with('/') && spec.work_folder.empty()) continue;
+    out.folder = folder->starts_with('/') ? *folder : spec.work_folder + "/" + *folder;
+    auto read = read_event_curves(spec.owner, out.folder);
+    if (!read) return base::failure(read.error());
+    out.read = std::move(*read);
+    break;
+  }
+  return out;
+}
+
+json curves_json(core::model::JobId job, const NamedCurves& named) {
+  json curves = json::array();
+  for (const EventCurve& each : named.read.curves) {
+    json out = {{"run", each.run},
+                {"tag", each.tag},
+                {"step", json::array()},
+                {"value", json::array()},
+                {"at_s", json::array()}};
+    for (const base::Scalar& point : each.curve.points()) {
+      out["step"].push_back(point.step);
+      out["value"].push_back(point.value);
+      out["at_s"].push_back(point.at_s);
+    }
+    if (each.curve.not_finite() > 0) out["not_finite"] = each.curve.not_finite();
+    curves.push_back(std::move(out));
+  }
+  json out = {{"job", live::job::job_number(job)},
+              {"files", named.read.files},
+              {"curves", std::move(curves)}};
+  if (!named.folder.empty()) out["folder"] = named.folder;
+  if (named.read.was_cut) out["was_cut"] = true;
+  if (!named.read.problems.empty()) out["problems"] = named.read.problems;
+  return out;
+}
+
+base::http::Response show_curves(const Call& call, const ApiContext& context) {
+  core::model::JobId job;
+  live::job::JobSpec spec;
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
+    if (const live::controller::LiveJob* const named = find_job(snapshot.book, call.names[0])) {
+      job = named->job;
+      spec = named->spec;
+    }
+  });
+  if (!job.valid()) {
+    auto past = find_past_job(context, call.names[0]);
+    if (!past) return base::http::refusal(base::http::kUnavailable, past.error());
+    if (!*past) return base::http::refusal(base::http::kNotFound, "there is no such job");
+    job = (*past)->job;
+    spec = std::move((*past)->spec);
+  }
+  if (!call.who.may_see(spec.owner, spec.account)) {
+    return base::http::refusal(base::http::kForbidden, "the job belongs to another user");
+  }
+  const auto read = context.files.run<base::Result<NamedCurves>>(
+      spec.owner, [job, spec] { return read_curves(job, spec); });
+  if (!read) return refusal_of(read.error());
+  if (!*read) return base::http::refusal(base::http::kForbidden, read->error());
+  return base::http::reply(curves_json(job, **read));
+}
 }  // namespace
 
 void add_series_route(Router& router, const ApiContext& context) {
@@ -129,6 +211,8 @@ void add_series_route(Router& router, const ApiContext& context) {
              [&context](const Call& call) { return show_series(call, context); });
   router.add("GET", "/v1/jobs/{}/progress", Access::Known, {},
              [&context](const Call& call) { return show_progress(call, context); });
+  router.add("GET", "/v1/jobs/{}/curves", Access::Known, {},
+             [&context](const Call& call) { return show_curves(call, context); });
 }
 
 }  // namespace goban::serve::api

@@ -33,6 +33,13 @@ void leave_the_daemons_files() {
 
 }  // namespace
 
+base::http::Response refusal_of(const FileTrouble& trouble) {
+  if (!trouble.is_busy) return base::http::refusal(base::http::kNoAnswer, trouble.error);
+  base::http::Response response = base::http::refusal(base::http::kUnavailable, trouble.error);
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
 class FileWork::Task {
  public:
   Task(uint32_t user, std::function<void()> todo) : uid(user), work(std::move(todo)) {}

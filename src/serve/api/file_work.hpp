@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/http/reply.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "live/job/job_spec.hpp"
@@ -27,6 +28,9 @@ struct FileTrouble {
   base::Error error{};
   bool is_busy = false;  ///< many tasks of this user are in progress, and none of them hangs
 };
+
+/// 504 if the file system does not answer, 503 if the daemon is busy.
+[[nodiscard]] base::http::Response refusal_of(const FileTrouble& trouble);
 
 /// Thread-safe.
 class FileWork {

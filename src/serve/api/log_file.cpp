@@ -5,54 +5,14 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/fsuid.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>
-#include <vector>
 
 #include "serve/api/caller.hpp"
+#include "serve/api/owners_eyes.hpp"
 
 namespace goban::serve::api {
-
-namespace {
-/// If the process is root, opens files of this thread with the owner's permissions. glibc's
-/// setgroups() would change all threads; the system call changes only this one.
-class OwnersEyes {
- public:
-  explicit OwnersEyes(const live::job::Owner& owner) : good_(put_on(owner)) {}
-  OwnersEyes(const OwnersEyes&) = delete;
-  OwnersEyes& operator=(const OwnersEyes&) = delete;
-  ~OwnersEyes() {
-    if (!changed_) return;
-    ::setfsuid(::geteuid());
-    ::setfsgid(::getegid());
-    ::syscall(SYS_setgroups, before_.size(), before_.data());
-  }
-  [[nodiscard]] bool good() const { return good_; }
-
- private:
-  bool put_on(const live::job::Owner& owner) {
-    if (::geteuid() != 0 || owner.uid == 0) return true;
-    const int count = ::getgroups(0, nullptr);
-    before_.resize(static_cast<size_t>(std::max(count, 0)));
-    if (::getgroups(count, before_.data()) != count) return false;
-    const std::vector<uint32_t> groups = groups_of(owner);
-    changed_ = true;
-    if (::syscall(SYS_setgroups, groups.size(), groups.data()) != 0) return false;
-    ::setfsgid(owner.gid);
-    ::setfsuid(owner.uid);
-    // These calls return the previous id even if they fail, so a second call checks the result.
-    constexpr auto kAsk = static_cast<uid_t>(-1);
-    return static_cast<uid_t>(::setfsuid(kAsk)) == owner.uid &&
-           static_cast<gid_t>(::setfsgid(kAsk)) == owner.gid;
-  }
-  std::vector<gid_t> before_;
-  bool changed_ = false;
-  bool good_;
-};
-}  // namespace
 
 base::Result<LogFile> LogFile::open(const live::job::Owner& owner, const std::string& path) {
   if (!owner.realm.empty()) {

@@ -28,6 +28,8 @@ export interface LineChartProps {
   yAxisText?: (y: number) => string;
   /** Upper end of the y axis; default: from the data. */
   yMax?: number;
+  /** Lower end of the y axis; default: 0. */
+  yMin?: number;
   /** Charts with the same key share a cursor. */
   syncKey?: string;
   height?: number;
@@ -54,7 +56,7 @@ function options(props: LineChartProps, width: number): uPlot.Options {
           }
         : { time: false },
       y: {
-        range: (_u, _min, max) => [0, props.yMax ?? Math.max(1, (max || 0) * 1.05)],
+        range: (_u, _min, max) => [props.yMin ?? 0, props.yMax ?? Math.max(1, (max || 0) * 1.05)],
       },
     },
     axes: [

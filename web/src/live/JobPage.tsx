@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks';
 import { decimal, duration, gib, percent } from '../format';
 import { shortDuration, timeOfDay } from './clock';
 import { GpuCurves } from './GpuCurves';
+import { EventCurves } from './EventCurves';
 import { JobActions } from './JobActions';
 import { JobLinks } from './JobLinks';
 import { intervalWords, placeWords, progressWords, secondsLeft, shareDone } from './job_words';
@@ -57,6 +58,7 @@ export function JobPage({ job: number }: { job: number }) {
       {why.value && <Why why={why.value} />}
       {job && <Life job={{ ...job, ...summary }} />}
       {job && known.runs > 0 && <LossCurve job={job} over={known.state === 'done'} />}
+      {job && known.runs > 0 && <EventCurves job={job} over={known.state === 'done'} />}
       {job && known.runs > 0 && <JobLinks job={number} over={known.state === 'done'} />}
       <Facts job={known} details={job} />
       {known.gpus && known.gpus.length > 0 && (holdsGpus(known) || (job && known.runs > 0)) && <GpuCurves job={known} mayRead={job !== null} />}

@@ -1,7 +1,7 @@
 // Client of the daemon's HTTP API. The token is kept in this tab only.
 import { parseVisible } from '../data/visible';
 import type {
-  Cluster, Explanation, JobDetails, JobList, JobSeries, JobSummary, Overview, ProgressCurve, Stats,
+  Cluster, EventCurves, Explanation, JobDetails, JobList, JobSeries, JobSummary, Overview, ProgressCurve, Stats,
 } from './shapes';
 
 /** An error response of the daemon, or status 0 if it cannot be reached. */
@@ -68,10 +68,10 @@ export class Api {
   async jobs(): Promise<JobSummary[]> {
     const all: JobSummary[] = [];
     for (let after = 0; ;) {
-      const { jobs } = await this.json<JobList>(`/v1/jobs?all=1&limit=${PAGE}&after=${after}`);
+      const { jobs, total } = await this.json<JobList>(`/v1/jobs?all=1&limit=${PAGE}&after=${after}`);
       all.push(...jobs);
       const last = jobs.at(-1);
-      if (!last || jobs.length < PAGE) return all;
+      if (!last || jobs.length < PAGE || all.length >= total) return all;
       after = last.job;
     }
   }
@@ -96,6 +96,11 @@ export class Api {
 
   progress(job: number): Promise<ProgressCurve> {
     return this.json(`/v1/jobs/${job}/progress`);
+  }
+
+  /** Scalars of the job's TensorBoard event files. */
+  curves(job: number): Promise<EventCurves> {
+    return this.json(`/v1/jobs/${job}/curves`);
   }
 
   /** The first bytes of a log; empty if there is none. */

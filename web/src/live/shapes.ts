@@ -106,6 +106,29 @@ export interface JobDetails extends JobSummary {
   past?: PastRun[];
 }
 
+/** Scalars of the TensorBoard event files in the folder that a job's log names. */
+export interface EventCurves {
+  job: number;
+  /** Absent: the log names none. */
+  folder?: string;
+  files: number;
+  curves: EventCurve[];
+  /** There is more than is read. */
+  was_cut?: boolean;
+  problems?: string[];
+}
+
+/** One tag of one run; the lists are equally long, steps increase. */
+export interface EventCurve {
+  run: string;
+  tag: string;
+  step: number[];
+  value: number[];
+  at_s: number[];
+  /** How many values are infinite or not a number; they are left out. */
+  not_finite?: number;
+}
+
 /** GPU samples of a run, as means over equal intervals. */
 export interface JobSeries {
   job: number;
