@@ -71,6 +71,23 @@ describe('the queue', () => {
     expect(await page.$eval('#job-2 td:nth-child(8)', (td) => td.textContent)).toBe('1');
   });
 
+  it('has a column for when a job is expected to start, on phones in its row', async () => {
+    putJobs(dash.daemon);
+    const at = new Date();
+    at.setHours(23, 58, 30, 0);
+    const late = new Date(at.getTime() + 3_600_000);
+    const start = { p10_s: at.getTime() / 1000 - 60, p50_s: at.getTime() / 1000, p90_s: late.getTime() / 1000 };
+    dash.daemon.change(2, { start });
+    for (const width of [1440, 390]) {
+      const page = await dash.open({ hash: '#/queue', width });
+      await page.waitForSelector('#job-2 td.start');
+      expect(await page.$eval('#job-2 td.start', (td) => td.textContent)).toBe('23:58');
+      expect(await page.$eval('#job-2 td.start', (td) => td.title)).toMatch(/^80 % interval: 23:58:30 \(23:57:30 to .* 00:58:30\)$/);
+      expect(await page.$eval('#job-1 td.start', (td) => td.textContent)).toBe('');
+      expect(await page.$eval('#job-2 td.start', (td) => td.getBoundingClientRect().width)).toBeGreaterThan(20);
+    }
+  });
+
   it('follows the daemon', async () => {
     putJobs(dash.daemon);
     const page = await dash.open({ hash: '#/queue' });

@@ -2,8 +2,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { count } from '../format';
 import { SortHead, sortState } from '../SortHead';
-import { shortDuration } from './clock';
-import { placeWords } from './job_words';
+import { aboutTime, shortDuration, timeOfDay } from './clock';
+import { intervalWords, placeWords } from './job_words';
 import { JobLink, StateBadge } from './Parts';
 import { type QueueKey, type QueueOrder, timeOf, visibleRows } from './queue';
 import { jobHash } from './route';
@@ -37,6 +37,7 @@ const COLUMNS: readonly { key: QueueKey; head: string; class: string }[] = [
   { key: 'priority', head: 'Priority', class: 'number wide' },
   { key: 'time', head: 'Time', class: 'number' },
   { key: 'position', head: 'Position', class: 'number wide' },
+  { key: 'start', head: 'Starts about', class: 'number wide' },
 ];
 
 interface QueueListProps {
@@ -67,12 +68,20 @@ function whereOf(job: JobSummary, reason: Reason | undefined): string {
   return reason?.text ?? '';
 }
 
+/** When a waiting job is expected to start: the median, and with the interval. */
+function startOf({ state, start }: JobSummary, nowS: number): { short: string; long: string } {
+  const clock = (at: number) => timeOfDay(at, nowS);
+  const long = state === 'waiting' ? intervalWords(start, clock) : null;
+  return long === null ? { short: '', long: '' } : { short: aboutTime(start!.p50_s!, nowS), long: `80 % interval: ${long}` };
+}
+
 function Row({ job, chosen, row, nowS, reason, onChoose }: {
   job: JobSummary; chosen: boolean; row: number; nowS: number; reason: Reason | undefined;
   onChoose: () => void;
 }) {
   const place = job.position ?? reason?.position;
   const where = whereOf(job, reason);
+  const start = startOf(job, nowS);
   return (
     <tr id={`job-${job.job}`} class={chosen ? 'chosen' : ''} aria-selected={chosen} aria-rowindex={row + 2}
       onClick={(event) => {
@@ -87,6 +96,7 @@ function Row({ job, chosen, row, nowS, reason, onChoose }: {
       <td class="number wide">{job.priority}</td>
       <td class="number">{shortDuration(timeOf(job, nowS))}</td>
       <td class="number wide">{job.state === 'waiting' && place !== undefined ? count(place) : ''}</td>
+      <td class="number wide start" title={start.long}>{start.short}</td>
       <td class="text wide reason" title={where}>{where}</td>
     </tr>
   );

@@ -9,6 +9,14 @@ export function timeOfDay(seconds: number, nowS: number): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;
 }
 
+/** "14:03", with month and day unless it is the day of `nowS`: for what is not known to the second. */
+export function aboutTime(seconds: number, nowS: number): string {
+  const at = new Date(seconds * 1000);
+  const time = `${two(at.getHours())}:${two(at.getMinutes())}`;
+  if (at.toDateString() === new Date(nowS * 1000).toDateString()) return time;
+  return `${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;
+}
+
 /** Like `duration`, but in whole seconds below two minutes, so that counting numbers do not flicker. */
 export function shortDuration(seconds: number): string {
   if (!Number.isFinite(seconds)) return '–';

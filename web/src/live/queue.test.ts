@@ -41,6 +41,12 @@ describe('the queue', () => {
     expect(numbers(sortQueue(jobs, { key: 'position', descending: false }, 500)).slice(0, 2)).toEqual([4, 2]);
   });
 
+  it('sorts by the forecast of the start; jobs without one are last', () => {
+    const waiting = [job(1), job(2, { start: { p50_s: 900 } }), job(3, { start: { p10_s: 1, p50_s: 700 } }),
+      job(4, { state: 'running', run_start_s: 150, start: { p50_s: 100 } })];
+    expect(numbers(sortQueue(waiting, { key: 'start', descending: false }, 500))).toEqual([3, 2, 4, 1]);
+  });
+
   it('tells how long a job waits, runs, or took', () => {
     expect(jobs.map((each) => timeOf(each, 500))).toEqual([200, 400, 350, 400, 300]);
   });

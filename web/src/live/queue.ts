@@ -17,7 +17,7 @@ export interface QueueFilter {
 export const ALL_ACTIVE: QueueFilter = { state: 'active', user: '', text: '' };
 
 export type QueueKey =
-  | 'job' | 'user' | 'name' | 'state' | 'num_gpus' | 'priority' | 'position' | 'time';
+  | 'job' | 'user' | 'name' | 'state' | 'num_gpus' | 'priority' | 'position' | 'time' | 'start';
 
 export interface QueueOrder {
   key: QueueKey;
@@ -66,6 +66,7 @@ function valueOf(job: JobSummary, key: QueueKey, nowS: number): number | string 
     case 'state': return RANK.get(job.state) ?? RANK.size;
     case 'time': return timeOf(job, nowS);
     case 'position': return job.position ?? Infinity;
+    case 'start': return job.state === 'waiting' ? job.start?.p50_s ?? Infinity : Infinity;
     case 'name': return job.name ?? '';
     default: return job[key];
   }
