@@ -128,6 +128,12 @@ Result<Cluster> ClusterBuilder::build() {
       return bad_data({}, fmt::format("two resource types are named {}", type.name),
                       "resource type names must be unique");
     }
+    if (!type.nodes.empty() && type.nodes.size() != placed_.size()) {
+      return bad_data({},
+                      fmt::format("resource type {} is for {} nodes; there are {}", type.name,
+                                  type.nodes.size(), placed_.size()),
+                      "say of every node whether it may be used, or of none");
+    }
   }
 
   if (auto status = add_islands(); !status) return base::failure(status.error());

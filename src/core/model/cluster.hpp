@@ -79,6 +79,11 @@ struct ResourceType {
   int32_t max_instances = 1;
   base::TimeNs walltime_max_ns = 0;      ///< 0 = no limit
   base::TimeNs walltime_default_ns = 0;  ///< used by jobs that request no limit; 0 = the maximum
+  std::vector<bool> nodes{};  ///< by NodeId: an instance may lie there; empty = on every node
+  bool apart = false;         ///< each instance of a job is on a node of its own
+  /// The GPUs of each instance of a job have the same indices on its node. Only with `apart`.
+  bool equal_indices = false;
+  [[nodiscard]] bool may_use(NodeId node) const { return nodes.empty() || nodes[node.index()]; }
 };
 
 /// A cluster. Immutable; build it with ClusterBuilder, from a preset or from a TOML file.

@@ -321,7 +321,11 @@ TimeNs DecisionBoard::estimate_ns(Job job) const { return state_.duration_ns(*jo
 BackfillReservation DecisionBoard::earliest_start(Job job) {
   const Resources& resources = state_.resources();
   const bool some_found = !state_.found().empty();
-  if (job->request.resource_type.valid() && !resources.has_windows() && !some_found) {
+  const auto type = job->request.resource_type;
+  // How many nodes have the same GPUs free cannot be counted.
+  const bool counts = type.valid() && !resources.cluster().resource_type(type).equal_indices;
+  typed_.reset();
+  if (counts && !resources.has_windows() && !some_found) {
     typed_.emplace(state_, *job, now_);
     // Jobs that do not use the reserved room may run longer.
     return {typed_->start_ns(), std::numeric_limits<int32_t>::max()};

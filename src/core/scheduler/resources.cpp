@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "core/scheduler/equal_indices.hpp"
 
 namespace goban::core::scheduler {
 
@@ -91,7 +92,7 @@ Resources::Part Resources::part_of(std::span<const NodeId> nodes) const {
 void Resources::sync(Part& part, const model::ResourceType& type, NodeId id,
                      const HostResources& left) const {
   const model::Node& node = cluster_->node(id);
-  const bool offered = rooms_[id.index()].open && left.covers(type.host) &&
+  const bool offered = rooms_[id.index()].open && type.may_use(id) && left.covers(type.host) &&
                        static_cast<int64_t>(free_.on_node(id)) >= type.gpus;
   for (uint32_t i = node.first_gpu; i < node.end_gpu(); ++i) {
     const GpuId gpu(i);
@@ -152,7 +153,7 @@ bool Resources::place_instances(const JobRequest& job, const model::ResourceType
     for (const NodeId host : out.hosts) {
       if (host == id) left -= type.host;
     }
-    if (left.covers(type.host)) continue;
+    if (!type.apart && left.covers(type.host)) continue;
     const model::Node& node = cluster_->node(id);
     for (uint32_t gpu = part.free.first_from(node.first_gpu); gpu < node.end_gpu();
          gpu = part.free.first_from(gpu + 1)) {
@@ -163,13 +164,61 @@ bool Resources::place_instances(const JobRequest& job, const model::ResourceType
   return true;
 }
 
+Resources::Part Resources::only_indices(const Part& part, const std::vector<uint32_t>& wanted,
+                                        int32_t& nodes) const {
+  Part out{model::FreeGpus(*cluster_), empty_bins()};
+  nodes = 0;
+  for (const model::Node& node : cluster_->nodes()) {
+    const auto has = [&](uint32_t index) {
+      return index < node.num_gpus && part.free.is_free(GpuId(node.first_gpu + index));
+    };
+    if (!std::ranges::all_of(wanted, has)) continue;
+    ++nodes;
+    for (const uint32_t index : wanted) {
+      const GpuId gpu(node.first_gpu + index);
+      out.free.give(gpu);
+      for (knowledge::BinCounts& bins : out.bins) bins.give(gpu);
+    }
+  }
+  return out;
+}
+
+bool Resources::place_equal(const JobRequest& job, const model::ResourceType& type, HoldSpan hold,
+                            uint64_t seed, const Part& part, Allocation& out) const {
+  const auto place = [&](const std::vector<uint32_t>& wanted) {
+    int32_t nodes = 0;
+    Part left = only_indices(part, wanted, nodes);
+    out = {};
+    return nodes >= job.instances && place_instances(job, type, hold, seed, left, out);
+  };
+  // What the policy would give to one part comes first.
+  Allocation single;
+  const policy::PlacementRequest request{.job = &job,
+                                         .num_gpus = static_cast<uint32_t>(type.gpus),
+                                         .one_node = true,
+                                         .seed = seed,
+                                         .id = hold.job,
+                                         .start_ns = hold.from_ns};
+  if (!placement_->place({&speed_, &part.free, &part.bins}, request, single)) return false;
+  std::vector<uint32_t> wanted;
+  for (const GpuId gpu : single.gpus) {
+    wanted.push_back(gpu.value - cluster_->node(cluster_->node_of(gpu)).first_gpu);
+  }
+  if (place(wanted)) return true;
+  const auto first = first_equal(*cluster_, part.free, type.gpus, job.instances);
+  return first && place(*first);
+}
+
 bool Resources::find_instances(const JobRequest& job, HoldSpan hold, uint64_t seed,
                                Allocation& out) {
   const model::ResourceType& type = cluster_->resource_type(job.resource_type);
   if (type.gpus == 0) return find_hosts(job, type, hold, out);
   if (static_cast<int64_t>(type.gpus) * job.instances > free_.total()) return false;
   bool found = false;
-  if (!has_windows()) {
+  const bool are_equal = type.equal_indices && job.instances > 1;
+  if (!has_windows() && are_equal) {
+    found = place_equal(job, type, hold, seed, part_of_type(job.resource_type), out);
+  } else if (!has_windows()) {
     Part& part = part_of_type(job.resource_type);
     found = static_cast<int64_t>(type.gpus) * job.instances <= part.free.total() &&
             place_instances(job, type, hold, seed, part, out);
@@ -178,12 +227,14 @@ bool Resources::find_instances(const JobRequest& job, HoldSpan hold, uint64_t se
     std::vector<NodeId> nodes;
     for (uint32_t i = 0; i < rooms_.size(); ++i) {
       const bool gpus = static_cast<int64_t>(free_.on_node(NodeId(i))) >= type.gpus;
-      if (gpus && usable(NodeId(i), job, hold) && rooms_[i].host.covers(type.host)) {
+      if (gpus && type.may_use(NodeId(i)) && usable(NodeId(i), job, hold) &&
+          rooms_[i].host.covers(type.host)) {
         nodes.emplace_back(i);
       }
     }
     Part part = part_of(nodes);
-    found = place_instances(job, type, hold, seed, part, out);
+    found = are_equal ? place_equal(job, type, hold, seed, part, out)
+                      : place_instances(job, type, hold, seed, part, out);
   }
   if (!found) out = {};
   return found;
@@ -194,13 +245,15 @@ bool Resources::find_hosts(const JobRequest& job, const model::ResourceType& typ
   // Jobs without GPUs take the nodes with the fewest free GPUs first.
   std::vector<NodeId> nodes;
   for (uint32_t i = 0; i < rooms_.size(); ++i) {
-    if (usable(NodeId(i), job, hold) && rooms_[i].host.covers(type.host)) nodes.emplace_back(i);
+    const bool may = type.may_use(NodeId(i)) && usable(NodeId(i), job, hold);
+    if (may && rooms_[i].host.covers(type.host)) nodes.emplace_back(i);
   }
   std::ranges::stable_sort(nodes, {}, [&](NodeId node) { return free_.on_node(node); });
   for (const NodeId node : nodes) {
     HostResources host = rooms_[node.index()].host;
     while (static_cast<int32_t>(out.hosts.size()) < job.instances && host.covers(type.host)) {
       out.hosts.push_back(node);
+      if (type.apart) break;
       host -= type.host;
     }
   }
@@ -232,10 +285,12 @@ bool Resources::can_take(const JobRequest& job, const Allocation& allocation) co
   }
   if (allocation.hosts.empty()) return true;
   if (!job.resource_type.valid()) return false;
-  const HostResources& asked = cluster_->resource_type(job.resource_type).host;
+  const model::ResourceType& type = cluster_->resource_type(job.resource_type);
+  const HostResources& asked = type.host;
   std::vector<NodeRoom> left(rooms_.begin(), rooms_.end());
   return std::ranges::all_of(allocation.hosts, [&](NodeId node) {
-    if (node.index() >= left.size()) return false;
+    if (node.index() >= left.size() || !type.may_use(node)) return false;
+    if (type.apart && std::ranges::count(allocation.hosts, node) > 1) return false;
     NodeRoom& room = left[node.index()];
     if (!room.open || !room.host.covers(asked)) return false;
     room.host -= asked;

@@ -115,6 +115,14 @@ class Resources {
   [[nodiscard]] bool place_instances(const JobRequest& job, const model::ResourceType& type,
                                      HoldSpan hold, uint64_t seed, Part& part,
                                      Allocation& out) const;
+  /// The GPUs of `part` with these indices, on the nodes that have all of them; how many do.
+  [[nodiscard]] Part only_indices(const Part& part, const std::vector<uint32_t>& wanted,
+                                  int32_t& nodes) const;
+  /// As place_instances, for a type with equal indices: those that the policy would give to one
+  /// instance, else the first set (first_equal).
+  [[nodiscard]] bool place_equal(const JobRequest& job, const model::ResourceType& type,
+                                 HoldSpan hold, uint64_t seed, const Part& part,
+                                 Allocation& out) const;
   [[nodiscard]] bool find_hosts(const JobRequest& job, const model::ResourceType& type,
                                 HoldSpan hold, Allocation& out) const;
   [[nodiscard]] bool is_left(model::GpuId gpu) const {

@@ -1,9 +1,11 @@
 // Host resources, instances and closed nodes.
 #include "core/scheduler/resources.hpp"
 
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <map>
 #include <rapidcheck.h>
+#include <set>
 
 #include "base/random.hpp"
 #include "core/model/cluster_presets.hpp"
@@ -74,6 +76,128 @@ TEST(Resources, ClosedNodesComeBackWithTheirGpus) {
   EXPECT_EQ(site.resources.free_gpus(), all - 4);
   site.resources.open(NodeId(0u));
   EXPECT_EQ(site.resources.free_gpus(), all);
+}
+
+/// Nodes of four GPUs with one resource type, and its resources.
+struct PartSite {
+  explicit PartSite(const model::ResourceType& type, size_t nodes = 3)
+      : cluster([&] {
+          model::ClusterBuilder builder("parts");
+          builder.add_gpu_model({.name = "test"});
+          builder.add_resource_type(type);
+          for (size_t i = 0; i < nodes; ++i) {
+            model::ClusterBuilder::Placed placed;
+            placed.node.name = "n" + std::to_string(i);
+            placed.node.num_gpus = 4;
+            builder.add_node(std::move(placed));
+          }
+          return builder.build().value();
+        }()),
+        scores(knowledge::PmScores::uniform(cluster.num_gpus())),
+        penalties(cluster, 1.0),
+        placement(policy::test_part("packed").placement),
+        resources({&cluster, &scores, &penalties}, *placement) {}
+
+  [[nodiscard]] JobRequest job(int32_t instances) const {
+    JobRequest request;
+    request.resource_type = model::ResourceTypeId(0U);
+    request.instances = instances;
+    request.num_gpus = cluster.resource_types()[0].gpus * instances;
+    return request;
+  }
+  [[nodiscard]] Allocation find(int32_t instances) {
+    Allocation out;
+    (void)resources.find(job(instances), {}, 1, out);
+    return out;
+  }
+  /// Somebody else has these GPUs.
+  void lose(const std::vector<uint32_t>& gpus) {
+    model::FoundAllocation found;
+    for (const uint32_t gpu : gpus) found.gpus.emplace_back(gpu);
+    resources.take_found(found);
+  }
+
+  model::Cluster cluster;
+  knowledge::PmScores scores;
+  knowledge::LocalityPenalties penalties;
+  std::unique_ptr<policy::Placement> placement;
+  Resources resources;
+};
+
+TEST(Resources, PartsOfAJobLieApart) {
+  PartSite together({.name = "part", .gpus = 1, .host = {}});
+  EXPECT_THAT(together.find(3).hosts, testing::Each(NodeId(0U)));
+  PartSite apart({.name = "part", .gpus = 1, .host = {}, .apart = true});
+  EXPECT_THAT(apart.find(3).hosts,
+              testing::UnorderedElementsAre(NodeId(0U), NodeId(1U), NodeId(2U)));
+  EXPECT_TRUE(apart.find(4).gpus.empty()) << "there are three nodes";
+  Allocation twice = apart.find(2);
+  EXPECT_TRUE(apart.resources.can_take(apart.job(2), twice));
+  twice.hosts[1] = twice.hosts[0];
+  EXPECT_FALSE(apart.resources.can_take(apart.job(2), twice));
+}
+
+TEST(Resources, PartsLieOnNodesOfTheirTypeOnly) {
+  PartSite site(
+      {.name = "part", .gpus = 2, .host = {}, .nodes = {false, true, false}, .apart = true});
+  EXPECT_THAT(site.find(1).hosts, testing::ElementsAre(NodeId(1U)));
+  EXPECT_TRUE(site.find(2).gpus.empty());
+  site.resources.drain(NodeId(0U), base::kSecond);  // other code is used with windows
+  EXPECT_THAT(site.find(1).hosts, testing::ElementsAre(NodeId(1U)));
+  EXPECT_TRUE(site.find(2).gpus.empty());
+  Allocation elsewhere = site.find(1);
+  elsewhere.hosts = {NodeId(0U)};
+  EXPECT_FALSE(site.resources.can_take(site.job(1), elsewhere));
+  site.lose({4, 5, 6});
+  EXPECT_TRUE(site.find(1).gpus.empty()) << "though the other nodes are free";
+}
+
+TEST(Resources, PartsHaveEqualIndices) {
+  PartSite site({.name = "part", .gpus = 2, .host = {}, .apart = true, .equal_indices = true});
+  site.lose({0, 5, 8, 9});  // 0 | 1 | 0, 1
+  const auto ids = [](std::vector<uint32_t> gpus) {
+    std::vector<GpuId> out;
+    for (const uint32_t gpu : gpus) out.emplace_back(gpu);
+    return out;
+  };
+  EXPECT_THAT(site.find(3).gpus, testing::UnorderedElementsAreArray(ids({2, 3, 6, 7, 10, 11})));
+  site.lose({3});
+  EXPECT_TRUE(site.find(3).gpus.empty()) << "two are free on each, but not the same";
+  EXPECT_EQ(site.find(2).gpus.size(), 4U);
+  site.resources.drain(NodeId(0U), base::kSecond);
+  EXPECT_EQ(site.find(2).gpus.size(), 4U);
+}
+
+/// Compared with a search through all sets.
+TEST(ResourcesProperty, EqualIndicesAreFoundIfThereAreAny) {
+  EXPECT_TRUE(rc::check([](uint64_t seed) {
+    base::Random random(seed);
+    const auto gpus = static_cast<int32_t>(1 + random.below(3));
+    const auto parts = static_cast<int32_t>(2 + random.below(3));
+    PartSite site({.name = "part", .gpus = gpus, .host = {}, .apart = true, .equal_indices = true},
+                  5);
+    std::vector<uint32_t> lost;
+    for (uint32_t gpu = 0; gpu < 20; ++gpu) {
+      if (random.below(5) < 2) lost.push_back(gpu);
+    }
+    site.lose(lost);
+    bool any = false;
+    for (uint32_t set = 0; set < 16; ++set) {
+      if (__builtin_popcount(set) != gpus) continue;
+      int32_t nodes = 0;
+      for (uint32_t node = 0; node < 5; ++node) {
+        nodes += std::ranges::none_of(
+            lost, [&](uint32_t gpu) { return gpu / 4 == node && ((set >> (gpu % 4)) & 1U) != 0; });
+      }
+      any = any || nodes >= parts;
+    }
+    const Allocation out = site.find(parts);
+    RC_ASSERT(any == !out.gpus.empty());
+    std::map<uint32_t, std::set<uint32_t>> indices;  // by node
+    for (const GpuId gpu : out.gpus) indices[gpu.value / 4].insert(gpu.value % 4);
+    for (const auto& [node, set] : indices) RC_ASSERT(set == indices.begin()->second);
+    RC_ASSERT(!any || indices.size() == static_cast<size_t>(parts));
+  }));
 }
 
 TEST(ResourcesProperty, NoNodeIsOvercommittedAndInstancesAreWhole) {

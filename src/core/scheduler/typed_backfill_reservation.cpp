@@ -26,9 +26,10 @@ TypedBackfillReservation::TypedBackfillReservation(const State& state, const Job
   if (start_ns_ != base::kNever) reserve(job.request.instances);
 }
 
-int32_t TypedBackfillReservation::instances_on(const Room& room) const {
-  if (!room.open || room.gpus < type_->gpus) return 0;
-  int64_t fit = std::numeric_limits<int32_t>::max();
+int32_t TypedBackfillReservation::instances_on(NodeId node) const {
+  const Room& room = rooms_[node.index()];
+  if (!room.open || room.gpus < type_->gpus || !type_->may_use(node)) return 0;
+  int64_t fit = type_->apart ? 1 : std::numeric_limits<int32_t>::max();
   const auto limit = [&fit](int64_t has, int64_t asks) {
     if (asks > 0) fit = std::min(fit, has / asks);
   };
@@ -42,7 +43,7 @@ int32_t TypedBackfillReservation::instances_on(const Room& room) const {
 void TypedBackfillReservation::refresh(NodeId node) {
   int32_t& fits = fits_[node.index()];
   total_fits_ -= fits;
-  fits = instances_on(rooms_[node.index()]);
+  fits = instances_on(node);
   total_fits_ += fits;
 }
 

@@ -21,7 +21,7 @@ class TypedBackfillReservation {
   [[nodiscard]] bool admit(const JobRequest& request, const Allocation& allocation);
 
  private:
-  [[nodiscard]] int32_t instances_on(const Resources::NodeRoom& room) const;
+  [[nodiscard]] int32_t instances_on(NodeId node) const;
   /// Adds the allocation to the room of its nodes.
   void add_back(const JobRequest& request, const Allocation& allocation);
   void refresh(NodeId node);

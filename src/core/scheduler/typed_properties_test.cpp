@@ -1,4 +1,5 @@
 // Invariants of jobs with resource types, on small random sites.
+#include <algorithm>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <map>
@@ -44,6 +45,25 @@ model::Cluster small_site(uint64_t nodes) {
       .value();
 }
 
+/// The same with parts that lie apart, and parts that lie on every other node.
+model::Cluster with_places(const model::Cluster& site) {
+  model::ClusterBuilder builder("places");
+  builder.add_gpu_model({.name = "test"});
+  std::vector<bool> every_other;
+  for (const model::Node& node : site.nodes()) {
+    every_other.push_back(every_other.size() % 2 == 0);
+    model::ClusterBuilder::Placed placed;
+    placed.node = node;
+    builder.add_node(std::move(placed));
+  }
+  for (model::ResourceType type : site.resource_types()) {
+    type.apart = type.name == "small";
+    if (type.name == "full") type.nodes = every_other;
+    builder.add_resource_type(std::move(type));
+  }
+  return builder.build().value();
+}
+
 model::JobHistory typed_jobs(base::Random& random, const model::Cluster& cluster) {
   model::JobHistory history;
   TimeNs submit = 0;
@@ -54,8 +74,9 @@ model::JobHistory typed_jobs(base::Random& random, const model::Cluster& cluster
     request.submit_ns = submit;
     request.resource_type = model::ResourceTypeId(random.below(3));
     const model::ResourceType& type = cluster.resource_type(request.resource_type);
-    const uint64_t most =
-        std::min<uint64_t>(static_cast<uint64_t>(type.max_instances), cluster.nodes().size());
+    uint64_t nodes = cluster.nodes().size();
+    if (!type.nodes.empty()) nodes = static_cast<uint64_t>(std::ranges::count(type.nodes, true));
+    const uint64_t most = std::min<uint64_t>(static_cast<uint64_t>(type.max_instances), nodes);
     request.instances = static_cast<int32_t>(1 + random.below(most));
     request.num_gpus = request.instances * type.gpus;
     job.work_s = 1 + static_cast<double>(random.below(1000));
@@ -99,7 +120,8 @@ class Promises final : public study::simulator::Observer {
 TEST(TypedProperty, TheReservedJobStartsAsPromised) {
   EXPECT_TRUE(rc::check([] {
     base::Random random(*rc::gen::arbitrary<uint64_t>());
-    const model::Cluster cluster = small_site(1 + random.below(5));
+    const model::Cluster plain = small_site(1 + random.below(5));
+    const model::Cluster cluster = random.below(2) == 0 ? plain : with_places(plain);
     const model::JobHistory history = typed_jobs(random, cluster);
     const knowledge::PmScores scores = knowledge::PmScores::uniform(cluster.num_gpus());
     const knowledge::LocalityPenalties penalties(cluster, 1.0);
