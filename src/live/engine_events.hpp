@@ -107,7 +107,8 @@ struct JobSeen {
   job::JobSpec spec{};
   std::string array{};  ///< array tasks: the id that all its tasks share; spec.array_task is set
   /// Waiting: why the engine would not start it now if it were told to (a limit, a dependency, a
-  /// reservation), for users; the job is not eligible meanwhile. Empty: it would.
+  /// reservation), for users; the job is not eligible meanwhile. Empty: it would. Not managed: why
+  /// it is not, if that is known.
   std::string blocked{};
   TimeNs submit_ns = 0;           ///< 0 = unknown
   TimeNs start_ns = -1;           ///< Running; -1 = unknown
@@ -156,6 +157,8 @@ struct SeenNode {
   std::string zone{};
   std::string site{};
   uint32_t islands = 1;  ///< number of equal NVLink islands or sockets
+  /// A job of one of these partitions may run here; empty: of any.
+  std::vector<std::string> partitions{};
   friend bool operator==(const SeenNode&, const SeenNode&) = default;
 };
 

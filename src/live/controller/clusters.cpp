@@ -55,36 +55,20 @@ bool are_alike(const Cluster& one, const Cluster& other) {
                              const core::model::TopologyLevel& b) {
     return a.name == b.name && a.first_gpu == b.first_gpu;
   };
+  const auto same_type = [](const core::model::ResourceType& a,
+                            const core::model::ResourceType& b) {
+    return a.name == b.name && a.nodes == b.nodes;
+  };
   return std::ranges::equal(one.nodes(), other.nodes(), same_node) &&
          std::ranges::equal(one.levels(), other.levels(), same_level) &&
-         one.resource_types().size() == other.resource_types().size();
-}
-
-/// All kinds of parts that jobs can have on these nodes. A kind keeps its number: running jobs
-/// refer to it.
-void add_part_types(core::model::ClusterBuilder& builder, const std::vector<SeenNode>& nodes,
-                    const Cluster& like) {
-  int32_t known = 0;
-  for (const core::model::ResourceType& type : like.resource_types()) {
-    builder.add_resource_type(type);
-    known = std::max(known, gpus_of_part(type.name));
-  }
-  int32_t most = 0;
-  for (const SeenNode& node : nodes) most = std::max(most, node.num_gpus);
-  while (known < most) {
-    ++known;
-    core::model::ResourceType type;
-    type.name = part_type_name(known);
-    type.gpus = known;
-    type.max_instances = INT32_MAX;
-    builder.add_resource_type(std::move(type));
-  }
+         std::ranges::equal(one.resource_types(), other.resource_types(), same_type);
 }
 
 }  // namespace
 
 Result<Cluster> cluster_of(std::vector<SeenNode> nodes, const Cluster& like,
-                           std::span<const core::model::GpuModel> known_models) {
+                           std::span<const core::model::GpuModel> known_models, bool share_nodes,
+                           std::span<const std::string> kinds) {
   std::erase_if(nodes, [](const SeenNode& node) { return node.num_gpus < 1; });
   for (const auto group : {&SeenNode::rack, &SeenNode::zone, &SeenNode::site}) {
     complete(nodes, group);
@@ -97,7 +81,15 @@ Result<Cluster> cluster_of(std::vector<SeenNode> nodes, const Cluster& like,
     builder.add_gpu_model(model);
     models.push_back(model.name);
   }
-  add_part_types(builder, nodes, like);
+  std::vector<core::model::ResourceType> types(like.resource_types().begin(),
+                                               like.resource_types().end());
+  for (const std::string& kind : kinds) {
+    if (!part_kind(kind) || like.find_resource_type(kind).valid()) continue;
+    types.emplace_back().name = kind;
+  }
+  for (core::model::ResourceType& type : part_types(types, nodes, share_nodes)) {
+    builder.add_resource_type(std::move(type));
+  }
   std::set<std::string> levels{"node", "cluster"};
   for (const SeenNode& seen : nodes) {
     auto model = std::ranges::find(models, seen.gpu_model);
@@ -225,14 +217,15 @@ ClusterSeen Clusters::completed(ClusterSeen seen) const {
 void Clusters::take(const ClusterSeen& seen, TimeNs at) {
   const Cluster& present = parts_.core.site().cluster;
   std::vector<SeenNode> nodes = wanted(seen, false);
-  auto made = cluster_of(nodes, present, present.gpu_models());
+  const bool share_nodes = parts_.core.site().parts_share_nodes;
+  auto made = cluster_of(nodes, present, present.gpu_models(), share_nodes);
   if (!made) {  // groups that do not nest
     for (SeenNode& node : nodes) {
       node.rack.clear();
       node.zone.clear();
       node.site.clear();
     }
-    made = cluster_of(nodes, present, present.gpu_models());
+    made = cluster_of(nodes, present, present.gpu_models(), share_nodes);
   }
   if (made) {
     for (SeenNode& node : nodes) {  // states are followed apart
@@ -298,13 +291,19 @@ void Clusters::write(json& snapshot) const {
   for (const core::model::GpuModel& model : parts_.core.site().cluster.gpu_models()) {
     models.push_back({{"name", model.name}, {"mem_bytes", model.mem_bytes}});
   }
+  json& kinds = snapshot["node_list"]["part_types"] = json::array();
+  for (const core::model::ResourceType& type : parts_.core.site().cluster.resource_types()) {
+    if (part_kind(type.name)) kinds.push_back(type.name);
+  }
 }
 
 void Clusters::read(base::FieldReader& snapshot) {
   ClusterSeen seen;
   std::vector<core::model::GpuModel> models;
+  std::vector<std::string> kinds;  // absent in snapshots of earlier releases
   snapshot.object("node_list", [&](base::FieldReader& part) {
     read_event(part, seen);
+    part.field("part_types", kinds);
     part.list("gpu_models", [&](base::FieldReader& one) {
       one.field("name", models.emplace_back().name);
       one.field("mem_bytes", models.back().mem_bytes, int64_t{0}, int64_t{1} << 60);
@@ -318,7 +317,8 @@ void Clusters::read(base::FieldReader& snapshot) {
         std::ranges::find(configured.gpu_models(), model.name, &core::model::GpuModel::name);
     if (known != configured.gpu_models().end()) model = *known;
   }
-  auto made = cluster_of(seen.nodes, configured, models);
+  auto made =
+      cluster_of(seen.nodes, configured, models, parts_.core.site().parts_share_nodes, kinds);
   if (!made) return snapshot.fail("node_list", made.error().message);
   list_ = std::move(seen.nodes);
   const ClusterNumbers numbers = numbers_between(configured, *made);

@@ -15,11 +15,12 @@ namespace goban::live::controller {
 
 /// A cluster of these nodes. `like`: name, resource types and links are taken from it. `models`:
 /// the first GPU models; others are added. The kinds of parts (part_types.hpp) are
-/// added. Nodes without GPUs are omitted. Errors: those of
+/// added, those named `kinds` first. Nodes without GPUs are omitted. Errors: those of
 /// ClusterBuilder.
 [[nodiscard]] base::Result<core::model::Cluster> cluster_of(
     std::vector<SeenNode> nodes, const core::model::Cluster& like,
-    std::span<const core::model::GpuModel> models);
+    std::span<const core::model::GpuModel> models, bool share_nodes = false,
+    std::span<const std::string> kinds = {});
 /// The nodes of a cluster, with invented names of racks, zones and sites.
 [[nodiscard]] std::vector<SeenNode> nodes_of(const core::model::Cluster& cluster);
 

@@ -130,6 +130,7 @@ void put_event(const ClusterSeen& event, json& out) {
     one.field("zone", node.zone, normal.zone);
     one.field("site", node.site, normal.site);
     if (node.islands != normal.islands) object["islands"] = node.islands;
+    if (!node.partitions.empty()) object["partitions"] = node.partitions;
   }
 }
 
@@ -148,6 +149,7 @@ void read_event(base::FieldReader& in, ClusterSeen& event) {
     one.field("zone", node.zone);
     one.field("site", node.site);
     one.field("islands", node.islands, uint32_t{1}, uint32_t{255});
+    one.field("partitions", node.partitions);
   });
 }
 

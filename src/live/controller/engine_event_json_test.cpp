@@ -59,7 +59,8 @@ TEST(EngineEventJson, IsReadBackUnchanged) {
                            .rack = "r1",
                            .zone = "z",
                            .site = "s",
-                           .islands = 2});
+                           .islands = 2,
+                           .partitions = {"gpu", "short"}});
   cluster.nodes.push_back({.name = "n2"});
   const auto nodes = parse_input(to_text({.at_ns = 11, .input = cluster}));
   ASSERT_TRUE(nodes);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 #include "base/counted.hpp"
 #include "base/number.hpp"
@@ -10,22 +11,130 @@ namespace goban::live::controller {
 
 namespace {
 
+using core::model::ResourceType;
+
 constexpr std::string_view kPart = "GPUs of one node: ";
+constexpr std::string_view kEqual = "equal";
+constexpr char kBetween = '|';
+
+/// A node of which no partition is known is in all of them.
+bool is_in(const SeenNode& node, const std::string& partition) {
+  return node.partitions.empty() ||
+         std::ranges::find(node.partitions, partition) != node.partitions.end();
+}
+
+/// Names that some nodes have and others have not; without the character between fields.
+template <typename Names, typename Has>
+std::set<std::string> of_some(std::span<const SeenNode> nodes, Names names_of, Has has) {
+  std::set<std::string> out;
+  for (const SeenNode& node : nodes) {
+    for (const std::string& name : names_of(node)) {
+      if (!name.empty() && name.find(kBetween) == name.npos) out.insert(name);
+    }
+  }
+  std::erase_if(out, [&](const std::string& name) {
+    return std::ranges::all_of(nodes, [&](const SeenNode& node) { return has(node, name); });
+  });
+  return out;
+}
+
+ResourceType type_of(const PartKind& kind, std::span<const SeenNode> nodes, bool share_nodes) {
+  ResourceType type;
+  type.name = part_type_name(kind);
+  type.gpus = kind.gpus;
+  type.max_instances = INT32_MAX;
+  type.apart = !share_nodes;
+  type.equal_indices = kind.equal;
+  if (kind.partition.empty() && kind.model.empty()) return type;
+  for (const SeenNode& node : nodes) {
+    type.nodes.push_back((kind.partition.empty() || is_in(node, kind.partition)) &&
+                         (kind.model.empty() || node.gpu_model == kind.model));
+  }
+  return type;
+}
 
 }  // namespace
 
-std::string part_type_name(int32_t gpus) { return fmt::format("{}{}", kPart, gpus); }
+std::string part_type_name(const PartKind& kind) {
+  std::string name = fmt::format("{}{}", kPart, kind.gpus);
+  if (kind == PartKind{.gpus = kind.gpus}) return name;
+  return fmt::format("{}{}{}{}{}{}{}", name, kBetween, kind.partition, kBetween, kind.model,
+                     kBetween, kind.equal ? kEqual : "");
+}
 
-int32_t gpus_of_part(std::string_view name) {
+std::optional<PartKind> part_kind(std::string_view name) {
   constexpr int64_t kMost = 255;
-  if (!name.starts_with(kPart)) return 0;
-  const auto gpus = base::parse_int(name.substr(kPart.size()));
-  return static_cast<int32_t>(std::clamp<int64_t>(gpus.value_or(0), 0, kMost));
+  if (!name.starts_with(kPart)) return std::nullopt;
+  name.remove_prefix(kPart.size());
+  std::vector<std::string_view> fields(1);
+  for (size_t end = name.find(kBetween); end != name.npos; end = name.find(kBetween)) {
+    fields.back() = name.substr(0, end);
+    name.remove_prefix(end + 1);
+    fields.emplace_back();
+  }
+  fields.back() = name;
+  const auto gpus = base::parse_int(fields.front());
+  const bool is_whole = fields.size() == 1 || fields.size() == 4;
+  if (!gpus || *gpus < 1 || *gpus > kMost || !is_whole) return std::nullopt;
+  PartKind kind{.gpus = static_cast<int32_t>(*gpus)};
+  if (fields.size() == 1) return kind;
+  kind.partition = fields[1];
+  kind.model = fields[2];
+  kind.equal = fields[3] == kEqual;
+  return kind;
+}
+
+std::vector<ResourceType> part_types(std::span<const ResourceType> known,
+                                     std::span<const SeenNode> nodes, bool share_nodes) {
+  std::vector<ResourceType> types;
+  std::set<std::string> names;
+  const auto add = [&](ResourceType type) {
+    if (names.insert(type.name).second) types.push_back(std::move(type));
+  };
+  int32_t most = 0;
+  for (const ResourceType& type : known) {
+    const auto kind = part_kind(type.name);
+    add(kind ? type_of(*kind, nodes, share_nodes) : type);
+    if (kind) most = std::max(most, kind->gpus);
+  }
+  for (const SeenNode& node : nodes) most = std::max(most, node.num_gpus);
+  for (int32_t gpus = 1; gpus <= most; ++gpus) add(type_of({.gpus = gpus}, nodes, share_nodes));
+  if (share_nodes) return types;
+  std::set<std::string> partitions =
+      of_some(nodes, [](const SeenNode& node) { return node.partitions; }, is_in);
+  std::set<std::string> models = of_some(
+      nodes, [](const SeenNode& node) { return std::vector{node.gpu_model}; },
+      [](const SeenNode& node, const std::string& model) { return node.gpu_model == model; });
+  partitions.insert("");
+  models.insert("");
+  for (const std::string& partition : partitions) {
+    for (const std::string& model : models) {
+      for (int32_t gpus = 1; gpus <= most; ++gpus) {
+        for (const bool equal : {false, true}) {
+          add(type_of({.gpus = gpus, .partition = partition, .model = model, .equal = equal}, nodes,
+                      share_nodes));
+        }
+      }
+    }
+  }
+  return types;
 }
 
 core::model::ResourceTypeId part_type_of(const job::JobSpec& spec,
                                          const core::model::Cluster& cluster) {
-  return cluster.find_resource_type(part_type_name(spec.num_gpus / std::max(spec.instances, 1)));
+  const int32_t parts = std::max(spec.instances, 1);
+  PartKind kind{.gpus = spec.num_gpus / parts, .equal = spec.equal_indices && parts > 1};
+  // A name that makes no kind is one that all nodes have.
+  for (const bool by_partition : {true, false}) {
+    for (const bool by_model : {true, false}) {
+      kind.partition = by_partition ? spec.partition : "";
+      kind.model = by_model ? spec.gpu_model : "";
+      const auto id = cluster.find_resource_type(part_type_name(kind));
+      if (id.valid()) return id;
+    }
+  }
+  kind = {.gpus = kind.gpus};
+  return cluster.find_resource_type(part_type_name(kind));
 }
 
 base::Status check_parts(const job::JobSpec& spec, const core::model::Cluster& cluster,
@@ -37,10 +146,14 @@ base::Status check_parts(const job::JobSpec& spec, const core::model::Cluster& c
     return base::failed(fmt::format("{} cannot be equal on {} nodes", asked, parts));
   }
   const int32_t gpus = spec.num_gpus / parts;
+  const auto id = part_type_of(spec, cluster);
+  const ResourceType none;
+  const ResourceType& type = id.valid() ? cluster.resource_type(id) : none;
   int64_t nodes = 0;
   int64_t room = 0;  // for parts
-  for (const core::model::Node& node : cluster.nodes()) {
-    const int64_t parts_of_node = node.num_gpus / static_cast<uint32_t>(gpus);
+  for (uint32_t i = 0; i < cluster.nodes().size(); ++i) {
+    if (!type.may_use(NodeId(i))) continue;
+    const int64_t parts_of_node = cluster.nodes()[i].num_gpus / static_cast<uint32_t>(gpus);
     nodes += parts_of_node > 0 ? 1 : 0;
     room += parts_of_node;
   }
@@ -50,11 +163,15 @@ base::Status check_parts(const job::JobSpec& spec, const core::model::Cluster& c
                                     base::counted(parts, "pod"), base::counted(gpus, "GPU"), room));
   }
   if (nodes < parts) {
-    return base::failed(fmt::format("it needs {} with {}; there {} {}",
-                                    base::counted(parts, "node"), base::counted(gpus, "GPU"),
-                                    nodes == 1 ? "is" : "are", nodes));
+    const auto kind = part_kind(type.name).value_or(PartKind{});
+    const std::string model = kind.model.empty() ? "" : fmt::format(" of type {}", kind.model);
+    const std::string partition =
+        kind.partition.empty() ? "" : fmt::format(" in partition {}", kind.partition);
+    return base::failed(fmt::format("it needs {} with {}{}{}; there {} {}",
+                                    base::counted(parts, "node"), base::counted(gpus, "GPU"), model,
+                                    partition, nodes == 1 ? "is" : "are", nodes));
   }
-  if (parts > 1 && 2 * gpus <= static_cast<int32_t>(cluster.node_gpus_max())) {
+  if (parts > 1 && !type.apart && 2 * gpus <= static_cast<int32_t>(cluster.node_gpus_max())) {
     return base::failed(
         "jobs on several nodes are placed only with more than half of the GPUs of "
         "each");

@@ -33,7 +33,8 @@ TEST(PartTypes, APartIsOnOneNode) {
             "it needs 3 nodes with 4 GPUs; there are 2");
   EXPECT_FALSE(check_parts(request_for(5), cluster, false)) << "no node has so many";
   EXPECT_FALSE(check_parts(request_for(5, 2), cluster, false)) << "not equal";
-  EXPECT_FALSE(check_parts(request_for(4, 2), cluster, false)) << "both would fit on one node";
+  EXPECT_TRUE(check_parts(request_for(4, 2), cluster, false)) << "each on a node of its own";
+  EXPECT_FALSE(check_parts(request_for(4, 4), cluster, false)) << "there are three";
   EXPECT_FALSE(check_parts(request_for(0), cluster, false));
   const auto id = part_type_of(request_for(6, 2), cluster);
   EXPECT_EQ(cluster.resource_type(id).gpus, 3);
@@ -52,11 +53,54 @@ TEST(PartTypes, KeepTheirNumbersWhenNodesChange) {
   const auto before = cluster_from({2});
   const auto larger = cluster_from({8, 2}, before);
   const auto smaller = cluster_from({2}, larger);
-  EXPECT_EQ(before.resource_types().size(), 2U);
-  EXPECT_EQ(larger.resource_types().size(), 8U);
-  EXPECT_EQ(smaller.resource_types().size(), 8U);
-  EXPECT_EQ(larger.resource_types()[1].name, before.resource_types()[1].name);
+  EXPECT_EQ(before.resource_types().size(), 4U) << "each also with equal indices";
+  EXPECT_EQ(larger.resource_types().size(), 16U);
+  EXPECT_EQ(smaller.resource_types().size(), 16U);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(larger.resource_types()[i].name, before.resource_types()[i].name);
+  }
   EXPECT_FALSE(check_parts(request_for(8), smaller, false)) << "no node has them any more";
+}
+
+TEST(PartTypes, APartIsOnANodeOfItsPartitionAndModel) {
+  const std::vector<SeenNode> nodes = {
+      {.name = "n0", .num_gpus = 4, .gpu_model = "a100", .partitions = {"gpu"}},
+      {.name = "n1", .num_gpus = 4, .gpu_model = "a100", .partitions = {"gpu", "short"}},
+      {.name = "n2", .num_gpus = 2, .gpu_model = "v100", .partitions = {"short"}}};
+  const core::model::Cluster cluster = cluster_of(nodes, {}, {}).value();
+  const auto nodes_of = [&](const std::string& partition, const std::string& model) {
+    job::JobSpec spec = request_for(2);
+    spec.partition = partition;
+    spec.gpu_model = model;
+    return cluster.resource_type(part_type_of(spec, cluster)).nodes;
+  };
+  using Nodes = std::vector<bool>;
+  EXPECT_EQ(nodes_of("gpu", ""), (Nodes{true, true, false}));
+  EXPECT_EQ(nodes_of("short", ""), (Nodes{false, true, true}));
+  EXPECT_EQ(nodes_of("short", "v100"), (Nodes{false, false, true}));
+  EXPECT_EQ(nodes_of("", "a100"), (Nodes{true, true, false}));
+  EXPECT_EQ(nodes_of("other", "h100"), Nodes{}) << "not known here";
+  job::JobSpec wide = request_for(8, 2);
+  wide.partition = "short";
+  EXPECT_EQ(check_parts(wide, cluster, false).error().message,
+            "it needs 2 nodes with 4 GPUs in partition short; there is 1");
+  wide.num_gpus = 2;
+  wide.gpu_model = "v100";
+  EXPECT_EQ(check_parts(wide, cluster, false).error().message,
+            "it needs 2 nodes with 1 GPU of type v100 in partition short; there is 1");
+}
+
+TEST(PartTypes, KindsAreReadFromTheirNames) {
+  for (const PartKind& kind :
+       {PartKind{.gpus = 4}, PartKind{.gpus = 1, .equal = true},
+        PartKind{.gpus = 8, .partition = "short", .model = "a100", .equal = true},
+        PartKind{.gpus = 255, .model = "a100"}}) {
+    EXPECT_EQ(part_kind(part_type_name(kind)), kind) << part_type_name(kind);
+  }
+  for (const char* other : {"rt_F", "GPUs of one node: ", "GPUs of one node: 0",
+                            "GPUs of one node: 256", "GPUs of one node: 4|a|b"}) {
+    EXPECT_FALSE(part_kind(other)) << other;
+  }
 }
 
 }  // namespace

@@ -394,9 +394,12 @@ void SeenJobs::check_again(TimeNs at) {
     if (!job.managed || job.withdrawn || parts_.runs.current(job) != nullptr) continue;
     const auto fits = check_fit(job, parts_.core.site());
     const bool waits = parts_.core.knows(id);
-    if (waits && !fits) {
+    const bool may_elsewhere = waits && !job.engine_id.empty() && job.spec.resource_type.empty() &&
+                               parts_.core.request_of(id).resource_type !=
+                                   part_type_of(job.spec, parts_.core.site().cluster);
+    if (waits && (!fits || may_elsewhere)) {
       parts_.jobs.tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = id});
-      job.misfit = fits.error().message;
+      job.misfit = fits ? "" : fits.error().message;
       parts_.jobs.consider(job, at);
     } else if (!waits && fits && !job.misfit.empty()) {
       job.misfit.clear();

@@ -20,6 +20,7 @@ class ClusterWorld {
   ClusterWorld(std::string_view policy, uint64_t seed)
       : policy_(policy), random_(seed), cluster_(seed + 1) {
     cluster_.joins = seed % 2 == 0;
+    cluster_.partitions = seed % 4 > 1;
     begin_daemon();
   }
 
@@ -36,6 +37,7 @@ class ClusterWorld {
     wire_.loss = 0;
     wire_.strange = 0;
     log_.full = false;
+    for (const char* name : {"n0", "n1", "n2", "n3"}) cluster_.nodes[name] = {};
     for (auto& [name, node] : cluster_.nodes) node = {.num_gpus = 6};
     for (auto& [id, job] : cluster_.jobs) {
       job.held = false;
@@ -181,11 +183,12 @@ class ClusterWorld {
     check_books();
   }
 
-  /// Nothing of ours is placed where somebody else is known to be.
+  /// Nothing of ours is placed where somebody else is known to be, or where it must not be.
   void check_books() const {
     const auto& state = turns_->controller().core().state();
     std::map<GpuId, JobId> holder;
     for (const auto& running : state.running()) {
+      check_place(state.job(running.slot).job, running.allocation.gpus);
       for (const GpuId gpu : running.allocation.gpus) {
         ASSERT_TRUE(holder.emplace(gpu, state.job(running.slot).job).second);
       }
@@ -195,6 +198,21 @@ class ClusterWorld {
       ASSERT_NE(book().find(who.first), nullptr);
       for (const GpuId gpu : held.gpus) ASSERT_FALSE(holder.contains(gpu));
     }
+  }
+
+  void check_place(JobId id, const std::vector<GpuId>& gpus) const {
+    const job::JobSpec& spec = book().find(id)->spec;
+    const core::model::Cluster& cluster = turns_->controller().site().cluster;
+    std::set<TestCluster::Gpu> named;
+    for (const GpuId gpu : gpus) {
+      const core::model::Node& node = cluster.node(cluster.node_of(gpu));
+      named.emplace(node.name, static_cast<int32_t>(gpu.value - node.first_gpu));
+    }
+    const TestCluster::Job asked{.num_gpus = spec.num_gpus,
+                                 .parts = spec.instances,
+                                 .equal = spec.equal_indices,
+                                 .partition = spec.partition};
+    ASSERT_TRUE(cluster_.is_allowed(asked, named)) << "job " << book().find(id)->engine_id;
   }
 
   std::string policy_;

@@ -49,6 +49,47 @@ TEST_F(NodesSeen, ANodeThatJoinsIsUsed) {
   EXPECT_EQ(before.nodes().size(), 2U) << "whoever still reads the former cluster may";
 }
 
+SeenNode in(SeenNode node, std::vector<std::string> partitions) {
+  node.partitions = std::move(partitions);
+  return node;
+}
+
+TEST_F(NodesSeen, AJobIsPlacedOnNodesOfItsPartition) {
+  JobSeen small = waiting("8", 1);
+  small.spec.partition = "short";
+  JobSeen wide = waiting("9", 2);
+  wide.spec.partition = "short";
+  wide.spec.instances = 2;
+  step({ClusterSeen{.nodes = {in(node("n0"), {"gpu"}), in(node("n1"), {"gpu", "short"})}}, small,
+        wide});
+  ASSERT_EQ(engine.launches.size(), 1U);
+  EXPECT_EQ(engine.launches[0].parts.at(0).node, "n1");
+  EXPECT_EQ(job(1).misfit, "it needs 2 nodes with 1 GPU in partition short; there is 1");
+  step({Report{.kind = ReportKind::Started, .run = engine.launches[0].run}});
+  EXPECT_EQ(replay_problem(), "") << "a restart knows the kinds of parts by their numbers";
+  // Another node joins the partition.
+  step({ClusterSeen{.nodes = {in(node("n0"), {"gpu", "short"}), in(node("n1"), {"gpu", "short"}),
+                              in(node("n2", 4), {"gpu"})}}});
+  ASSERT_EQ(engine.launches.size(), 2U);
+  EXPECT_EQ(engine.launches[1].parts.size(), 2U) << "each on a node of its own";
+  for (const NodePart& part : engine.launches[1].parts) EXPECT_NE(part.node, "n2");
+}
+
+TEST_F(NodesSeen, AWaitingJobFollowsItsPartition) {
+  step({running("41", {{.node = "n0", .gpus = {0, 1}}}),
+        running("42", {{.node = "n1", .gpus = {0, 1}}})});
+  JobSeen small = waiting("8", 1);
+  small.spec.partition = "short";
+  step({small});
+  // Until now all nodes were in it.
+  step({ClusterSeen{.nodes = {in(node("n0"), {"gpu"}), in(node("n1"), {"gpu", "short"})}}});
+  step({JobGone{.id = "41", .how = GoneHow::Completed}});
+  EXPECT_THAT(engine.launches, IsEmpty());
+  step({JobGone{.id = "42", .how = GoneHow::Completed}});
+  ASSERT_EQ(engine.launches.size(), 1U);
+  EXPECT_EQ(engine.launches[0].parts.at(0).node, "n1");
+}
+
 TEST_F(NodesSeen, EverythingFollowsByName) {
   const LaunchOrder order = run(1);
   const NodePart part = order.parts.front();

@@ -11,23 +11,15 @@
 
 #include "base/random.hpp"
 #include "live/loop/commit_cycle.hpp"
+#include "live/loop/test_cluster_places.hpp"
 
 namespace goban::live::loop {
 
 /// What is true: it outlives daemons and engines.
 class TestCluster {
  public:
-  using Gpu = std::pair<std::string, int32_t>;  ///< node and index
-  struct Job {
-    bool managed = true;
-    bool running = false;
-    bool held = false;
-    int32_t num_gpus = 1;
-    TimeNs takes_ns = 0;
-    TimeNs ends_ns = 0;
-    std::set<Gpu> gpus{};
-    RunId run{};  ///< as which it was launched by Goban; invalid: by somebody else
-  };
+  using Gpu = PlacedGpu;
+  using Job = PlacedJob;
   struct Node {
     int32_t num_gpus = 4;
     SeenNodeState state = SeenNodeState::Up;
@@ -35,6 +27,15 @@ class TestCluster {
 
   explicit TestCluster(uint64_t seed) : random_(seed) {
     for (int i = 0; i < 4; ++i) nodes[fmt::format("n{}", i)] = {};
+  }
+  [[nodiscard]] std::vector<std::string> partitions_of(const std::string& node) const {
+    return partitions ? partitions_by_name(node) : std::vector<std::string>{};
+  }
+  [[nodiscard]] bool may_use(const Job& job, const std::string& node) const {
+    return !partitions || is_of_partition(job, node);
+  }
+  [[nodiscard]] bool is_allowed(const Job& job, const std::set<Gpu>& gpus) const {
+    return !partitions || is_place_of(job, gpus);
   }
 
   /// Something happens that Goban has no part in.
@@ -88,11 +89,12 @@ class TestCluster {
     if (job.running) return false;
     std::set<Gpu> gpus = wanted;
     for (const Gpu& gpu : free()) {
-      if (static_cast<int32_t>(gpus.size()) < job.num_gpus) gpus.insert(gpu);
+      const bool is_needed = static_cast<int32_t>(gpus.size()) < job.num_gpus;
+      if (is_needed && may_use(job, gpu.first)) gpus.insert(gpu);
     }
     const std::set<Gpu> unused = free();
-    const bool fits =
-        static_cast<int32_t>(gpus.size()) == job.num_gpus && std::ranges::includes(unused, gpus);
+    const bool fits = static_cast<int32_t>(gpus.size()) == job.num_gpus &&
+                      std::ranges::includes(unused, gpus) && is_allowed(job, gpus);
     if (!fits) return false;
     job.running = true;
     job.gpus = gpus;
@@ -139,7 +141,8 @@ class TestCluster {
                            .num_gpus = node.num_gpus,
                            .gpu_model = "test",
                            .gpu_mem_bytes = int64_t{16} << 30,
-                           .state = node.state});
+                           .state = node.state,
+                           .partitions = partitions_of(name)});
     }
     return out;
   }
@@ -148,6 +151,9 @@ class TestCluster {
     out.state = job.running ? SeenState::Running : SeenState::Waiting;
     out.run = job.run;
     out.spec.num_gpus = job.num_gpus;
+    out.spec.instances = job.parts;
+    out.spec.equal_indices = job.equal;
+    out.spec.partition = job.partition;
     out.spec.held = job.held;
     out.spec.owner = {.uid = 1000, .gid = 1000, .user = "anna"};
     out.parts = parts_of(job.gpus);
@@ -168,7 +174,8 @@ class TestCluster {
   std::map<RunId, Report> over{};  ///< runs that have ended, and how
   TimeNs now = 0;
   bool others = true;
-  bool joins = false;  ///< nodes join and leave
+  bool joins = false;       ///< nodes join and leave
+  bool partitions = false;  ///< of different nodes, and jobs of several parts
   size_t starts = 0;
   size_t ended_managed = 0;
 
@@ -178,6 +185,13 @@ class TestCluster {
     jobs[id] = {.managed = managed,
                 .num_gpus = static_cast<int32_t>(1 + random_.below(managed ? 6 : 3)),
                 .takes_ns = static_cast<TimeNs>(1 + random_.below(60)) * base::kSecond};
+    if (!partitions) return id;
+    Job& job = jobs[id];
+    if (random_.below(2) == 0) job.partition = "short";
+    if (!managed || random_.below(3) != 0) return id;
+    job.parts = 2;
+    job.num_gpus = job.parts * static_cast<int32_t>(1 + random_.below(3));
+    job.equal = random_.below(2) == 0;
     return id;
   }
   std::optional<std::string> some(bool running) {
