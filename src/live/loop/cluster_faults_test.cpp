@@ -234,15 +234,15 @@ class ClusterFaults : public testing::TestWithParam<const char*> {};
 
 // Steps per policy; a fifth in clang builds, whose sanitizers make a step fifteen times slower.
 #ifdef __clang__
-constexpr int kSteps = 8'000;
+constexpr int kClusterSteps = 8'000;
 #else
-constexpr int kSteps = 40'000;
+constexpr int kClusterSteps = 40'000;
 #endif
 
 TEST_P(ClusterFaults, NothingFailsBecauseSomebodyElseUsedTheCluster) {
   constexpr int kStepsPerWorld = 2'000;
   const char* given = std::getenv("GOBAN_FAULT_STEPS");
-  const int steps = given == nullptr ? kSteps : std::atoi(given);
+  const int steps = given == nullptr ? kClusterSteps : std::atoi(given);
   const char* first = std::getenv("GOBAN_FAULT_SEED");
   const uint64_t before = first == nullptr ? 0 : std::strtoull(first, nullptr, 10);
   size_t declined = 0;
