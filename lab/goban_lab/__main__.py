@@ -35,7 +35,7 @@ _whole.__name__ = "whole number from 1 on"
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit codes: 0 scored, 1 the policy failed, 2 usage."""
-    parser = argparse.ArgumentParser(prog="goban lab", description="The policy laboratory (docs/lab.md).")
+    parser = argparse.ArgumentParser(prog="python -m goban_lab", description="The policy laboratory (docs/lab.md).")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     command = commands.add_parser(
         "verify", help="score a policy that nobody trusts",
