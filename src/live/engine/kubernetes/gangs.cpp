@@ -275,7 +275,9 @@ std::string why_not_whole(const Gang& gang) {
 bool is_between(const Gang& gang, const RunId& run) {
   const bool has_owner = gang.work != nullptr || gang.group != nullptr;
   if (!has_owner || gang.is_suspended() || !gang.pods.empty()) return false;
-  return std::ranges::any_of(gang.over, [&](const Pod* pod) { return is_of_run(*pod, gang, run); });
+  // Pods that are being removed were stopped: nothing but new ones follows.
+  return std::ranges::any_of(
+      gang.over, [&](const Pod* pod) { return !pod->meta.deleting && is_of_run(*pod, gang, run); });
 }
 
 JobStand stand_of(const Gang& gang, const Holdings& holdings, const JobSeen* told, RunId started) {

@@ -170,6 +170,20 @@ TEST(KubernetesGangs, ARefusalOfTheKubeletIsNoFailure) {
   EXPECT_FALSE(single.view().stands.at("ml/p/uid-p").ran);
 }
 
+TEST(KubernetesGangs, APreemptedRunThatIsBeingRemovedRunsNoMore) {
+  World world;
+  Work& work = world.job("train", 1);
+  World::bind(world.pod("a", 2, "train"), "n1", "0,1", 1, Phase::Failed);
+  const std::map<std::string, RunId> started = {{kGang, {JobId(5U), 1}}};
+  // Its Job's controller has not said yet what follows.
+  EXPECT_EQ(world.view(kAll, {}, started).stands.at(kGang).stand, Stand::Running);
+  // It was suspended and goes on, and its pod is not gone yet.
+  world.objects.pods.at("ml/a").meta.deleting = true;
+  EXPECT_EQ(world.view(kAll, {}, started).stands.at(kGang).stand, Stand::Held);
+  work.suspended = true;
+  EXPECT_EQ(world.view(kAll, {}, started).stands.at(kGang).stand, Stand::Held);
+}
+
 TEST(KubernetesGangs, TheEndOfAJobIsWhatItsControllerSays) {
   World world;
   Work& work = world.job("train", 1);
