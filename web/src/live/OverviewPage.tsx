@@ -125,8 +125,11 @@ function Nodes() {
 
 export function OverviewPage() {
   const store = useStore();
-  const period = Math.floor(store.nowS() / ASK_EVERY_S);
-  const { value: day, error } = useRequest(() => store.api.overview(), [period, store.connection.state === 'live']);
+  // By the page's clock: the daemon's is known only after the first view. A new request follows a lost connection or a
+  // sign-in, but not the first connection, which is made meanwhile.
+  const period = Math.floor(Date.now() / 1000 / ASK_EVERY_S);
+  const isLost = store.connection.state === 'lost' || store.connection.state === 'refused';
+  const { value: day, error } = useRequest(() => store.api.overview(), [period, isLost]);
   return (
     <>
       <AreaHead title="The last 24 hours" />
