@@ -33,6 +33,9 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.matches('input, select, textarea');
 }
 
+/** What gets the focus in the view that is rendered next, instead of its heading. */
+let focusNext = '';
+
 /** Keyboard shortcuts of the whole page. Lists have their own. */
 function useKeys(route: Route, showHelp: () => void): void {
   // Read at each key press, because effects run only after the new view is painted.
@@ -54,9 +57,12 @@ function useKeys(route: Route, showHelp: () => void): void {
       else if (area) location.hash = `#/${area}`;
       else if (event.key === '/') {
         event.preventDefault();
-        if (route.area !== 'queue') location.hash = '#/queue';
-        // The view renders after this event.
-        setTimeout(() => document.querySelector<HTMLElement>('#queue-search')?.focus(), 60);
+        if (route.area === 'queue') {
+          document.querySelector<HTMLElement>('#queue-search')?.focus();
+        } else {
+          focusNext = '#queue-search';
+          location.hash = '#/queue';
+        }
       } else if ((event.key === 'j' || event.key === 'k') && route.area === 'queue') {
         document.querySelector<HTMLElement>('.queue-window')?.focus();
       }
@@ -95,8 +101,9 @@ function Body({ route }: { route: Route }) {
   });
   useEffect(() => {
     // Screen readers announce the heading of the new view.
-    if (!first.current) main.current?.querySelector<HTMLElement>('h2')?.focus({ preventScroll: true });
+    if (!first.current) main.current?.querySelector<HTMLElement>(focusNext || 'h2')?.focus({ preventScroll: true });
     first.current = false;
+    focusNext = '';
     scrollTo(0, 0);
   }, [route.area, route.job]);
   return (
