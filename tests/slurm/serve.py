@@ -47,10 +47,6 @@ def starts_and_others(serving):
     expect(len(nodes) == 2 and not nodes & {"n1", node}, f"on two nodes: {nodes}")
     expect(site.job(wide)["AdminComment"].startswith("goban:"), "ours")
     site.run("scancel", wide, cpu)
-    small = site.sbatch("-N2", "--gres=gpu:1", user=USER)
-    site.wait_for("a job that is left to Slurm", lambda: site.state(small) == "RUNNING")
-    expect(site.job(small)["AdminComment"] == "goban:slurm", "Slurm's")
-    site.run("scancel", small)
     return other, first
 
 

@@ -16,12 +16,14 @@ USER = "nobody"
 class Serving:
     """A Slurm of `nodes` x `gpus` that is set up for Goban, and a daemon that decides for it."""
 
-    def __init__(self, goban, mode="partitions", policy="fifo+packed", indices="nodes", config="", slurm="", poll="0.2s", **site):
+    def __init__(self, goban, mode="partitions", policy="fifo+packed", indices="nodes", config="", slurm="", poll="0.2s",
+                 partitions=("gpu",), **site):
         self.goban = os.path.abspath(goban)
         slurm += "PartitionName=other Nodes=ALL\nSlurmdTimeout=5\n"
         self.site = SlurmSite(typed=indices == "types", config=slurm, **site)
-        self.mode = mode
-        partitions = 'partitions = ["gpu"]\n' if mode == "partitions" else ""
+        self.mode, self.partitions = mode, partitions
+        names = ", ".join(f'"{name}"' for name in partitions)
+        partitions = f"partitions = [{names}]\n" if mode == "partitions" else ""
         self.text = (f'engine = "slurm"\npolicy = "{policy}"\n{config}\n[slurm]\nmode = "{mode}"\n{partitions}'
                      f'indices = "{indices}"\npoll = "{poll}"\nconf = "{self.site.path("etc/slurm.conf")}"\n')
         self.daemon = None
@@ -30,7 +32,7 @@ class Serving:
         self.site.up()
         try:
             if self.mode != "observe":
-                which = ["--all"] if self.mode == "all" else ["--partitions", "gpu"]
+                which = ["--all"] if self.mode == "all" else ["--partitions", ",".join(self.partitions)]
                 ran = self.site.run(self.goban, "engine", "slurm", "setup", *which)
                 expect(ran.returncode == 0, ran.stderr)
                 self.site.run("scontrol", "reconfigure", check=True)

@@ -71,7 +71,7 @@ def with_a_choice_of_their_own(site):
         number = site.sbatch(choice, "--gres=gpu:1", user=USER)
         site.wait_for(f"a job with {choice}", lambda: site.state(number) == "RUNNING")
         facts = site.job(number)
-        expect(facts["AdminComment"] == "goban:slurm" and facts["NodeList"] == node, f"{choice}: {facts}")
+        expect(facts["AdminComment"] == "goban:slurm:own-choice-of-nodes" and facts["NodeList"] == node, f"{choice}: {facts}")
         site.run("scancel", number)
     refused(site, "sbatch", "--constraint=none", "--gres=gpu:1", "--wrap", "true", user=USER)
 

@@ -157,7 +157,9 @@ void explain_place(const live::loop::SchedulerSnapshot& snapshot, const LiveJob&
 json explain_job(const live::loop::SchedulerSnapshot& snapshot, const LiveJob& job) {
   json out = {{"job", live::job::job_number(job.job)}, {"state", stage_name(shown_stage(job))}};
   if (!job.managed && job.stage != JobStage::Done) {
-    out["text"] = "it is in the cluster's own queue and is not scheduled by goban";
+    std::string text = "it is in the cluster's own queue and is not scheduled by goban";
+    if (!job.blocked.empty()) text += ": " + job.blocked;
+    out["text"] = std::move(text);
     return out;
   }
   switch (job.stage) {

@@ -21,7 +21,7 @@ constexpr std::string_view kRules = R"lua(
 -- Batch jobs of managed partitions are held until Goban has decided. Without Goban they wait; to hand
 -- scheduling back: goban engine slurm release-all, or scontrol release. salloc and srun are not held, nor
 -- are jobs without GPUs, or that name nodes, features, licences, a reservation or a GPU by its index: Slurm
--- starts them ("goban:slurm"), and Goban takes them into account.
+-- starts them ("goban:slurm", or "goban:slurm:" and why), and Goban takes them into account.
 
 -- Entries of "gres:gpu:a100:2,gres:nic:1" as {name, type, count}; nil if one is not of this form.
 local function entries(text)
@@ -86,8 +86,13 @@ function slurm_job_submit(job, parts, uid)
     end
   end
   if not is_managed(partition_of(job, parts)) then return slurm.SUCCESS end
-  if job.script == nil or by_index or not has_gpus or has_own_choice(job) then
-    job.admin_comment = "goban:slurm" -- its owner may hold and release it as ever
+  -- The owner of these may hold and release them as ever.
+  local why = nil
+  if job.script == nil or not has_gpus then why = ""
+  elseif by_index then why = ":gpu-by-index"
+  elseif has_own_choice(job) then why = ":own-choice-of-nodes" end
+  if why ~= nil then
+    job.admin_comment = "goban:slurm" .. why
     return slurm.SUCCESS
   end
   if job.priority == 0 then job.admin_comment = "goban:held" end
@@ -98,7 +103,7 @@ end
 function slurm_job_modify(job, rec, parts, uid)
   if uid == 0 or uid == SLURM_UID or not is_managed(rec.partition) then return slurm.SUCCESS end
   local mark = rec.admin_comment or ""
-  if mark == "goban:slurm" then return slurm.SUCCESS end
+  if mark:find("^goban:slurm") then return slurm.SUCCESS end
   if mark:find("^goban:%d") and (job.tres_per_node ~= nil or job.req_nodes ~= nil) then
     return slurm.ERROR -- placed: its GPUs and nodes cannot be changed any more
   end

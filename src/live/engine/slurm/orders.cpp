@@ -85,9 +85,10 @@ std::string requeue_lines(std::string_view id, bool suspended) {
                      suspended ? fmt::format("resume {}\n", id) : "", id);
 }
 std::string release_lines(std::string_view id) { return fmt::format("release {}\n", id); }
-std::string leave_lines(std::string_view id) {
+std::string leave_lines(std::string_view id, std::string_view why) {
   // The mark comes last: a held job that has it is held by its owner.
-  return fmt::format("{}update jobid={} AdminComment={}\n", release_lines(id), id, kSlurmMark);
+  return fmt::format("{}update jobid={} AdminComment={}:{}\n", release_lines(id), id, kSlurmMark,
+                     why);
 }
 
 std::string order_script(std::span<const std::string> orders, std::string_view nonce) {

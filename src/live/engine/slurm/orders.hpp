@@ -26,8 +26,13 @@ using cluster::mark_text;
 using cluster::parse_mark;
 /// AdminComment of a job that its user holds (job_submit.lua).
 inline constexpr std::string_view kHeldMark = "goban:held";
-/// Slurm decides when the job starts; its owner may hold and release it.
+/// Slurm decides when the job starts; its owner may hold and release it. A reason may follow
+/// ("goban:slurm:several-gpu-types").
 inline constexpr std::string_view kSlurmMark = "goban:slurm";
+[[nodiscard]] inline bool is_slurms(std::string_view mark) {
+  return mark.starts_with(kSlurmMark) &&
+         (mark.size() == kSlurmMark.size() || mark[kSlurmMark.size()] == ':');
+}
 
 /// Lines that place a held job; it stays held, as scontrol goes on after an error: release_lines()
 /// follow when these were carried out. Errors: Failed in words for users, if Slurm cannot place it
@@ -44,8 +49,8 @@ inline constexpr std::string_view kSlurmMark = "goban:slurm";
 [[nodiscard]] std::string requeue_lines(std::string_view id, bool suspended = false);
 /// Slurm may start it.
 [[nodiscard]] std::string release_lines(std::string_view id);
-/// Leaves a held job to Slurm.
-[[nodiscard]] std::string leave_lines(std::string_view id);
+/// Leaves a held job to Slurm. `why`: a word for its mark.
+[[nodiscard]] std::string leave_lines(std::string_view id, std::string_view why);
 
 /// True for "12" and "8_3".
 [[nodiscard]] bool is_job_id(std::string_view id);

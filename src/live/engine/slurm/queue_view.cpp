@@ -101,7 +101,7 @@ job::JobSpec spec_of(const JobRow& row, const JobWords& words, const QueueRules&
   spec.array_task = row.array_task;
   spec.requeue = row.requeue;
   spec.preemptible = false;
-  spec.equal_indices = rules.indices == Indices::Types && nodes > 1;
+  spec.equal_indices = rules.indices == Indices::Types && nodes > 1 && takes_types(words);
   spec.held =
       row.comment == kHeldMark || (row.mark == kHeldMark && row.comment != "goban:released");
   return spec;
@@ -171,7 +171,7 @@ bool is_managed(const JobRow& row, const JobWords& words, const QueueRules& rule
     return false;
   }
   const auto gpus = requested_gpus(words, row);
-  if (row.mark == kSlurmMark || (gpus && gpus->count == 0)) return false;
+  if (is_slurms(row.mark) || (gpus && gpus->count == 0)) return false;
   // The types that we write into a request are not its user's.
   Mark mark;
   return parse_mark(row.mark, mark) || !names_index(words.tres_per_node, index_types);
@@ -184,20 +184,54 @@ bool is_managed_node(const NodeRow& node, const QueueRules& rules) {
          });
 }
 
-bool is_for_slurm(const JobRow& row, const JobWords& words, std::span<const NodeRow> nodes,
-                  const QueueRules& rules) {
-  int32_t most = 0;
+namespace {
+
+/// Those of the node, in the order of their names.
+std::vector<std::string> managed_partitions(const NodeRow& node, const QueueRules& rules) {
+  std::vector<std::string> out = node.partitions;
+  std::erase_if(out, [&](const std::string& partition) {
+    return !rules.partitions.empty() &&
+           std::ranges::find(rules.partitions, partition) == rules.partitions.end();
+  });
+  std::ranges::sort(out);
+  return out;
+}
+
+/// Not all managed nodes are in the same managed partitions: these limit where jobs may run.
+bool partitions_differ(std::span<const NodeRow> nodes, const QueueRules& rules) {
+  std::set<std::vector<std::string>> kinds;
+  for (const NodeRow& node : nodes) {
+    if (is_managed_node(node, rules)) kinds.insert(managed_partitions(node, rules));
+  }
+  return kinds.size() > 1;
+}
+
+/// Why Slurm schedules a job, from its mark, for users.
+std::string slurms_reason(std::string_view mark) {
+  if (!is_slurms(mark) || mark.size() <= kSlurmMark.size() + 1) return "";
+  std::string reason(mark.substr(kSlurmMark.size() + 1));
+  std::ranges::replace(reason, '-', ' ');
+  return fmt::format("left to Slurm: {}", reason);
+}
+
+}  // namespace
+
+std::string_view why_for_slurm(const JobRow& row, const JobWords& words,
+                               std::span<const NodeRow> nodes, const QueueRules& rules) {
   std::set<std::string> models;
   for (const NodeRow& node : nodes) {
-    if (node.node.num_gpus == 0 || !is_managed_node(node, rules)) continue;
-    most = std::max(most, node.node.num_gpus);
-    models.insert(node.node.gpu_model);
+    if (node.node.num_gpus > 0 && is_managed_node(node, rules)) models.insert(node.node.gpu_model);
   }
   const auto gpus = requested_gpus(words, row);
-  if (!gpus || most == 0) return false;
-  if (models.size() > 1 && !gpus->type.empty()) return true;
-  const int64_t parts = std::max(row.num_nodes, 1);
-  return parts > 1 && (gpus->count % parts != 0 || 2 * (gpus->count / parts) <= most);
+  if (!gpus || models.empty()) return {};
+  if (gpus->count % std::max(row.num_nodes, 1) != 0) return "unequal-nodes";
+  if (gpus->type.find('+') != gpus->type.npos) return "several-gpu-types";
+  // The core knows one model a node.
+  const bool is_unknown = models.size() > 1 && !models.contains(gpus->type);
+  const bool is_mixed = std::ranges::any_of(
+      models, [](const std::string& model) { return model.find('+') != model.npos; });
+  if (!gpus->type.empty() && (is_unknown || is_mixed)) return "gpu-type-of-mixed-nodes";
+  return {};
 }
 
 std::string blocked_by(std::string_view text, const JobRow& job, std::span<const JobRow> rows,
@@ -219,8 +253,12 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
                   const Outcomes& outcomes, const cluster::Picture& told) {
   QueueView view;
   std::span<const std::string> index_types;
+  const bool differ = partitions_differ(nodes, rules);
   for (const NodeRow& node : nodes) {
-    if (is_managed_node(node, rules)) view.picture.cluster.nodes.push_back(node.node);
+    if (is_managed_node(node, rules)) {
+      view.picture.cluster.nodes.push_back(node.node);
+      if (differ) view.picture.cluster.nodes.back().partitions = managed_partitions(node, rules);
+    }
     if (node.index_types.size() > index_types.size()) index_types = node.index_types;
   }
   for (const JobRow& row : rows) {
@@ -248,6 +286,7 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
     if (runs) seen.run = stand.run;
     seen.spec = spec_of(row, words, rules, index_types);
     if (row.array_task >= 0) seen.array = std::to_string(row.array_job);
+    if (!seen.managed) seen.blocked = slurms_reason(row.mark);
     if (!runs && !row.dependency.empty()) {
       seen.blocked = blocked_by(row.dependency, row, rows, outcomes);
     }

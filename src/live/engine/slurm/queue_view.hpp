@@ -41,10 +41,11 @@ struct JobFacts {
 /// The node is in a managed partition: of the nodes only these are told.
 [[nodiscard]] bool is_managed_node(const NodeRow& node, const QueueRules& rules);
 
-/// A managed job that the core cannot place, and Slurm can: on several nodes with less than half of
-/// their GPUs, or of one GPU model of several.
-[[nodiscard]] bool is_for_slurm(const JobRow& row, const JobWords& words,
-                                std::span<const NodeRow> nodes, const QueueRules& rules);
+/// Why a managed job is left to Slurm, which can place it where the core cannot: a word of a mark
+/// ("several-gpu-types"); empty: the core can.
+[[nodiscard]] std::string_view why_for_slurm(const JobRow& row, const JobWords& words,
+                                             std::span<const NodeRow> nodes,
+                                             const QueueRules& rules);
 
 /// The GPUs of a job can be chosen by their types: it requests them per node, and nothing else.
 [[nodiscard]] bool takes_types(const JobWords& words);

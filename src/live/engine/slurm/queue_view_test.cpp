@@ -71,27 +71,55 @@ TEST(QueueView, WhatTheCoreCannotPlaceIsLeftToSlurm) {
     node.node.num_gpus = 4;
     node.partitions = {"gpu"};
   }
-  const auto is_slurms = [&](int32_t count, const std::string& gres) {
+  const auto why = [&](int32_t count, const std::string& gres, const std::string& all = "") {
     JobRow waiting = row(1, "PENDING");
     waiting.num_nodes = count;
-    return is_for_slurm(waiting, {.job = 1, .tres_per_node = gres}, nodes, {});
+    return why_for_slurm(waiting, {.job = 1, .tres_per_job = all, .tres_per_node = gres}, nodes,
+                         {});
   };
-  EXPECT_FALSE(is_slurms(1, "gres:gpu:1"));
-  EXPECT_FALSE(is_slurms(2, "gres:gpu:3"));
-  EXPECT_TRUE(is_slurms(2, "gres:gpu:2")) << "both parts would fit on one node";
-  EXPECT_FALSE(is_slurms(1, "gres:gpu:a100:1"));
+  EXPECT_EQ(why(1, "gres:gpu:1"), "");
+  EXPECT_EQ(why(2, "gres:gpu:2"), "");
+  EXPECT_EQ(why(2, "", "gres:gpu:3"), "unequal-nodes");
+  EXPECT_EQ(why(1, "gres:gpu:a100:1"), "");
+  EXPECT_EQ(why(1, "gres:gpu:a100:1,gres:gpu:v100:1"), "several-gpu-types");
   nodes[0].node.gpu_model = "a100";
   nodes[1].node.gpu_model = "v100";
-  EXPECT_TRUE(is_slurms(1, "gres:gpu:a100:1"));
-  EXPECT_FALSE(is_slurms(1, "gres:gpu:1"));
+  EXPECT_EQ(why(1, "gres:gpu:a100:1"), "") << "the core knows which nodes have it";
+  EXPECT_EQ(why(1, "gres:gpu:1"), "");
+  EXPECT_EQ(why(1, "gres:gpu:h100:1"), "gpu-type-of-mixed-nodes");
+  nodes[0].node.gpu_model = "a100+v100";
+  EXPECT_EQ(why(1, "gres:gpu:v100:1"), "gpu-type-of-mixed-nodes");
   nodes[1].partitions = {"other"};
   const auto seen = view_of({}, nodes, {}, {.partitions = {"gpu"}}, {}, {}).picture.cluster.nodes;
   EXPECT_EQ(seen.size(), 1U) << "nodes without a managed partition are not ours";
-  EXPECT_EQ(leave_lines("7"), "release 7\nupdate jobid=7 AdminComment=goban:slurm\n")
+  EXPECT_EQ(leave_lines("7", "why"), "release 7\nupdate jobid=7 AdminComment=goban:slurm:why\n")
       << "a daemon that is killed in between leaves no job held";
   JobRow left = row(1, "PENDING");
-  left.mark = kSlurmMark;
-  EXPECT_FALSE(is_managed(left, {.job = 1, .tres_per_node = "gres:gpu:1"}, {}, {}));
+  for (const char* mark : {"goban:slurm", "goban:slurm:unequal-nodes"}) {
+    left.mark = mark;
+    EXPECT_FALSE(is_managed(left, {.job = 1, .tres_per_node = "gres:gpu:1"}, {}, {}));
+  }
+  const std::map<std::string, JobFacts> facts = {
+      {"1", {.words = {.job = 1, .tres_per_node = "gres:gpu:1"}, .has_words = true}}};
+  left.state = "RUNNING";
+  EXPECT_EQ(view_of({&left, 1}, nodes, facts, {}, {}, {}).picture.jobs.at("1").blocked,
+            "left to Slurm: unequal nodes");
+}
+
+TEST(QueueView, PartitionsAreToldWhereTheyLimitJobs) {
+  std::vector<NodeRow> nodes(3);
+  for (NodeRow& node : nodes) {
+    node.node.num_gpus = 4;
+    node.partitions = {"short", "gpu"};
+  }
+  const QueueRules rules{.partitions = {"gpu", "short"}};
+  const auto told = [&] { return view_of({}, nodes, {}, rules, {}, {}).picture.cluster.nodes; };
+  EXPECT_TRUE(told()[0].partitions.empty()) << "every node is in both";
+  nodes[0].partitions = {"gpu", "other"};
+  nodes[2].partitions = {"other"};
+  ASSERT_EQ(told().size(), 2U);
+  EXPECT_EQ(told()[0].partitions, std::vector<std::string>{"gpu"});
+  EXPECT_EQ(told()[1].partitions, (std::vector<std::string>{"gpu", "short"}));
 }
 
 TEST(QueueView, ARequeuedJobHasNoBeginTime) {

@@ -37,7 +37,7 @@ std::vector<std::string> release_scripts(std::span<const JobRow> rows,
         partitions.empty() || std::ranges::find(partitions, row.partition) != partitions.end();
     if (!ours || !row.batch || stand_of(row) != cluster::Stand::Held) continue;
     const bool let_go = row.comment == "goban:released";
-    if (row.comment == kHeldMark || row.mark == kSlurmMark || (row.mark == kHeldMark && !let_go)) {
+    if (row.comment == kHeldMark || is_slurms(row.mark) || (row.mark == kHeldMark && !let_go)) {
       ++released.kept_held;
       continue;
     }

@@ -383,15 +383,15 @@ void SlurmEngine::let_go_of_others() {
     const bool leader = row.het_job != 0 && row.het_job == row.job && row.batch;
     if (leader && stand_of(row) == Stand::Held && row.mark.empty() && row.comment != kHeldMark &&
         row.reason == "JobHeldUser") {
-      releases.push_back(release_lines(row.id()));
+      releases.push_back(leave_lines(row.id(), "heterogeneous-job"));
     }
     const auto fact = facts_.find(row.id());
     const bool is_ours = fact != facts_.end() && fact->second.has_words && row.mark.empty() &&
                          is_managed(row, fact->second.words, options_.rules, {});
     if (is_ours && stand_of(row) == Stand::Held && row.comment != kHeldMark &&
-        row.reason == "JobHeldUser" &&
-        is_for_slurm(row, fact->second.words, nodes_, options_.rules)) {
-      releases.push_back(leave_lines(row.id()));
+        row.reason == "JobHeldUser") {
+      const std::string_view why = why_for_slurm(row, fact->second.words, nodes_, options_.rules);
+      if (!why.empty()) releases.push_back(leave_lines(row.id(), why));
     }
   }
   bool unsure = false;

@@ -1,0 +1,131 @@
+"""Shapes of jobs on a real Slurm: managed partitions with different nodes, jobs of several small parts, parts with equal GPU
+indices; and those that are left to Slurm, with the reason in squeue and `goban explain`. Most of its time it waits for Slurm, which
+starts heterogeneous jobs in backfill cycles only.
+
+    shapes.py GOBAN     (needs root and Slurm; 77 without them)
+"""
+
+import collections
+import sys
+import time
+
+from serving import USER, Serving, expect
+from slurm_site import missing
+
+PARTITIONS = "PartitionName=left Nodes=n[1-2] DefaultTime=10\nPartitionName=right Nodes=n[2-4] DefaultTime=10\n"
+HETEROGENEOUS = "#!/bin/sh\n#SBATCH -p right --gres=gpu:1\n#SBATCH hetjob\n#SBATCH -p right --gres=gpu:2\nsleep 600\n"
+
+
+def nodes_of(job):
+    return {gpu["node"] for gpu in job["gpus"]}
+
+
+def first_try(serving, number):
+    """It was never declined: the mark has the number of the run."""
+    mark = serving.site.job(number)["AdminComment"]
+    expect(mark.endswith(".1"), f"{number} was placed more than once: {mark}")
+
+
+def partitions(serving):
+    """A job is placed on nodes of its partition only, and waits for them while others are free."""
+    site = serving.site
+    left = [site.sbatch("-p", "left", "--gres=gpu:4", user=USER) for _ in range(3)]
+    held = [serving.wait_state(number, "running") for number in left[:2]]
+    expect(nodes_of(held[0]) | nodes_of(held[1]) == {"n1", "n2"}, f"two nodes of two: {held}")
+    serving.wait_state(left[2], "waiting")
+    right = [site.sbatch("-p", "right", "--gres=gpu:4", user=USER) for _ in range(2)]
+    held = [serving.wait_state(number, "running") for number in right]
+    expect(nodes_of(held[0]) | nodes_of(held[1]) == {"n3", "n4"}, f"n2 is taken: {held}")
+    site.run("scancel", right[0], check=True)
+    serving.wait_state(right[0], "done")
+    expect(site.state(left[2]) == "PENDING" and site.job(left[2])["Priority"] == "0", "a node of the other partition is not for it")
+    said = serving.daemon.goban_run("explain", f"@{left[2]}").stdout
+    expect("not together on the nodes that it needs" in said, said)
+    site.run("scancel", left[0], check=True)
+    serving.wait_state(left[2], "running")
+    for number in (*left[1:], right[1]):
+        first_try(serving, number)
+    # The owner moves a job that waits.
+    more = site.sbatch("-p", "left", "--gres=gpu:4", user=USER)
+    serving.wait_state(more, "waiting")
+    site.run("scontrol", "update", f"jobid={more}", "partition=right", check=True)
+    job = serving.wait_state(more, "running")
+    expect(nodes_of(job) <= {"n3", "n4"}, str(job))
+    first_try(serving, more)
+    site.run("scancel", *left, *right, more)
+    for number in (*left, *right, more):
+        serving.wait_state(number, "done")
+
+
+def small_parts(serving):
+    site = serving.site
+    for words, gpus in ((("-N2", "--gres=gpu:1"), 1), (("-N3", "--gpus-per-node=2"), 2), (("-N2", "--gpus=2"), 1)):
+        number = site.sbatch("-p", "right", *words, user=USER)
+        counts = collections.Counter(gpu["node"] for gpu in serving.wait_state(number, "running")["gpus"])
+        expect(len(counts) == int(words[0][2:]) and set(counts.values()) == {gpus}, f"{words}: {counts}")
+        expect(set(counts) <= {"n2", "n3", "n4"}, str(counts))
+        first_try(serving, number)
+        site.run("scancel", number, check=True)
+        serving.wait_state(number, "done")
+
+
+def left_to_slurm(serving):
+    site = serving.site
+    shapes = ((("-N2", "--gpus=3"), "unequal-nodes", {}), ((), "heterogeneous-job", {"script": HETEROGENEOUS}),
+              (("-w", "n3", "--gres=gpu:1"), "own-choice-of-nodes", {}))
+    for words, why, options in shapes:
+        number = site.sbatch(*(("-p", "right") if words else ()), *words, user=USER, **options)
+        site.wait_for(f"{words} by Slurm", lambda n=number: site.state(n).startswith("RUNNING"))
+        mark = f"goban:slurm:{why}"
+        site.wait_for(mark, lambda n=number, m=mark: m in site.run("squeue", "-h", "-j", n, "-O", "admin_comment:60").stdout)
+        text = f"left to Slurm: {why.replace('-', ' ')}"
+        site.wait_for(text, lambda n=number, t=text: t in serving.daemon.goban_run("explain", f"@{n}").stdout)
+        site.run("scancel", number, check=True)
+        site.wait_for("its end", lambda n=number: "RUNNING" not in site.state(n))
+
+
+def equal_indices(goban):
+    """With types per index, all nodes of a job give it the same indices."""
+    with Serving(goban, indices="types", nodes=3) as serving:
+        site = serving.site
+        others = [site.sbatch("-p", "other", "-w", node, *(f"--gres=gpu:{gpu}:1" for gpu in gpus), user=USER)
+                  for node, gpus in (("n1", ("g0",)), ("n2", ("g1",)), ("n3", ("g2",)))]
+        for number in others:
+            serving.wait_state(number, "running")
+        number = site.sbatch("-N3", "--gres=gpu:1", user=USER)
+        job = serving.wait_state(number, "running")
+        expect({(gpu["node"], gpu["index"]) for gpu in job["gpus"]} == {("n1", 3), ("n2", 3), ("n3", 3)}, str(job["gpus"]))
+        expect(site.job(number)["GRES"] == "gpu:g3:1(IDX:3)", str(site.job(number)))
+        first_try(serving, number)
+        wide = site.sbatch("-N2", "--gres=gpu:2", user=USER)
+        serving.wait_state(wide, "waiting")  # two are free on each node, but not the same two
+        site.run("scancel", others[0], check=True)
+        by_node = collections.defaultdict(set)
+        for gpu in serving.wait_state(wide, "running")["gpus"]:
+            by_node[gpu["node"]].add(gpu["index"])
+        expect(len(by_node) == 2 and len({frozenset(each) for each in by_node.values()}) == 1, str(by_node))
+        first_try(serving, wide)
+        serving.daemon.stop(9)
+        serving.replay()
+        serving.daemon.start()
+
+
+def main():
+    why = missing()
+    if why:
+        print(f"skipped: {why}")
+        sys.exit(77)
+    began = time.monotonic()
+    with Serving(sys.argv[1], policy="easy-backfill+packed", partitions=("left", "right"), slurm=PARTITIONS) as serving:
+        for part in partitions, small_parts, left_to_slurm:
+            part(serving)
+            print(f"{part.__name__}: {time.monotonic() - began:.1f} s", flush=True)
+        serving.daemon.stop(9)
+        print(f"{serving.replay()} decisions replayed equal")
+        serving.daemon.start()
+    equal_indices(sys.argv[1])
+    print(f"{time.monotonic() - began:.1f} s")
+
+
+if __name__ == "__main__":
+    main()
