@@ -39,8 +39,8 @@ def partitions(serving):
     site.run("scancel", right[0], check=True)
     serving.wait_state(right[0], "done")
     expect(site.state(left[2]) == "PENDING" and site.job(left[2])["Priority"] == "0", "a node of the other partition is not for it")
-    said = serving.daemon.goban_run("explain", f"@{left[2]}").stdout
-    expect("not together on the nodes that it needs" in said, said)
+    why = "not together on the nodes that it needs"
+    site.wait_for(why, lambda: why in serving.daemon.goban_run("explain", f"@{left[2]}").stdout)
     site.run("scancel", left[0], check=True)
     serving.wait_state(left[2], "running")
     for number in (*left[1:], right[1]):
