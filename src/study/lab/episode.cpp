@@ -88,7 +88,7 @@ void Episode::run() {
     now_ = result->end_ns;
     count_to(now_);
   } catch (const Stopped&) {
-    // The episode is given up; its stack is unwound by now.
+    status_ = base::failed("the episode was given up");  // its stack is unwound by now
   }
 }
 

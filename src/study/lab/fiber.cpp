@@ -36,6 +36,7 @@ void announce(void** fake, const void* stack, size_t bytes) {
 }
 
 /// After the switch back to a stack. Tells which one was left.
+// NOLINTNEXTLINE(readability-non-const-parameter): the sanitizer writes to it
 void arrive(void* fake, const void** left, size_t* bytes) {
 #ifdef GOBAN_ADDRESS_SANITIZER
   __sanitizer_finish_switch_fiber(fake, left, bytes);
