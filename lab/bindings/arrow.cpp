@@ -278,7 +278,7 @@ nb::object arrow_stream(const nb::dict& columns) {
   PyObject* capsule = PyCapsule_New(stream.get(), "arrow_array_stream", destroy_capsule);
   if (capsule == nullptr) throw nb::python_error();
   stream->private_data = source.release();
-  (void)stream.release();
+  [[maybe_unused]] const ArrowArrayStream* held = stream.release();  // by the capsule
   return nb::steal(capsule);
 }
 
