@@ -17,21 +17,24 @@ using testing::IsEmpty;
 
 constexpr TimeNs kHour = 3600 * base::kSecond;
 constexpr ReservationId kNone{};
-constexpr ReservationId kFirst{0U};
-constexpr ReservationId kSecond{1U};
+constexpr ReservationId kFirstReservation{0U};
+constexpr ReservationId kSecondReservation{1U};
 
 TEST(PromisedNodes, NoNodeIsPromisedTwiceAtATime) {
   PromisedNodes promised(3);
   const NodeId node(1U);
-  promised.add({kFirst, 10, 20, {node}});
-  EXPECT_EQ(promised.problem({kSecond, 20, 30, {node}}), "") << "one begins as the other ends";
-  EXPECT_EQ(promised.problem({kSecond, 0, 10, {node}}), "");
-  EXPECT_EQ(promised.problem({kSecond, 5, 11, {NodeId(0U), node}}),
+  promised.add({kFirstReservation, 10, 20, {node}});
+  EXPECT_EQ(promised.problem({kSecondReservation, 20, 30, {node}}), "")
+      << "one begins as the other ends";
+  EXPECT_EQ(promised.problem({kSecondReservation, 0, 10, {node}}), "");
+  EXPECT_EQ(promised.problem({kSecondReservation, 5, 11, {NodeId(0U), node}}),
             "node 1 belongs to another reservation");
-  EXPECT_EQ(promised.problem({kSecond, 5, 5, {NodeId(0U)}}), "its end is not after its start");
-  EXPECT_EQ(promised.problem({kSecond, 5, 6, {NodeId(3U)}}), "unknown node 3");
-  EXPECT_EQ(promised.problem({kSecond, 5, 6, {NodeId(0U), NodeId(0U)}}), "node 0 is listed twice");
-  EXPECT_EQ(promised.problem({kFirst, 5, 6, {NodeId(0U)}}),
+  EXPECT_EQ(promised.problem({kSecondReservation, 5, 5, {NodeId(0U)}}),
+            "its end is not after its start");
+  EXPECT_EQ(promised.problem({kSecondReservation, 5, 6, {NodeId(3U)}}), "unknown node 3");
+  EXPECT_EQ(promised.problem({kSecondReservation, 5, 6, {NodeId(0U), NodeId(0U)}}),
+            "node 0 is listed twice");
+  EXPECT_EQ(promised.problem({kFirstReservation, 5, 6, {NodeId(0U)}}),
             "the reservation is a duplicate or invalid");
 }
 
@@ -39,19 +42,19 @@ TEST(PromisedNodes, OthersMayStayUntilItBeginsAndComeWhenItEnded) {
   PromisedNodes promised(2);
   const NodeId node(1U);
   EXPECT_TRUE(promised.allows(node, kNone, {0, base::kNever}));
-  promised.add({kFirst, 10, 20, {node}});
+  promised.add({kFirstReservation, 10, 20, {node}});
   EXPECT_TRUE(promised.allows(node, kNone, {0, 10}));
   EXPECT_FALSE(promised.allows(node, kNone, {0, 11}));
   EXPECT_FALSE(promised.allows(node, kNone, {0, base::kNever}));
   EXPECT_FALSE(promised.allows(node, kNone, {15, 15})) << "no time left is still a moment";
   EXPECT_TRUE(promised.allows(node, kNone, {20, base::kNever}));
   EXPECT_TRUE(promised.allows(NodeId(0U), kNone, {0, base::kNever}));
-  EXPECT_FALSE(promised.allows(node, kFirst, {9, 12}));
-  EXPECT_TRUE(promised.allows(node, kFirst, {10, base::kNever}));
-  EXPECT_FALSE(promised.allows(node, kFirst, {20, 21}));
-  EXPECT_FALSE(promised.allows(NodeId(0U), kFirst, {10, 12}));
+  EXPECT_FALSE(promised.allows(node, kFirstReservation, {9, 12}));
+  EXPECT_TRUE(promised.allows(node, kFirstReservation, {10, base::kNever}));
+  EXPECT_FALSE(promised.allows(node, kFirstReservation, {20, 21}));
+  EXPECT_FALSE(promised.allows(NodeId(0U), kFirstReservation, {10, 12}));
   EXPECT_THAT(promised.changes_after(10), ElementsAre(20));
-  promised.remove(kFirst);
+  promised.remove(kFirstReservation);
   EXPECT_TRUE(promised.empty());
   EXPECT_TRUE(promised.allows(node, kNone, {0, base::kNever}));
 }
@@ -105,7 +108,7 @@ struct Site {
 
 TEST(Reservations, OthersRunThereOnlyUntilItBegins) {
   Site site;
-  site.promise(kFirst, 2 * kHour, 4 * kHour, {NodeId(1U)});
+  site.promise(kFirstReservation, 2 * kHour, 4 * kHour, {NodeId(1U)});
   const JobId endless = site.submit(2, 0);
   const JobId too_long = site.submit(1, 3 * kHour);
   const JobId fits = site.submit(2, 2 * kHour);
@@ -118,15 +121,15 @@ TEST(Reservations, OthersRunThereOnlyUntilItBegins) {
   EXPECT_THAT(site.decide(kHour / 2), ElementsAre(other)) << "it is over by then";
   const WaitReason why = site.why(too_long);
   EXPECT_EQ(why.cause, WaitCause::Promised);
-  EXPECT_EQ(why.reservation, kFirst);
+  EXPECT_EQ(why.reservation, kFirstReservation);
   EXPECT_EQ(why.reservation_ns, 2 * kHour);
 }
 
 TEST(Reservations, ItsJobsRunInItAndNowhereElse) {
   Site site;
-  site.promise(kFirst, 2 * kHour, 4 * kHour, {NodeId(1U)});
-  const JobId mine = site.submit(1, 0, kFirst);
-  const JobId large = site.submit(2, kHour, kFirst);
+  site.promise(kFirstReservation, 2 * kHour, 4 * kHour, {NodeId(1U)});
+  const JobId mine = site.submit(1, 0, kFirstReservation);
+  const JobId large = site.submit(2, kHour, kFirstReservation);
   EXPECT_THAT(site.decide(0), IsEmpty()) << "although all GPUs are free";
   EXPECT_EQ(site.core.wake_ns(), 2 * kHour);
   EXPECT_EQ(site.why(mine).cause, WaitCause::NotBegun);
@@ -142,15 +145,16 @@ TEST(Reservations, ItsJobsRunInItAndNowhereElse) {
   EXPECT_EQ(site.why(foreign).cause, WaitCause::Promised);
   site.now = 4 * kHour;
   site.end(mine);
-  (void)site.core.apply({.kind = EventKind::PromiseOver, .at_ns = site.now, .reservation = kFirst});
+  (void)site.core.apply(
+      {.kind = EventKind::PromiseOver, .at_ns = site.now, .reservation = kFirstReservation});
   EXPECT_THAT(site.decide(4 * kHour), ElementsAre(foreign));
 }
 
 TEST(Reservations, AWaitingJobOfOneStandsInNobodysWay) {
   Site site("fifo");
-  site.promise(kFirst, 2 * kHour, 4 * kHour, {NodeId(1U)});
-  (void)site.submit(2, 0, kFirst);
-  (void)site.submit(2, 0, kFirst);
+  site.promise(kFirstReservation, 2 * kHour, 4 * kHour, {NodeId(1U)});
+  (void)site.submit(2, 0, kFirstReservation);
+  (void)site.submit(2, 0, kFirstReservation);
   const JobId other = site.submit(2, 0);
   EXPECT_THAT(site.decide(0), ElementsAre(other)) << "fifo lets nobody overtake";
   const JobId behind = site.submit(1, 0);
@@ -165,8 +169,8 @@ TEST(Reservations, WhoeverIsStillThereHasToLeave) {
   Site site;
   const JobId endless = site.submit(4, 0);
   (void)site.decide(0);
-  site.promise(kFirst, 2 * kHour, 4 * kHour, {NodeId(1U)});
-  const JobId mine = site.submit(2, 0, kFirst);
+  site.promise(kFirstReservation, 2 * kHour, 4 * kHour, {NodeId(1U)});
+  const JobId mine = site.submit(2, 0, kFirstReservation);
   EXPECT_THAT(site.decide(kHour), IsEmpty());
   const Decision& decision = (site.now = 2 * kHour, site.core.decide(site.now));
   ASSERT_EQ(decision.actions.size(), 2U);
@@ -178,7 +182,7 @@ TEST(Reservations, WhoeverIsStillThereHasToLeave) {
 
 TEST(Reservations, BackfillCountsOnNodesThatComeBack) {
   Site site;
-  site.promise(kFirst, 0, 4 * kHour, {NodeId(1U)});
+  site.promise(kFirstReservation, 0, 4 * kHour, {NodeId(1U)});
   const JobId running = site.submit(1, 10 * kHour);
   const JobId head = site.submit(3, kHour);  // its backfill reservation: node 1 from hour 4 on
   const JobId short_one = site.submit(1, 3 * kHour);
@@ -189,15 +193,16 @@ TEST(Reservations, BackfillCountsOnNodesThatComeBack) {
   EXPECT_THAT(site.decide(kHour), IsEmpty()) << "it would delay the head beyond hour 4";
   EXPECT_EQ(site.why(long_one).cause, WaitCause::Reservation);
   site.now = 4 * kHour;
-  (void)site.core.apply({.kind = EventKind::PromiseOver, .at_ns = site.now, .reservation = kFirst});
+  (void)site.core.apply(
+      {.kind = EventKind::PromiseOver, .at_ns = site.now, .reservation = kFirstReservation});
   EXPECT_EQ(site.decide(4 * kHour).front(), head);
 }
 
 TEST(Reservations, ItsEndLimitsItsJobs) {
   Site site;
-  site.promise(kFirst, 0, 4 * kHour, {NodeId(1U)});
-  const JobId endless = site.submit(1, 0, kFirst);
-  const JobId long_one = site.submit(1, 9 * kHour, kFirst);
+  site.promise(kFirstReservation, 0, 4 * kHour, {NodeId(1U)});
+  const JobId endless = site.submit(1, 0, kFirstReservation);
+  const JobId long_one = site.submit(1, 9 * kHour, kFirstReservation);
   EXPECT_EQ(site.decide(kHour).size(), 2U);
   const State& state = site.core.state();
   for (const JobId job : {endless, long_one}) {
@@ -207,21 +212,21 @@ TEST(Reservations, ItsEndLimitsItsJobs) {
 
 TEST(Reservations, DrainedNodesOfOneTakeWhatEndsInTime) {
   Site site;
-  site.promise(kFirst, 0, 8 * kHour, {NodeId(1U)});
+  site.promise(kFirstReservation, 0, 8 * kHour, {NodeId(1U)});
   (void)site.core.apply(
       {.kind = EventKind::NodeDrained, .node = NodeId(1U), .until_ns = 2 * kHour});
-  (void)site.submit(1, 0, kFirst);
-  const JobId fits = site.submit(1, kHour, kFirst);
+  (void)site.submit(1, 0, kFirstReservation);
+  const JobId fits = site.submit(1, kHour, kFirstReservation);
   EXPECT_THAT(site.decide(0), ElementsAre(fits));
 }
 
 TEST(Reservations, AnImageWithImpossiblePromisesIsRefused) {
   Site site;
-  site.promise(kFirst, 0, 8 * kHour, {NodeId(1U)});
+  site.promise(kFirstReservation, 0, 8 * kHour, {NodeId(1U)});
   CoreImage image = site.core.image();
   ASSERT_EQ(image.promises.size(), 1U);
   EXPECT_TRUE(Site().core.restore(image));
-  image.promises.push_back({kSecond, kHour, 2 * kHour, {NodeId(1U)}});
+  image.promises.push_back({kSecondReservation, kHour, 2 * kHour, {NodeId(1U)}});
   const auto refused = Site().core.restore(image);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().text(), testing::HasSubstr("node 1 belongs to another reservation"));
