@@ -22,6 +22,7 @@ class ClusterEngine : public Engine {
  public:
   ClusterEngine(const ClusterEngine&) = delete;
   ClusterEngine& operator=(const ClusterEngine&) = delete;
+  ~ClusterEngine() override = default;
 
   void launch(const LaunchOrder& order) final;
   void stop(RunId run, StopReason reason) final;
@@ -33,7 +34,6 @@ class ClusterEngine : public Engine {
 
  protected:
   explicit ClusterEngine(Patience patience) : ledger_(patience) {}
-  ~ClusterEngine() override = default;
 
   /// The thread, until `ending_`.
   virtual void run() = 0;
