@@ -75,6 +75,9 @@ if(TARGET goban-train)
   set(train_program $<TARGET_FILE:goban-train>)
 endif()
 goban_script_test(docs.others cli tests/docs_others.py $<TARGET_FILE:goban> ${train_program})
+if(train_program)
+  add_dependencies(tests_cli goban-train)
+endif()
 if(GOBAN_WEB)  # they write HTML reports
   goban_script_test(docs.commands cli tests/docs_commands.py $<TARGET_FILE:goban>
     README.md docs/operators.md docs/one-gpu-box.md docs/from-slurm.md docs/recipes.md docs/compare.md
