@@ -171,6 +171,40 @@ def cancelled(site, d):
     expect(gone(site, f"{PODS}/single"), "withdrawn")
 
 
+def events(site):
+    """(reason, object, message, count) of those that are there, as kubectl shows them."""
+    said = json.loads(site.kubectl("get", "events", "-o", "json", "--field-selector", "source=goban").stdout)["items"]
+    return [(each["reason"], f"{each['involvedObject']['kind']}/{each['involvedObject']['name']}", each["message"], each["count"])
+            for each in sorted(said, key=lambda each: each["lastTimestamp"])]
+
+
+def told(site, d):
+    """One Event for a gang, however many pods it has; none for another place of it within a minute."""
+    site.wait_for("the Events", lambda: {("Placed", "Job/gang"), ("Preempted", "Job/split"), ("Placed", "Job/theirs")} <=
+                  {each[:2] for each in events(site)})
+    of_gang = [each for each in events(site) if each[1] == "Job/gang"]
+    expect(of_gang == [("Placed", "Job/gang", "3 pods with 6 GPUs on n1, n3", 1)], str(of_gang))
+    preempted = [each for each in events(site) if each[0] == "Preempted"]
+    expect(preempted == [("Preempted", "Job/split", "ended by Goban; it waits again", 1)], str(preempted))
+    shown = site.kubectl("get", "events").stdout
+    expect(any(line.split()[1:4] == ["Normal", "Placed", "job/gang"] for line in shown.splitlines()), shown)
+    # The API server refuses to bind: one Event for a gang of two.
+    role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/goban-decides"
+    rules = site.get(role)["rules"]
+    binds = ("auth", "can-i", "create", "pods", "--subresource=binding", "--as=system:serviceaccount:goban:goban")
+    site.patch(role, {"rules": [rule for rule in rules if "pods/binding" not in rule["resources"]]})
+    site.wait_for("the lost right", lambda: site.kubectl(*binds).stdout.strip() == "no")
+    site.post(JOBS, job("refused", 2))
+    d.launch("refused", 51, ("n1", [0, 1]))
+    d.report("declined", 51)
+    failed = site.wait_for("its Event", lambda: [each for each in events(site) if each[0] == "BindFailed"])
+    expect(len(failed) == 1 and failed[0][1] == "Job/refused" and "HTTP 403" in failed[0][2], str(failed))
+    site.patch(role, {"rules": rules})
+    site.wait_for("the right", lambda: site.kubectl(*binds).stdout.strip() == "yes")
+    site.delete(f"{JOBS}/refused?propagationPolicy=Background")
+    d.wait("its end", lambda: not any(each["spec"].get("name") == "refused" for each in d.jobs.values()))
+
+
 class Operator(threading.Thread):
     """Stands for those of Kubeflow and JobSet, which cannot be had here: makes the pods of an object, removes them while it is suspended,
     and says when it has succeeded."""
@@ -318,9 +352,10 @@ def dead_node(program, site, runs):
         d.wait("the node's return", lambda: d.nodes["n1"].get("state", "up") == "up", 40)
 
 
-def give_rights(site, goban, mode):
+def give_rights(site, goban, mode, *namespaces):
     """The engine runs with the rights of the manifests, which are thereby shown to be enough."""
-    text = subprocess.run([goban, "engine", "kubernetes", "manifests", "--mode", mode], capture_output=True, text=True, check=True).stdout
+    words = ["--namespaces", ",".join(namespaces)] if namespaces else []
+    text = subprocess.run([goban, "engine", "kubernetes", "manifests", "--mode", mode, *words], capture_output=True, text=True, check=True).stdout
     ran = site.kubectl("apply", "-f", "-", text=text)
     expect(ran.returncode == 0, ran.stderr)
     site.write_kubeconfig("account", site.kubectl("create", "token", "goban", "-n", "goban").stdout.strip())
@@ -420,7 +455,7 @@ def main():
         give_rights(site, goban, "all")
         first = Daemon(program, site)
         with contextlib.closing(first.process.stdin):
-            for part in (a_gang_by_index, not_whole, unmanaged, preempted, cancelled, labelled, groups, api_server_killed):
+            for part in (a_gang_by_index, not_whole, unmanaged, preempted, cancelled, told, labelled, groups, api_server_killed):
                 began = time.monotonic()
                 part(site, first)
                 print(f"{part.__name__}: {time.monotonic() - began:.1f} s", flush=True)

@@ -80,6 +80,15 @@ def least_rights(site, writes):
     site.get("/api/v1/nodes", **account)
     site.get("/api/v1/pods", **account)
     site.get("/apis/batch/v1/jobs", **account)
+    events = "/api/v1/namespaces/default/events"
+    event = {"metadata": {"generateName": "goban-"}, "involvedObject": {"kind": "Pod", "namespace": "default", "name": "x"}, "reason": "Placed"}
+    refused(lambda: site.get(events, **account), 403)
+    if writes:
+        made = site.post(events, event, **account)["metadata"]["name"]
+        refused(lambda: site.delete(f"{events}/{made}", **account), 403)
+        refused(lambda: site.patch(f"{events}/{made}", {"message": "x"}, **account), 403)
+    else:
+        refused(lambda: site.post(events, event, **account), 403)
     for path in ("/api/v1/secrets", "/api/v1/namespaces/default/configmaps", f"{RBAC}/clusterroles"):
         refused(lambda path=path: site.get(path, **account), 403)
     refused(lambda: site.patch("/api/v1/nodes/n1", {"spec": {"unschedulable": True}}, **account), 403)
