@@ -1,9 +1,11 @@
 """Daemon, stand-by, API server, etcd, controllers and kubelets are killed or hang in random order while gangs arrive: none is lost,
-runs twice or stays in parts, no GPU is given twice, the account is complete, and both journals replay to equal decisions.
+runs twice or stays in parts, no GPU is given twice, never do two daemons decide at once (record.py), the account is complete, and both
+journals replay to equal decisions.
 
-    kills.py GOBAN [--kills N] [--seed S]     (77 without Go and without a build of Kubernetes)
+    kills.py GOBAN [--kills N] [--seed S] [--apart]     (77 without Go and without a build of Kubernetes)
 
-The two daemons have a state folder each: the Lease decides which of them decides.
+The two daemons have a state folder each: the Lease decides which of them decides. --apart gives each a Lease of its own, so that both
+decide, which then must be found in the record.
 """
 
 import argparse
@@ -24,9 +26,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from engine import JOBS, give_rights, job
 from kube_site import ApiError, KubeSite, build, missing
 from live_daemon import Daemon, expect
+from record import Record, decided_at_once, given_twice, id_of_token
 
 NODES, GPUS = 4, 4
 UNREACHABLE = (OSError, ApiError, http.client.HTTPException)
+ACCOUNT = "system:serviceaccount:goban:goban"
 PARTS = ("kube-apiserver", "etcd", "kube-controller-manager", "nodes")
 
 
@@ -60,11 +64,16 @@ class Watch(threading.Thread):
 
 
 class Kills:
-    def __init__(self, site, goban, seed):
+    def __init__(self, site, goban, seed, apart=False):
         self.site, self.goban, self.random = site, goban, random.Random(seed)
-        config = (f'engine = "kubernetes"\npolicy = "fifo+packed"\n\n[kubernetes]\nmode = "all"\nindices = "exact"\n'
-                  f'kubeconfig = "{site.path("account.kubeconfig")}"\ntakeover = "3s"\n')
-        self.daemons = [Daemon(goban, config, gpus=0, own_log=True) for _ in range(2)]
+        self.daemons, self.names = [], {}  # by the id of the token: the daemon that has it
+        for number in range(2):
+            token = site.kubectl("create", "token", "goban", "-n", "goban", "--duration=24h").stdout.strip()
+            self.names[id_of_token(token)] = f"daemon {number}"
+            site.write_kubeconfig(f"account{number}", token)
+            lease = f'lease = "goban/apart{number}"\n' if apart else ""
+            self.daemons.append(Daemon(goban, f'engine = "kubernetes"\npolicy = "fifo+packed"\n\n[kubernetes]\nmode = "all"\nindices = "exact"\n'
+                                              f'kubeconfig = "{site.path(f"account{number}.kubeconfig")}"\ntakeover = "3s"\n{lease}', gpus=0, own_log=True))
         self.submitted, self.counts = [], collections.Counter()
 
     def submit(self):
@@ -147,7 +156,28 @@ class Kills:
                 out[name].add(result)
         return out
 
-    def check(self, watch):
+    def check_record(self, record):
+        """By what the API server recorded: no GPU was bound twice at the same time, and never did two daemons decide at once."""
+        bounds = record.end()
+        with open(self.site.path("log/audit.log"), errors="replace") as log:
+            record.bindings.name_daemons(log, self.names)
+        self.counts.update(bindings=len(bounds), of_known_daemon=sum(bool(bound.daemon) for bound in bounds),
+                           leaders=len({(bound.epoch, bound.daemon) for bound in bounds if bound.daemon}), watch_gaps=record.lists - 2)
+        wrong = given_twice(bounds)
+        expect(not wrong, f"bound twice: {wrong[:3]}")
+        wrong = decided_at_once(bounds)
+        expect(not wrong, f"two daemons decided at once: {len(wrong)} of {len(bounds)} bindings; {wrong[:3]}")
+
+    def expect_found(self, record):
+        try:
+            self.check_record(record)
+        except SystemExit as found:
+            print(f"found: {found}")
+            return self.counts
+        raise SystemExit("two daemons decided, and it was not found")
+
+    def check(self, watch, record):
+        self.check_record(record)
         watch.ends.set()
         watch.join()
         expect(not watch.wrong, f"held twice: {watch.wrong[:3]}")
@@ -166,21 +196,24 @@ class Kills:
 
 
 def attack(site, goban, options, seed):
-    kills = Kills(site, goban, seed)
-    watch = Watch(site)
+    kills = Kills(site, goban, seed, options.apart)
+    watch, record = Watch(site), Record(site)
     try:
         for node in range(1, NODES + 1):
             site.patch(f"/api/v1/nodes/n{node}", {"metadata": {"labels": {"goban.dev/gpus": str(GPUS)}}})
         for daemon in kills.daemons:
             daemon.start()
         watch.start()
+        record.start()
         for _ in range(4):
             kills.submit()
         for _ in range(options.kills):
             kills.submit()
             kills.kill()
+        if options.apart:
+            return kills.expect_found(record)
         kills.settle()
-        kills.check(watch)
+        kills.check(watch, record)
     except BaseException:
         for daemon in kills.daemons:
             with open(daemon.log) as log:
@@ -199,6 +232,7 @@ def main():
     parser.add_argument("goban")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--apart", action="store_true", help="each daemon has a Lease of its own")
     options = parser.parse_args()
     why = missing()
     if why:
@@ -209,8 +243,11 @@ def main():
     print(f"seed {seed}", flush=True)
     began = time.monotonic()
     goban = os.path.abspath(options.goban)
-    with KubeSite(nodes=NODES, gpus=GPUS, scheduler=False) as site:
+    with KubeSite(nodes=NODES, gpus=GPUS, scheduler=False, audited=ACCOUNT) as site:
         give_rights(site, goban, "all")
+        if options.apart:
+            site.patch("/apis/rbac.authorization.k8s.io/v1/namespaces/goban/roles/goban-leads", {"rules": [
+                {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["create", "get", "update"]}]})
         counts = attack(site, goban, options, seed)
     counts["seconds"] = round(time.monotonic() - began)
     print("counts: " + " ".join(f"{name}={count}" for name, count in counts.items()))
