@@ -1,23 +1,19 @@
 """The same scenarios on every engine: jobs start in the order and on the GPUs that the simulator gave them, within two seconds of
 its times. The scenarios of an engine run side by side.
 
-    conformance.py GOBAN local|slurm [SCENARIO...]     (77 if the engine's software is not here)
+    conformance.py GOBAN local|slurm|kubernetes [SCENARIO...]     (77 if the engine's software is not here)
 """
 
+import importlib
 import os
 import subprocess
 import sys
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "slurm"))
-
 import scenario
-from local_driver import LocalSite
-from slurm_driver import SlurmConformance
-from slurm_site import missing
 
-SITES = {"local": LocalSite, "slurm": SlurmConformance}
+SITES = {"local": ("local_driver", "LocalSite"), "slurm": ("slurm_driver", "SlurmConformance"), "kubernetes": ("kube_driver", "KubeConformance")}
 WITHIN_S = 2.0
 
 
@@ -32,22 +28,27 @@ def slowness(goban, count):
 
 def main():
     goban, engine = os.path.abspath(sys.argv[1]), sys.argv[2]
-    why = missing() if engine == "slurm" else ""
+    module, name = SITES[engine]
+    site_of = getattr(importlib.import_module(module), name)
+    why = site_of.missing()
     if why:
         print(f"skipped: {why}")
         sys.exit(77)
+    for each in scenario.left_out(engine):
+        print(f"left out: {each}: {site_of.left_out[each]}")  # each has a reason
     chosen = [each for each in scenario.read_all(engine) if not sys.argv[3:] or each.name in sys.argv[3:]]
     began = time.monotonic()
-    with SITES[engine](goban, chosen) as site:
+    with site_of(goban, chosen) as site:
         drivers = [site.driver(each) for each in chosen]
         scale = slowness(goban, len(drivers))
         for driver in drivers:
             driver.scale = scale
-        threads = [threading.Thread(target=driver.run) for driver in drivers]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        for stage in site.stages():
+            threads = [threading.Thread(target=driver.run) for driver in drivers if driver.scenario in stage]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
         failures = []
         for driver in drivers:
             try:

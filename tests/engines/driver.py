@@ -40,6 +40,10 @@ class Driver:
     def before(self):
         """Before the first job."""
 
+    def index_of(self, gpu):
+        """Of a GPU as the daemon lists it, in the scenario."""
+        return gpu["gpu"]
+
     # ---- incidents
 
     def cancel(self, name, *_):
@@ -114,7 +118,7 @@ class Driver:
             if name is None:
                 continue
             if job["state"] == "running" and "run_start_s" in job:
-                gpus = tuple(sorted(gpu["gpu"] for gpu in job["gpus"]))
+                gpus = tuple(sorted(self.index_of(gpu) for gpu in job["gpus"]))
                 self.seen.setdefault((name, job["runs"]), (job["run_start_s"], gpus))
             if "result" in job:
                 self.ends[name], self.end_s[name] = job["result"], job["end_s"]
@@ -164,3 +168,53 @@ class Driver:
         worst = max(got - self.cause(name, want_s) for (name, want_s), (_, got) in pairs)
         expect(worst <= within_s * self.scale + self.late_s, f"{worst:.1f} s off, and our own commands {self.late_s:.1f} s late; {told}")
         return worst
+
+
+class ClusterDriver(Driver):
+    """Of an engine with a queue of its own and named nodes, some of which are this scenario's."""
+
+    def __init__(self, goban, scenario, site, nodes):
+        super().__init__(goban, scenario)
+        self.site, self.nodes = site, nodes
+
+    def scores(self):
+        """Lines of the configuration that name the files of write()."""
+        return 'cluster = "cluster.toml"\nscores = "scores.csv"\n' if self.scenario.scores else ""
+
+    def write(self, name, text):
+        super().write(name, text)
+        if name == "scores.csv":
+            nodes = "".join(f'[[nodes]]\nname = "{node}"\ngpus = {self.scenario.node_gpus}\ngpu_model = "GPU"\n' for node in self.nodes)
+            super().write("cluster.toml", f'name = "lab"\n[[gpu_model]]\nname = "GPU"\n{nodes}')
+
+    def wait_for_nodes(self):
+        self.daemon.wait_for("the nodes", lambda: all(
+            f"{node} " in self.daemon.goban_run("nodes").stdout for node in self.nodes))
+
+    def shares_of(self, job):
+        """Nodes that a job is divided among, and its GPUs on each."""
+        nodes = max(1, job.gpus // self.scenario.node_gpus)
+        return nodes, job.gpus // nodes
+
+    def number_of(self, job):
+        return job.get("engine_id")
+
+    def word(self, name):
+        return f"@{self.numbers[name]}"
+
+    def look(self, wanted=None):
+        found = super().look(wanted)
+        for name in set(self.numbers) - set(self.scenario.jobs):  # of others
+            self.ends.pop(name, None)
+            self.end_s.pop(name, None)
+            self.seen = {key: seen for key, seen in self.seen.items() if key[0] != name}
+        return found
+
+
+def nodes_of(scenarios):
+    """By the scenario's name, its nodes among n1, n2, ..., as a daemon sorts them; and their number."""
+    found, first = {}, 1
+    for scenario in scenarios:
+        found[scenario.name] = sorted(f"n{first + i}" for i in range(scenario.nodes))
+        first += scenario.nodes
+    return found, first - 1

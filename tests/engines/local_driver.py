@@ -21,8 +21,23 @@ class LocalDriver(Driver):
 class LocalSite:
     """What all scenarios share: nothing."""
 
+    left_out = {
+        "a_lost_node_gives_its_jobs_back": "one machine is one node",
+        "gangs_start_whole": "one machine is one node",
+        "jobs_of_others_are_respected": "nobody else starts jobs there",
+        "what_is_declined_starts_elsewhere": "one machine is one node",
+    }
+
+    @staticmethod
+    def missing():
+        return ""
+
     def __init__(self, goban, scenarios):
-        self.goban = goban
+        self.goban, self.scenarios = goban, scenarios
+
+    def stages(self):
+        """Scenarios that run side by side, one group after the other; prepares each."""
+        yield self.scenarios
 
     def __enter__(self):
         return self

@@ -74,6 +74,15 @@ def read(path):
 
 
 def read_all(engine):
+    """The scenarios that an engine can have."""
+    return [each for each in read_folder() if engine in each.engines]
+
+
+def left_out(engine):
+    """The names of the others."""
+    return [each.name for each in read_folder() if engine not in each.engines]
+
+
+def read_folder():
     folder = os.path.dirname(os.path.abspath(__file__))
-    all_of_them = [read(os.path.join(folder, name)) for name in sorted(os.listdir(folder)) if name.endswith(".scn")]
-    return [each for each in all_of_them if engine in each.engines]
+    return [read(os.path.join(folder, name)) for name in sorted(os.listdir(folder)) if name.endswith(".scn")]

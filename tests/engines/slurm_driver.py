@@ -5,36 +5,26 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "slurm"))
 
-from driver import Driver, expect
-from slurm_site import SlurmSite
+from driver import ClusterDriver, expect, nodes_of
+from slurm_site import SlurmSite, missing
 
 USER = "nobody"
 
 
-class SlurmDriver(Driver):
+class SlurmDriver(ClusterDriver):
     def __init__(self, goban, scenario, site, partition, nodes):
-        super().__init__(goban, scenario)
-        self.site, self.partition, self.nodes = site, partition, nodes
+        super().__init__(goban, scenario, site, nodes)
+        self.partition = partition
 
     def config(self):
-        scores = ""
-        if self.scenario.scores:
-            scores = 'cluster = "cluster.toml"\nscores = "scores.csv"\n'
-        return (f'engine = "slurm"\npolicy = "{self.scenario.policy}"\n{scores}\n[slurm]\nmode = "partitions"\n'
+        return (f'engine = "slurm"\npolicy = "{self.scenario.policy}"\n{self.scores()}\n[slurm]\nmode = "partitions"\n'
                 f'partitions = ["{self.partition}"]\nindices = "types"\npoll = "0.3s"\nconf = "{self.site.path("etc/slurm.conf")}"\n'), 0
-
-    def write(self, name, text):
-        super().write(name, text)
-        if name == "scores.csv":
-            nodes = "".join(f'[[nodes]]\nname = "{node}"\ngpus = {self.scenario.node_gpus}\ngpu_model = "GPU"\n' for node in self.nodes)
-            super().write("cluster.toml", f'name = "lab"\n[[gpu_model]]\nname = "GPU"\n{nodes}')
 
     def before(self):
         for node in self.scenario.declined():
             self.slurm("scontrol", "create", "reservation", f"reservationname=r{self.partition}", f"nodes={self.nodes[node]}",
                        "starttime=now", "duration=60", "users=root")
-        self.daemon.wait_for("the nodes", lambda: all(
-            f"{node} " in self.daemon.goban_run("nodes").stdout for node in self.nodes))
+        self.wait_for_nodes()
 
     def slurm(self, *words):
         ran = self.site.run(*words)
@@ -42,15 +32,9 @@ class SlurmDriver(Driver):
         return ran.stdout
 
     def submit(self, job):
-        nodes = max(1, job.gpus // self.scenario.node_gpus)
-        return self.site.sbatch("-p", self.partition, f"-N{nodes}", f"--gres=gpu:{job.gpus // nodes}", user=USER,
+        nodes, gpus = self.shares_of(job)
+        return self.site.sbatch("-p", self.partition, f"-N{nodes}", f"--gres=gpu:{gpus}", user=USER,
                                 script=f"#!/bin/sh\nexec sleep {job.work_s * self.scale}\n")
-
-    def number_of(self, job):
-        return job.get("engine_id")
-
-    def word(self, name):
-        return f"@{self.numbers[name]}"
 
     def cancel(self, name, where=""):
         if where != "there":
@@ -75,25 +59,19 @@ class SlurmDriver(Driver):
     def gone(self, name):
         self.slurm("scancel", self.numbers[name])
 
-    def look(self, wanted=None):
-        found = super().look(wanted)
-        for name in set(self.numbers) - set(self.scenario.jobs):  # of others
-            self.ends.pop(name, None)
-            self.end_s.pop(name, None)
-            self.seen = {key: seen for key, seen in self.seen.items() if key[0] != name}
-        return found
-
 
 class SlurmConformance:
+    missing = staticmethod(missing)
+    left_out = {"higher_priority_preempts": "policies preempt no jobs of Slurm's"}
+
     def __init__(self, goban, scenarios):
-        self.goban, self.drivers = goban, {}
-        first, lines = 1, "PartitionName=other Nodes=ALL\nSlurmdTimeout=5\n"
+        self.goban, self.scenarios, self.drivers = goban, scenarios, {}
+        lines = "PartitionName=other Nodes=ALL\nSlurmdTimeout=5\n"
+        nodes, count = nodes_of(scenarios)
         for index, scenario in enumerate(scenarios):
-            nodes = sorted(f"n{first + i}" for i in range(scenario.nodes))  # as the daemon counts them
-            lines += f"PartitionName=s{index} Nodes={','.join(nodes)}\n"
-            self.drivers[scenario.name] = (f"s{index}", nodes)
-            first += scenario.nodes
-        self.site = SlurmSite(nodes=first - 1, gpus=max(each.node_gpus for each in scenarios), config=lines,
+            lines += f"PartitionName=s{index} Nodes={','.join(nodes[scenario.name])}\n"
+            self.drivers[scenario.name] = (f"s{index}", nodes[scenario.name])
+        self.site = SlurmSite(nodes=count, gpus=max(each.node_gpus for each in scenarios), config=lines,
                               scheduler="sched_interval=1,bf_interval=1,batch_sched_delay=0")
 
     def __enter__(self):
@@ -109,6 +87,9 @@ class SlurmConformance:
 
     def __exit__(self, *_):
         self.site.down()
+
+    def stages(self):
+        yield self.scenarios
 
     def driver(self, scenario):
         return SlurmDriver(self.goban, scenario, self.site, *self.drivers[scenario.name])

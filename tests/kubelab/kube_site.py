@@ -118,7 +118,7 @@ class ApiError(Exception):
 
 
 class KubeSite(LoopbackSite):
-    """`silent(node)` and `speaks(node)`: a fake kubelet stops and goes on answering."""
+    """`silence(node)` and `speak(node)`: a fake kubelet stops and goes on answering."""
 
     contents = ("pki", "log", "etcd", "silent", "run", "state", "ports.json", "tokens.csv") + tuple(f"{user}.kubeconfig" for user in (*TOKENS, "account", "watchdog"))
 
