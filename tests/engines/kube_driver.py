@@ -50,7 +50,10 @@ class KubeDriver(ClusterDriver):
         spec["nodeSelector"] = {SCENARIO: self.space}
         if wanted.priority:
             spec["priorityClassName"] = f"p{wanted.priority}"
-        return self.id_of(self.site.post(self.jobs, body))
+        number = self.id_of(self.site.post(self.jobs, body))
+        # The Job's controller makes them, after ten seconds if it failed once; a gang queues when its last pod is there.
+        self.site.wait_for(f"the pods of {wanted.name}", lambda: len(self.site.get(f"{self.pods}?labelSelector=job-name%3D{wanted.name}")["items"]) >= count)
+        return number
 
     def id_of(self, item):
         return f"{self.space}/{item['metadata']['name']}/{item['metadata']['uid']}"

@@ -114,9 +114,12 @@ def run(site, daemon):
     expect(len(where) == 12 and all(node != "n1" for node, _ in where), f"each GPU once, none of theirs: {where}")
     site.post(JOBS, job("waits", 4, gpus=2))  # pods of two GPUs, some of them on one node
     wait_state(site, daemon, "waits", "waiting")
-    said = site.wait_for("its pods say why", lambda: [c for p in site.pods(selector="job-name=waits") for c in p["status"].get("conditions", ())
-                                                       if c["type"] == "PodScheduled" and c["status"] == "False"], 40)
-    expect(len(said) == 4 and {c["message"] for c in said} == {"fewer GPUs are free than the job requests"}, str(said))
+
+    def reasons():
+        return [c["message"] for p in site.pods(selector="job-name=waits") for c in p["status"].get("conditions", ())
+                if c["type"] == "PodScheduled" and c["status"] == "False"]
+    site.wait_for("its four pods say why", lambda: len(reasons()) == 4, 40)
+    expect(set(reasons()) == {"fewer GPUs are free than the job requests"}, str(reasons()))
     expect(all(node is None for _, node, _, _ in placed(site, "waits")), "there is no room")
     before = placed(site, "fills")
     daemon.stop(9)
