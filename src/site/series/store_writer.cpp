@@ -118,7 +118,8 @@ base::Status StoreWriter::add(const DeviceKey& device, Metric metric, int64_t ti
 
 base::Status StoreWriter::add_codes(const DeviceKey& device, Metric metric, int64_t start_ms,
                                     std::span<const uint16_t> codes) {
-  GOBAN_CHECK(codes.size() * static_cast<uint64_t>(options_.step_ms) <= static_cast<uint64_t>(kDay_ms));
+  GOBAN_CHECK(codes.size() * static_cast<uint64_t>(options_.step_ms) <=
+              static_cast<uint64_t>(kDay_ms));
   counts_.given += codes.size();
   Builder builder;
   builder.head = {0, options_.step_ms, start_ms, 0, 0};
