@@ -51,7 +51,7 @@ def play(goban, engine, site_of, chosen, slower):
     began = time.monotonic()
     with site_of(goban, chosen) as site:
         drivers = [site.driver(each) for each in chosen]
-        scale = slower * slowness(goban, len(drivers))
+        scale = min(slower * slowness(goban, len(drivers)), 4.0)
         for driver in drivers:
             driver.scale = scale
         for stage in site.stages():
