@@ -169,6 +169,7 @@ class Kills:
         expect(not wrong, f"two daemons decided at once: {len(wrong)} of {len(bounds)} bindings; {wrong[:3]}")
 
     def expect_found(self, record):
+        self.site.wait_for("the API server", self.site.is_ready)
         try:
             self.check_record(record)
         except SystemExit as found:
