@@ -9,7 +9,6 @@
 #include "core/knowledge/score_draw.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  namespace profile = goban::core::knowledge;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto runs = goban::core::knowledge::parse_profile_runs(text, "fuzz.csv");
   if (!runs) {

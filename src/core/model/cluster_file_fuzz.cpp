@@ -6,7 +6,6 @@
 #include "base/check.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  namespace model = goban::core::model;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto cluster = goban::core::model::parse_cluster(text, "fuzz.toml");
   if (!cluster) {

@@ -5,7 +5,6 @@
 #include "core/model/site_rules_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  namespace model = goban::core::model;
   goban::core::model::JobHistory history;
   const auto rules = goban::core::model::parse_site_rules(
       {reinterpret_cast<const char*>(data), size}, "fuzz.toml", history);

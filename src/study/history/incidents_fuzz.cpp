@@ -9,7 +9,6 @@
 #include "core/model/cluster_presets.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  namespace model = goban::core::model;
   static const goban::core::model::Cluster cluster = *goban::core::model::make_preset("4x2");
   static const goban::core::model::JobHistory history = [] {
     goban::core::model::JobHistory two;

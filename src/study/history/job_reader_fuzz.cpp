@@ -54,7 +54,6 @@ void check_result(const ReadResult& result, const goban::core::model::Cluster* c
 
 /// Written as generic CSV and read again, the history is the same.
 void check_round_trip(const ReadResult& result, const goban::core::model::Cluster* cluster) {
-  namespace history = goban::study::history;
   const auto written = [cluster](const goban::core::model::JobHistory& jobs) {
     std::string out;
     goban::study::history::write_generic(jobs, cluster,
@@ -76,7 +75,6 @@ void check_round_trip(const ReadResult& result, const goban::core::model::Cluste
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  namespace history = goban::study::history;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto formats = goban::site::records::record_formats();
   for (const std::string_view format : {std::string_view(), formats[size % formats.size()].name}) {

@@ -7,7 +7,6 @@
 #include "core/model/cluster_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  namespace model = goban::core::model;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   auto site = goban::core::model::parse_kubernetes_nodes(text, "fuzz.json");
   if (!site) {

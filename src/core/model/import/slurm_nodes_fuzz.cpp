@@ -9,7 +9,6 @@
 #include "core/model/import/host_list.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  namespace model = goban::core::model;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto names = goban::core::model::expand_host_list(text)) {
     GOBAN_CHECK(static_cast<int64_t>(names->size()) <= goban::core::model::kNodesMax);
