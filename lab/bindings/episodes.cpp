@@ -54,7 +54,7 @@ class Episodes {
   void step(size_t index, size_t action) {
     Episode* episode = episodes_.at(index).get();
     rewards_[index] = 0;
-    if (episode == nullptr || episode->ended()) return;
+    if (episode == nullptr || episode->over()) return;
     const double before_s = episode->job_s();
     if (auto status = episode->step(action); !status) fail(index, status.error().text());
     observe(index, episode->job_s() - before_s);
@@ -108,7 +108,7 @@ class Episodes {
     episode.observe_free({&free_[index * nodes_], nodes_});
     episode.observe_mask({&mask_[index * (slots + 1)], slots + 1});
     rewards_[index] = -job_s / kHour_s / static_cast<double>(episode.jobs());
-    ended_[index] = episode.ended() ? 1 : 0;
+    ended_[index] = episode.over() ? 1 : 0;
   }
 
   const Cluster cluster_;

@@ -14,7 +14,8 @@ namespace goban::serve::api {
 /// The schema with references resolved.
 [[nodiscard]] const nlohmann::json& resolved(const nlohmann::json& schema);
 /// Empty if `value` matches the schema, otherwise the place and the reason.
-[[nodiscard]] std::string schema_problem(const nlohmann::json& schema, const nlohmann::json& value,
+[[nodiscard]] std::string schema_problem(const nlohmann::json& reference,
+                                         const nlohmann::json& value,
                                          const std::string& where = "");
 /// Empty if the description allows this response to this request. Paths that it does not describe
 /// must be answered with 404 or 400, methods that it does not describe with 405.

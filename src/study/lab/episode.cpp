@@ -98,7 +98,7 @@ base::Status Episode::proceed() {
 }
 
 base::Status Episode::step(size_t action) {
-  GOBAN_CHECK(!ended());
+  GOBAN_CHECK(!over());
   action_ = action;
   return proceed();
 }
@@ -176,7 +176,7 @@ void Episode::count_to(TimeNs now) {
 void Episode::observe_slots(std::span<float> out) const {
   GOBAN_CHECK(out.size() == options_.slots * kFeatures);
   std::ranges::fill(out, 0.0F);
-  if (ended()) return;
+  if (over()) return;
   const JobRows rows(slots_, now_, estimates_);
   for (size_t slot = 0; slot < slots_.size(); ++slot) {
     float* row = &out[slot * kFeatures];
@@ -195,8 +195,8 @@ void Episode::observe_free(std::span<float> out) const {
 
 void Episode::observe_mask(std::span<int8_t> out) const {
   GOBAN_CHECK(out.size() == options_.slots + 1);
-  for (size_t slot = 0; slot < options_.slots; ++slot) out[slot] = !ended() && fits(slot) ? 1 : 0;
-  out.back() = ended() || !must_start() ? 1 : 0;
+  for (size_t slot = 0; slot < options_.slots; ++slot) out[slot] = !over() && fits(slot) ? 1 : 0;
+  out.back() = over() || !must_start() ? 1 : 0;
 }
 
 }  // namespace goban::study::lab

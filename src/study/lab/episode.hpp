@@ -40,7 +40,7 @@ class Episode final : private simulator::Observer {
   /// too; where waiting would last for ever, the first job that fits is started. Errors: those of
   /// simulate().
   [[nodiscard]] base::Status step(size_t action);
-  [[nodiscard]] bool ended() const { return fiber_.ended(); }
+  [[nodiscard]] bool over() const { return fiber_.ended(); }
 
   /// Fills a row of kFeatures for each slot, zeros for empty ones.
   void observe_slots(std::span<float> out) const;

@@ -45,7 +45,7 @@ TEST(Episode, TheShortJobFirst) {
   ASSERT_TRUE(episode->step(1));
   EXPECT_EQ(episode->now_s(), 11);
   ASSERT_TRUE(episode->step(0));
-  EXPECT_TRUE(episode->ended());
+  EXPECT_TRUE(episode->over());
   EXPECT_EQ(episode->job_s(), 10 + 20 + 9);
 }
 
@@ -56,7 +56,7 @@ TEST(Episode, InOrderItIsFirstComeFirstServed) {
   }
   const auto episode = episode_of("2x4", history_of(samples));
   int64_t steps = 0;
-  for (; !episode->ended(); ++steps) ASSERT_TRUE(episode->step(mask_of(*episode)[0] == 1 ? 0 : 4));
+  for (; !episode->over(); ++steps) ASSERT_TRUE(episode->step(mask_of(*episode)[0] == 1 ? 0 : 4));
   EXPECT_GE(steps, 60);
   const JobHistory history = history_of(samples);
   ActionLog log;
@@ -109,7 +109,7 @@ TEST(Episode, WaitingForEverIsInvalid) {
   ASSERT_TRUE(episode->step(3));  // an empty slot waits
   EXPECT_EQ(episode->now_s(), 5);
   ASSERT_TRUE(episode->step(0));
-  EXPECT_TRUE(episode->ended());
+  EXPECT_TRUE(episode->over());
   EXPECT_EQ(episode->job_s(), 5 + 8);
 }
 
@@ -117,7 +117,7 @@ TEST(Episode, CanBeGivenUp) {
   for (int steps = 0; steps < 3; ++steps) {
     const auto episode = episode_of("1x2", history_of(kThree));
     for (int i = 0; i < steps; ++i) ASSERT_TRUE(episode->step(0));
-    EXPECT_FALSE(episode->ended());
+    EXPECT_FALSE(episode->over());
   }
 }
 
