@@ -142,7 +142,7 @@ Loader::Take numbers(int count, int fails = -1) {
 }
 
 TEST(OrderedLoader, KeepsTheOrderWithAnyNumberOfThreads) {
-  for (const size_t threads : {1, 2, 5}) {
+  for (const size_t threads : {1U, 2U, 5U}) {
     Loader loader(numbers(60), threads, 4);
     for (int i = 0; i < 60; ++i) EXPECT_EQ(**loader.next(), i);
     EXPECT_FALSE(loader.next()->has_value());
