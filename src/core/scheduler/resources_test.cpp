@@ -155,7 +155,7 @@ TEST(Resources, PartsLieOnNodesOfTheirTypeOnly) {
 TEST(Resources, PartsHaveEqualIndices) {
   PartSite site({.name = "part", .gpus = 2, .host = {}, .apart = true, .equal_indices = true});
   site.lose({0, 5, 8, 9});  // 0 | 1 | 0, 1
-  const auto ids = [](std::vector<uint32_t> gpus) {
+  const auto ids = [](const std::vector<uint32_t>& gpus) {
     std::vector<GpuId> out;
     for (const uint32_t gpu : gpus) out.emplace_back(gpu);
     return out;
