@@ -45,4 +45,9 @@ uint32_t crc32c(std::string_view bytes) {
   return ~c;
 }
 
+uint32_t masked_crc32c(std::string_view bytes) {
+  const uint32_t crc = crc32c(bytes);
+  return ((crc >> 15) | (crc << 17)) + 0xa282ead8;
+}
+
 }  // namespace goban::base

@@ -8,5 +8,7 @@
 namespace goban::base {
 
 [[nodiscard]] uint32_t crc32c(std::string_view bytes);
+/// The checksum in the form in which both files store it.
+[[nodiscard]] uint32_t masked_crc32c(std::string_view bytes);
 
 }  // namespace goban::base

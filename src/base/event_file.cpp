@@ -36,8 +36,6 @@ constexpr uint64_t kTypeFloat = 1;
 constexpr uint64_t kTypeDouble = 2;
 }  // namespace tensor
 
-constexpr uint32_t masked(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8; }
-
 /// TensorShapeProto: has a field 2 for each dimension; field 3 says that the rank is unknown.
 bool is_scalar_shape(std::string_view shape) {
   Fields fields(shape);
@@ -160,7 +158,7 @@ EventFilePart read_scalars(const ReadAt& read_at, const TakeScalar& take,
     const auto head = window.at(offset, kHeadBytes);
     if (!head) break;
     const uint64_t size = *number_in<uint64_t>(*head);
-    if (masked(crc32c(head->substr(0, sizeof size))) !=
+    if (masked_crc32c(head->substr(0, sizeof size)) !=
         *number_in<uint32_t>(head->substr(sizeof size))) {
       damaged("has a wrong checksum of its length");
       break;
@@ -173,7 +171,7 @@ EventFilePart read_scalars(const ReadAt& read_at, const TakeScalar& take,
     if (size <= limits.record_bytes_max) {
       const auto body = window.at(offset + static_cast<int64_t>(kHeadBytes), size + kFootBytes);
       if (!body) break;
-      if (masked(crc32c(body->substr(0, size))) != *number_in<uint32_t>(body->substr(size))) {
+      if (masked_crc32c(body->substr(0, size)) != *number_in<uint32_t>(body->substr(size))) {
         damaged("has a wrong checksum");
         break;
       }

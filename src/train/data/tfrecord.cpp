@@ -16,8 +16,6 @@ namespace {
 constexpr std::string_view kKeyFeature = "__key__";
 constexpr size_t kGrowthBytes = size_t{1} << 20;
 
-uint32_t masked(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8; }
-
 template <typename T>
 void put_bytes(std::string& out, T value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof value);
@@ -156,7 +154,7 @@ class TfRecordReader final : public ShardReader {
     std::memcpy(&size, head.data(), sizeof size);
     std::memcpy(&sum, head.data() + sizeof size, sizeof sum);
     if (*got < kHead) return base::failure(broken("breaks off in its length").error());
-    if (masked(base::crc32c({head.data(), sizeof size})) != sum) {
+    if (base::masked_crc32c({head.data(), sizeof size}) != sum) {
       return base::failure(broken("has a wrong checksum of its length").error());
     }
     if (size > kLargestField) {
@@ -176,7 +174,7 @@ class TfRecordReader final : public ShardReader {
     }
     std::memcpy(&sum, record_.data() + size, sizeof sum);
     record_.resize(size);
-    if (masked(base::crc32c(record_)) != sum) {
+    if (base::masked_crc32c(record_) != sum) {
       return base::failure(broken("has a wrong checksum").error());
     }
     next_ += static_cast<int64_t>(kHead + whole);
@@ -194,9 +192,9 @@ class TfRecordReader final : public ShardReader {
 std::string tfrecord(std::string_view bytes) {
   std::string out;
   put_bytes(out, static_cast<uint64_t>(bytes.size()));
-  put_bytes(out, masked(base::crc32c(out)));
+  put_bytes(out, base::masked_crc32c(out));
   out += bytes;
-  put_bytes(out, masked(base::crc32c(bytes)));
+  put_bytes(out, base::masked_crc32c(bytes));
   return out;
 }
 
