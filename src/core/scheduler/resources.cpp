@@ -82,8 +82,7 @@ Resources::Part Resources::part_of(std::span<const NodeId> nodes) const {
     const model::Node& node = cluster_->node(id);
     for (uint32_t gpu = free_.first_from(node.first_gpu); gpu < node.end_gpu();
          gpu = free_.first_from(gpu + 1)) {
-      part.free.give(GpuId(gpu));
-      for (knowledge::BinCounts& bins : part.bins) bins.give(GpuId(gpu));
+      part.give(GpuId(gpu));
     }
   }
   return part;
@@ -99,11 +98,9 @@ void Resources::sync(Part& part, const model::ResourceType& type, NodeId id,
     const bool wanted = offered && free_.is_free(gpu);
     if (wanted == part.free.is_free(gpu)) continue;
     if (wanted) {
-      part.free.give(gpu);
-      for (knowledge::BinCounts& bins : part.bins) bins.give(gpu);
+      part.give(gpu);
     } else {
-      part.free.take(gpu);
-      for (knowledge::BinCounts& bins : part.bins) bins.take(gpu);
+      part.take(gpu);
     }
   }
 }
@@ -128,25 +125,40 @@ Resources::Part& Resources::part_of_type(model::ResourceTypeId id) {
   return *part;
 }
 
-bool Resources::place_instances(const JobRequest& job, const model::ResourceType& type,
-                                HoldSpan hold, uint64_t seed, Part& part, Allocation& out) const {
+void Resources::Part::give(GpuId gpu) {
+  free.give(gpu);
+  for (knowledge::BinCounts& each : bins) each.give(gpu);
+}
+
+void Resources::Part::take(GpuId gpu) {
+  free.take(gpu);
+  for (knowledge::BinCounts& each : bins) each.take(gpu);
+}
+
+bool Resources::place_instance(const JobRequest& job, const model::ResourceType& type,
+                               HoldSpan hold, uint64_t seed, const Part& part,
+                               Allocation& out) const {
   const policy::PlacementRequest request{.job = &job,
                                          .num_gpus = static_cast<uint32_t>(type.gpus),
                                          .one_node = true,
                                          .seed = seed,
                                          .id = hold.job,
                                          .start_ns = hold.from_ns};
+  return placement_->place({&speed_, &part.free, &part.bins}, request, out);
+}
+
+bool Resources::place_instances(const JobRequest& job, const model::ResourceType& type,
+                                HoldSpan hold, uint64_t seed, Part& part, Allocation& out) const {
   for (int32_t instance = 0; instance < job.instances; ++instance) {
     Allocation share;
-    if (!placement_->place({&speed_, &part.free, &part.bins}, request, share)) return false;
+    if (!place_instance(job, type, hold, seed, part, share)) return false;
     const NodeId id = cluster_->node_of(share.gpus.front());
     out.gpus.insert(out.gpus.end(), share.gpus.begin(), share.gpus.end());
     out.hosts.push_back(id);
     if (instance == 0 || share.reason.product > out.reason.product) out.reason = share.reason;
     if (instance + 1 == job.instances) return true;
     for (const GpuId gpu : share.gpus) {
-      part.free.take(gpu);
-      for (knowledge::BinCounts& bins : part.bins) bins.take(gpu);
+      part.take(gpu);
     }
     // The node is offered while its host has room for another instance.
     HostResources left = rooms_[id.index()].host;
@@ -157,8 +169,7 @@ bool Resources::place_instances(const JobRequest& job, const model::ResourceType
     const model::Node& node = cluster_->node(id);
     for (uint32_t gpu = part.free.first_from(node.first_gpu); gpu < node.end_gpu();
          gpu = part.free.first_from(gpu + 1)) {
-      part.free.take(GpuId(gpu));
-      for (knowledge::BinCounts& bins : part.bins) bins.take(GpuId(gpu));
+      part.take(GpuId(gpu));
     }
   }
   return true;
@@ -176,8 +187,7 @@ Resources::Part Resources::only_indices(const Part& part, const std::vector<uint
     ++nodes;
     for (const uint32_t index : wanted) {
       const GpuId gpu(node.first_gpu + index);
-      out.free.give(gpu);
-      for (knowledge::BinCounts& bins : out.bins) bins.give(gpu);
+      out.give(gpu);
     }
   }
   return out;
@@ -193,13 +203,7 @@ bool Resources::place_equal(const JobRequest& job, const model::ResourceType& ty
   };
   // What the policy would give to one part comes first.
   Allocation single;
-  const policy::PlacementRequest request{.job = &job,
-                                         .num_gpus = static_cast<uint32_t>(type.gpus),
-                                         .one_node = true,
-                                         .seed = seed,
-                                         .id = hold.job,
-                                         .start_ns = hold.from_ns};
-  if (!placement_->place({&speed_, &part.free, &part.bins}, request, single)) return false;
+  if (!place_instance(job, type, hold, seed, part, single)) return false;
   std::vector<uint32_t> wanted;
   for (const GpuId gpu : single.gpus) {
     wanted.push_back(gpu.value - cluster_->node(cluster_->node_of(gpu)).first_gpu);

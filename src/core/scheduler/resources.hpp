@@ -95,8 +95,15 @@ class Resources {
   struct Part {
     model::FreeGpus free;
     std::vector<knowledge::BinCounts> bins;
+
+    void give(model::GpuId gpu);
+    void take(model::GpuId gpu);
   };
 
+  /// The policy's choice of GPUs of `part` for one instance of `type`.
+  [[nodiscard]] bool place_instance(const JobRequest& job, const model::ResourceType& type,
+                                    HoldSpan hold, uint64_t seed, const Part& part,
+                                    Allocation& out) const;
   [[nodiscard]] bool usable(NodeId node, const JobRequest& job, HoldSpan hold) const;
   [[nodiscard]] std::vector<knowledge::BinCounts> empty_bins() const;
   [[nodiscard]] Part part_of(std::span<const NodeId> nodes) const;
