@@ -9,8 +9,8 @@
 #include "live/job/output_path.hpp"
 #include "serve/api/api.hpp"
 #include "serve/api/file_work.hpp"
-#include "serve/api/job_view.hpp"
 #include "serve/api/log_file.hpp"
+#include "serve/api/visible_job.hpp"
 
 namespace goban::serve::api {
 
@@ -155,27 +155,9 @@ class LogStream final : public base::http::BodyStream {
 base::http::Response show_log(const Call& call, const ApiContext& context) {
   const base::Result<Request> request = request_of(call);
   if (!request) return base::http::refusal(base::http::kBadRequest, request.error());
-  core::model::JobId job;
-  live::job::JobSpec spec;
-  bool has_started = true;
-  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
-    if (const live::controller::LiveJob* const named = find_job(snapshot.book, call.names[0])) {
-      job = named->job;
-      spec = named->spec;
-      has_started = named->first_start_ns >= 0;
-    }
-  });
-  if (!job.valid()) {
-    auto past = find_past_job(context, call.names[0]);
-    if (!past) return base::http::refusal(base::http::kUnavailable, past.error());
-    if (!*past) return base::http::refusal(base::http::kNotFound, "there is no such job");
-    job = (*past)->job;
-    has_started = (*past)->first_start_ns >= 0;
-    spec = std::move((*past)->spec);
-  }
-  if (!call.who.may_see(spec.owner, spec.account)) {
-    return base::http::refusal(base::http::kForbidden, "the job belongs to another user");
-  }
+  auto named = visible_job(call, context);
+  if (!named) return std::move(named.error());
+  const auto& [job, spec, has_started] = *named;
   const std::string path = live::job::output_path(job, spec, request->stream);
   const auto read = context.files.run<base::Result<LogPart>>(spec.owner, [owner = spec.owner, path,
                                                                           asked = *request] {

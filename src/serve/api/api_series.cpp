@@ -11,6 +11,7 @@
 #include "serve/api/file_work.hpp"
 #include "serve/api/job_view.hpp"
 #include "serve/api/log_file.hpp"
+#include "serve/api/visible_job.hpp"
 
 namespace goban::serve::api {
 
@@ -51,21 +52,13 @@ json point_json(const GpuPoint& point) {
 base::http::Response show_series(const Call& call, const ApiContext& context) {
   SeenRun seen;
   core::model::JobId id{};
-  bool found = false;
-  bool allowed = false;
   const core::model::Cluster* cluster = nullptr;
-  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
+  const auto look = [&](const auto& snapshot, const auto& job) {
     cluster = &snapshot.site.cluster;
-    const live::controller::LiveJob* const job = find_job(snapshot.book, call.names[0]);
-    if (job == nullptr) return;
-    found = true;
-    allowed = call.who.may_see(job->spec.owner, job->spec.account);
-    id = job->job;
-    if (allowed) seen = run_of(*job, snapshot.now_ns);
-  });
-  if (!found) return base::http::refusal(base::http::kNotFound, "there is no such job");
-  if (!allowed)
-    return base::http::refusal(base::http::kForbidden, "the job belongs to another user");
+    id = job.job;
+    seen = run_of(job, snapshot.now_ns);
+  };
+  if (auto refused = with_visible_job(call, context, look)) return std::move(*refused);
   int64_t points = kPointsDefault;
   if (const std::string_view text = call.query("points"); !text.empty()) {
     const auto value = base::parse_int(text);
@@ -105,18 +98,10 @@ base::http::Response show_series(const Call& call, const ApiContext& context) {
 
 base::http::Response show_progress(const Call& call, const ApiContext& context) {
   core::model::JobId id{};
-  bool found = false;
-  bool allowed = false;
-  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
-    const live::controller::LiveJob* const job = find_job(snapshot.book, call.names[0]);
-    if (job == nullptr) return;
-    found = true;
-    allowed = call.who.may_see(job->spec.owner, job->spec.account);
-    id = job->job;
-  });
-  if (!found) return base::http::refusal(base::http::kNotFound, "there is no such job");
-  if (!allowed)
-    return base::http::refusal(base::http::kForbidden, "the job belongs to another user");
+  if (auto refused =
+          with_visible_job(call, context, [&](const auto&, const auto& job) { id = job.job; })) {
+    return std::move(*refused);
+  }
   json points = json::array();
   if (context.parts.progress != nullptr) {
     for (const ProgressPoint& point : context.parts.progress->of(id)) {
@@ -180,29 +165,13 @@ json curves_json(core::model::JobId job, const NamedCurves& named) {
 }
 
 base::http::Response show_curves(const Call& call, const ApiContext& context) {
-  core::model::JobId job;
-  live::job::JobSpec spec;
-  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
-    if (const live::controller::LiveJob* const named = find_job(snapshot.book, call.names[0])) {
-      job = named->job;
-      spec = named->spec;
-    }
-  });
-  if (!job.valid()) {
-    auto past = find_past_job(context, call.names[0]);
-    if (!past) return base::http::refusal(base::http::kUnavailable, past.error());
-    if (!*past) return base::http::refusal(base::http::kNotFound, "there is no such job");
-    job = (*past)->job;
-    spec = std::move((*past)->spec);
-  }
-  if (!call.who.may_see(spec.owner, spec.account)) {
-    return base::http::refusal(base::http::kForbidden, "the job belongs to another user");
-  }
+  auto named = visible_job(call, context);
+  if (!named) return std::move(named.error());
   const auto read = context.files.run<base::Result<NamedCurves>>(
-      spec.owner, [job, spec] { return read_curves(job, spec); });
+      named->spec.owner, [job = named->job, spec = named->spec] { return read_curves(job, spec); });
   if (!read) return refusal_of(read.error());
   if (!*read) return base::http::refusal(base::http::kForbidden, read->error());
-  return base::http::reply(curves_json(job, **read));
+  return base::http::reply(curves_json(named->job, **read));
 }
 }  // namespace
 
