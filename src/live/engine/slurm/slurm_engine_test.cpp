@@ -243,7 +243,11 @@ TEST_F(SlurmEngineTest, NodesFailAndSlurmctldIsKilled) {
 
   // slurmctld is gone for some seconds: nobody is told anything, and no call hangs.
   const std::string pid = shell("pgrep -f '^slurmctld -D -f " + options_.conf + "'").out;
-  std::this_thread::sleep_for(std::chrono::seconds(6));  // it writes its state every five seconds
+  // Killed after it has written this change of the job, and with it the start.
+  slurm("scontrol update jobid=" + id + " comment=after-the-start");
+  wait("its state", [&] {
+    return slurm("grep -q after-the-start " + folder_ + "/s/state/job_state").code == 0;
+  });
   slurm("kill -9 " + pid);
   const auto began = std::chrono::steady_clock::now();
   engine_->launch(order("77", 7, 1, {{.node = "n4", .gpus = {0}}}));
