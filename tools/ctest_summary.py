@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Summarises test runs: skipped tests with the reason and the remedy; failed tests; and ctest's own
-count. Reads ctest.xml (--output-junit) and ctest.log (ctest's output) of each folder.
+count. Reads ctest.xml (--output-junit), ctest.log (ctest's output) and, if failed tests ran again
+alone, ctest-alone.log of each folder.
 
 usage: ctest_summary.py FOLDER...
 """
@@ -81,6 +82,15 @@ def skipped_lines(tests, sets, unpublished):
     return lines
 
 
+def passed_alone(folder):
+    """The names of the tests that failed, and passed when they ran again alone."""
+    try:
+        text = (folder / "ctest-alone.log").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return set()
+    return set(re.findall(r"Test +#\d+: (\S+) \.* +Passed ", text))
+
+
 def result_lines(folder):
     """The failed tests, then ctest's count."""
     try:
@@ -88,7 +98,9 @@ def result_lines(folder):
     except OSError:
         return ["the tests did not run: see above"]
     _, _, failed = text.partition("tests FAILED:\n")
-    lines = [line[:WIDTH] for line in failed.splitlines() if re.match(r"\s+\d+ - ", line)]
+    alone = passed_alone(folder)
+    lines = [line[:WIDTH] + ("; passed alone: unsteady" if line.split()[2] in alone else "")
+             for line in failed.splitlines() if re.match(r"\s+\d+ - ", line)]
     counts = [line for line in text.splitlines() if COUNT.search(line)]
     return [*lines, counts[-1] if counts else "ctest did not finish: see above"]
 

@@ -92,6 +92,20 @@ class SummaryTest(unittest.TestCase):
         self.ctest("add_test(a.good true)\n")
         self.assertEqual(self.summary(), ["100% tests passed, 0 tests failed out of 1"])
 
+    def test_what_passed_alone_is_named(self):
+        self.ctest("add_test(a.good true)\nadd_test(a.bad false)\nadd_test(a.late false)\n")
+        self.assertEqual(self.summary()[:2], ["\t  2 - a.bad (Failed)", "\t  3 - a.late (Failed)"])
+        (self.folder / "CTestTestfile.cmake").write_text(
+            "add_test(a.good true)\nadd_test(a.bad false)\nadd_test(a.late true)\n",
+            encoding="utf-8")
+        again = subprocess.run(["ctest", "--test-dir", self.folder, "--rerun-failed"],
+                               capture_output=True, text=True, check=False)
+        self.assertEqual(again.returncode, 8, again.stdout)
+        (self.folder / "ctest-alone.log").write_text(again.stdout, encoding="utf-8")
+        self.assertEqual(self.summary(), [
+            "\t  2 - a.bad (Failed)", "\t  3 - a.late (Failed); passed alone: unsteady",
+            "33% tests passed, 2 tests failed out of 3"])
+
     def test_a_program_that_is_absent_is_a_failure(self):
         self.ctest("add_test(a.absent /nonexistent/program)\n")
         self.assertEqual(self.summary(), ["\t  1 - a.absent (Not Run)",
