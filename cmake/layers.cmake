@@ -51,7 +51,7 @@ goban_module(site site/inputs site/records site/store site/series site/telemetry
 goban_layer(study base core site)
 goban_module(study/history)
 goban_module(study/simulator)
-goban_module(study/lab study/simulator)
+goban_module(study/lab study/history study/simulator)
 goban_module(study/rivals)
 goban_module(study/results study/history study/simulator)
 goban_module(study study/history study/simulator study/results)

@@ -20,6 +20,7 @@
 #include "study/history/job_reader.hpp"
 #include "study/lab/action_log.hpp"
 #include "study/lab/lab.hpp"
+#include "study/history/resample.hpp"
 #include "study/lab/sample.hpp"
 
 namespace goban::lab {
@@ -287,7 +288,8 @@ void bind_inputs(nb::module_& m) {
              return picked(t, study::lab::first_jobs(*t.history, base::from_seconds(span_s)));
            })
       .def("resampled", [](const Trace& t, double block_s, uint64_t seed) {
-        return picked(t, study::lab::resampled(*t.history, base::from_seconds(block_s), seed));
+        return picked(t,
+                      study::history::drawn_blocks(*t.history, base::from_seconds(block_s), seed));
       });
   m.def("read_trace", read_trace, nb::arg("path"), nb::arg("format"), nb::arg("cluster").none());
   m.def("generate", generate);

@@ -1,10 +1,5 @@
 #include "study/lab/sample.hpp"
 
-#include <algorithm>
-
-#include "base/check.hpp"
-#include "base/random.hpp"
-
 namespace goban::study::lab {
 
 using core::model::JobHistory;
@@ -17,29 +12,6 @@ std::vector<Pick> first_jobs(const JobHistory& history, TimeNs span_ns) {
     const TimeNs submit = history.jobs[i].request.submit_ns;
     if (submit >= end) break;
     picks.push_back({i, submit});
-  }
-  return picks;
-}
-
-std::vector<Pick> resampled(const JobHistory& history, TimeNs block_ns, uint64_t seed) {
-  GOBAN_CHECK(block_ns > 0);
-  std::vector<Pick> picks;
-  if (history.jobs.empty()) return picks;
-  const TimeNs origin = history.jobs.front().request.submit_ns;
-  std::vector<size_t> first;  // the first job of each block, and the end
-  for (size_t i = 0; i < history.jobs.size(); ++i) {
-    const TimeNs since = history.jobs[i].request.submit_ns - origin;
-    while (since >= static_cast<TimeNs>(first.size()) * block_ns) first.push_back(i);
-  }
-  const size_t blocks = first.size();
-  first.push_back(history.jobs.size());
-  base::Random random(seed);
-  for (size_t place = 0; place < blocks; ++place) {
-    const size_t drawn = random.below(blocks);
-    const TimeNs shift = (static_cast<TimeNs>(place) - static_cast<TimeNs>(drawn)) * block_ns;
-    for (size_t i = first[drawn]; i < first[drawn + 1]; ++i) {
-      picks.push_back({i, history.jobs[i].request.submit_ns + shift});
-    }
   }
   return picks;
 }

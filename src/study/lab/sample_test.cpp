@@ -32,11 +32,11 @@ TEST(LabSample, FirstJobsCountFromTheFirst) {
 }
 
 TEST(LabSample, ResampledDaysAreWholeAndOfAllKinds) {
-  const auto history = four_days();
+  const auto days = four_days();
   std::set<int32_t> seen;
   std::set<std::vector<int32_t>> draws;
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    const auto drawn = take_jobs(history, resampled(history, kDay, seed));
+    const auto drawn = take_jobs(days, history::drawn_blocks(days, kDay, seed));
     ASSERT_EQ(drawn.jobs.size(), 12U);
     std::vector<int32_t> gpus;
     for (size_t i = 0; i < 12; ++i) {
