@@ -93,6 +93,13 @@ def missing():
     return ""
 
 
+def skip_where_missing():
+    """Ends the test as skipped, with the reason, where no site can be started."""
+    if why := missing():
+        print(f"skipped: {why}")
+        sys.exit(77)
+
+
 def build():
     """Builds the control plane, if that has not been done."""
     if os.path.exists(program()):

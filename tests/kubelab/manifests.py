@@ -12,7 +12,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "live"))
 
-from kube_site import ApiError, KubeSite, build, missing, program
+from kube_site import ApiError, KubeSite, build, program, skip_where_missing
 from fixture import PODS, pod
 from live_daemon import expect
 from loopback_site import documented
@@ -120,10 +120,7 @@ def shell(site, goban, command):
 
 
 def main():
-    why = missing()
-    if why:
-        print(f"skipped: {why}")
-        sys.exit(77)
+    skip_where_missing()
     build()
     goban = os.path.abspath(sys.argv[1])
     with KubeSite(scheduler=True) as site:

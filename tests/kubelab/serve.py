@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from engine import JOBS, give_rights, gone, job, placed
 from fixture import PODS, pod
-from kube_site import MARK, ApiError, KubeSite, build, missing, program
+from kube_site import MARK, ApiError, KubeSite, build, program, skip_where_missing
 from live_daemon import Daemon, expect
 
 
@@ -31,10 +31,7 @@ def wait_state(site, daemon, name, *states):
 
 
 def main():
-    why = missing()
-    if why:
-        print(f"skipped: {why}")
-        sys.exit(77)
+    skip_where_missing()
     build()
     goban = os.path.abspath(sys.argv[1])
     with KubeSite() as site:

@@ -9,7 +9,7 @@ import sys
 import time
 
 from serving import USER, Serving, expect
-from slurm_site import missing
+from slurm_site import skip_where_missing
 
 SIGNALLED = """#!/bin/sh
 #SBATCH --signal=B:USR1@2
@@ -110,10 +110,7 @@ def page(serving):
 
 
 def main():
-    why = missing(database=True)
-    if why:
-        print(f"skipped: {why}")
-        sys.exit(77)
+    skip_where_missing(database=True)
     began = time.monotonic()
     with Serving(sys.argv[1], database=True, slurm="AccountingStorageEnforce=limits,qos\n") as serving:
         serving.daemon.environment["SLURM_CONF"] = serving.site.environment["SLURM_CONF"]

@@ -13,7 +13,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "live"))
 
 from live_daemon import expect
-from slurm_site import SlurmSite, missing
+from slurm_site import SlurmSite, skip_where_missing
 from loopback_site import processes
 
 SCRIPT = "#!/bin/sh\n(trap '' TERM; sleep 600) &\necho $CUDA_VISIBLE_DEVICES $SLURM_JOB_GPUS $(hostname)\nsleep 600\n"
@@ -62,10 +62,7 @@ def killed_starter(after_s):
 
 
 def main():
-    why = missing()
-    if why:
-        print(f"skipped: {why}")
-        sys.exit(77)
+    skip_where_missing()
     took = two_side_by_side()
     left = [killed_starter(0.15 * step) for step in range(1, 5)]
     expect(any(left), "a killed starter leaves processes behind, else this tests nothing")

@@ -8,11 +8,10 @@ import argparse
 import os
 import random
 import statistics
-import sys
 import time
 
 from serving import USER, Serving, expect
-from slurm_site import SlurmSite, missing
+from slurm_site import SlurmSite, skip_where_missing
 
 # By node and index: a quarter of the GPUs is slow.
 SLOW = {("n1", 0): 1.8, ("n2", 1): 1.6, ("n3", 2): 2.2, ("n4", 3): 1.5}
@@ -58,10 +57,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--policy", default="easy-backfill+pal")
     options = parser.parse_args()
-    why = missing()
-    if why:
-        print(f"skipped: {why}")
-        sys.exit(77)
+    skip_where_missing()
     jobs = workload(options.jobs, options.seed)
     with SlurmSite() as site:
         alone = run(site, jobs)

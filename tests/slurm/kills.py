@@ -17,7 +17,7 @@ import sys
 import time
 
 from serving import USER, Serving, expect
-from slurm_site import missing
+from slurm_site import skip_where_missing
 
 # The parent folder is open to the job's user; a line is written at once.
 SCRIPT = """#!/bin/sh
@@ -126,10 +126,7 @@ def main():
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=None)
     options = parser.parse_args()
-    why = missing()
-    if why:
-        print(f"skipped: {why}")
-        sys.exit(77)
+    skip_where_missing()
     seed = options.seed if options.seed is not None else random.randrange(1 << 30)
     print(f"seed {seed}", flush=True)
     began = time.monotonic()

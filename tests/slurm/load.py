@@ -5,11 +5,10 @@
 
 import argparse
 import os
-import sys
 import time
 
 from serving import USER, Serving
-from slurm_site import SlurmSite, missing
+from slurm_site import SlurmSite, skip_where_missing
 
 ARRAYS = 10
 CONFIG = "MaxJobCount=50000\n"
@@ -43,10 +42,7 @@ def main():
     parser.add_argument("goban")
     parser.add_argument("--seconds", type=float, default=60)
     options = parser.parse_args()
-    why = missing()
-    if why:
-        print(f"skipped: {why}")
-        sys.exit(77)
+    skip_where_missing()
     with SlurmSite(typed=False, config=CONFIG) as site:
         fill(site)
         time.sleep(15)

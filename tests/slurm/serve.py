@@ -9,7 +9,7 @@ import sys
 import time
 
 from serving import USER, Serving, expect
-from slurm_site import missing
+from slurm_site import skip_where_missing
 
 
 def listed(serving, number):
@@ -170,10 +170,7 @@ def observes(goban):
 
 
 def main():
-    why = missing()
-    if why:
-        print(f"skipped: {why}")
-        sys.exit(77)
+    skip_where_missing()
     goban = sys.argv[1]
     began = time.monotonic()
     with Serving(goban) as serving:

@@ -10,7 +10,7 @@ import sys
 import time
 
 from serving import USER, Serving, expect
-from slurm_site import missing
+from slurm_site import skip_where_missing
 
 PARTITIONS = "PartitionName=left Nodes=n[1-2] DefaultTime=10\nPartitionName=right Nodes=n[2-4] DefaultTime=10\n"
 HETEROGENEOUS = "#!/bin/sh\n#SBATCH -p right --gres=gpu:1\n#SBATCH hetjob\n#SBATCH -p right --gres=gpu:2\nsleep 600\n"
@@ -111,10 +111,7 @@ def equal_indices(goban):
 
 
 def main():
-    why = missing()
-    if why:
-        print(f"skipped: {why}")
-        sys.exit(77)
+    skip_where_missing()
     began = time.monotonic()
     with Serving(sys.argv[1], policy="easy-backfill+packed", partitions=("left", "right"), slurm=PARTITIONS) as serving:
         for part in partitions, small_parts, left_to_slurm:

@@ -42,6 +42,13 @@ def missing(database=False):
     return ""
 
 
+def skip_where_missing(database=False):
+    """Ends the test as skipped, with the reason, where no site can be started."""
+    if why := missing(database):
+        print(f"skipped: {why}")
+        sys.exit(77)
+
+
 class SlurmSite(LoopbackSite):
     """`typed`: one GRES type per GPU index (gpu:g0:1, gpu:g1:1, ...) and shards; else gpu:N. `config`: further lines of slurm.conf.
     `lua`: the text of job_submit.lua. `scheduler`: SchedulerParameters."""
