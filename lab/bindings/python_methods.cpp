@@ -66,11 +66,17 @@ void PythonMethods::keys_from(const char* method, const JobRows& rows, std::span
   at_ns_ = rows.now_ns().value_or(-1);
   const double at_s = rows.now_ns() ? base::to_seconds(at_ns_) : -1;
   enter(method, rows.size() == 1 ? rows.job(0).job.value : UINT32_MAX, at_s);
-  nb::object view = nb::cast(QueueView{.rows = &rows, .rng = rng_});
+  call(method, {.rows = &rows, .rng = rng_},
+       [&](nb::handle returned) { read_keys(returned, keys); });
+}
+
+void PythonMethods::call(const char* method, QueueView given,
+                         const std::function<void(nb::handle)>& read) const {
+  nb::object view = nb::cast(std::move(given));
   auto& handed = nb::cast<QueueView&>(view).handed;
   try {
     const nb::object returned = policy_.attr(method)(view);
-    read_keys(returned, keys);
+    read(returned);
   } catch (...) {
     (void)handed.close();
     throw;
@@ -130,19 +136,8 @@ void PythonMethods::read_ids(nb::handle returned, std::vector<int64_t>& out) con
 void PythonMethods::select(const JobRows& rows, int32_t free_gpus, std::vector<int64_t>& chosen) {
   at_ns_ = rows.now_ns().value_or(-1);
   enter("select", UINT32_MAX, base::to_seconds(at_ns_));
-  nb::object view = nb::cast(QueueView{.rows = &rows, .rng = rng_, .free_gpus = free_gpus});
-  auto& handed = nb::cast<QueueView&>(view).handed;
-  try {
-    const nb::object returned = policy_.attr("select")(view);
-    read_ids(returned, chosen);
-  } catch (...) {
-    (void)handed.close();
-    throw;
-  }
-  if (handed.close()) {
-    throw fault("an array of the view is still referred to after the call",
-                "keep a copy instead: view.gpus.copy()");
-  }
+  call("select", {.rows = &rows, .rng = rng_, .free_gpus = free_gpus},
+       [&](nb::handle returned) { read_ids(returned, chosen); });
 }
 
 bool PythonMethods::place(const core_lab::PlaceView& view, std::vector<int64_t>& gpus) {

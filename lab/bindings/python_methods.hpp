@@ -1,6 +1,7 @@
 // The methods of a policy that is a Python object.
 #pragma once
 
+#include <functional>
 #include <nanobind/nanobind.h>
 
 #include "core/model/job_history.hpp"
@@ -32,6 +33,10 @@ class PythonMethods final : public core_lab::Methods {
  private:
   void enter(const char* method, uint32_t job, double at_s);
   void keys_from(const char* method, const core_lab::JobRows& rows, std::span<double> keys);
+  /// Calls a method with a view that ends with the call. `read` takes what was returned, which may
+  /// be an array of the view. Throws what either throws, and `Fault` if an array of the view was
+  /// kept.
+  void call(const char* method, QueueView given, const std::function<void(nb::handle)>& read) const;
   [[nodiscard]] core_lab::Fault fault(std::string problem, std::string remedy) const;
   void read_keys(nb::handle returned, std::span<double> keys) const;
   void read_ids(nb::handle returned, std::vector<int64_t>& out) const;
