@@ -1,12 +1,12 @@
 // The live scheduler on a cluster that others use, too: jobs of its queue come, start, are moved
 // and end without us, nodes come and go, orders and reports are lost, daemons are killed and the
 // engine forgets. No job is lost, nothing aborts, and the books agree with the cluster in the end.
-#include <cstdlib>
 #include <gtest/gtest.h>
 #include <memory>
 
 #include "base/test_names.hpp"
 #include "live/loop/test_cluster_engine.hpp"
+#include "live/loop/test_fault_runs.hpp"
 #include "live/loop/test_log.hpp"
 #include "live/loop/test_site.hpp"
 
@@ -240,25 +240,16 @@ constexpr int kClusterSteps = 40'000;
 #endif
 
 TEST_P(ClusterFaults, NothingFailsBecauseSomebodyElseUsedTheCluster) {
-  constexpr int kStepsPerWorld = 2'000;
-  const char* given = std::getenv("GOBAN_FAULT_STEPS");
-  const int steps = given == nullptr ? kClusterSteps : std::atoi(given);
-  const char* first = std::getenv("GOBAN_FAULT_SEED");
-  const uint64_t before = first == nullptr ? 0 : std::strtoull(first, nullptr, 10);
   size_t declined = 0;
-  for (uint64_t seed = before + 1; (seed - before) * kStepsPerWorld <= static_cast<size_t>(steps);
-       ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    ClusterWorld world(GetParam(), seed);
-    for (int i = 0; i < kStepsPerWorld && !testing::Test::HasFailure(); ++i) world.step();
-    world.heal_and_finish();
-    world.check_end();
-    if (testing::Test::HasFailure()) return;
-    EXPECT_GT(world.restarts(), 0U);
-    EXPECT_GT(world.found(), 100U);
-    EXPECT_GT(world.cluster().ended_managed, 50U);
-    declined += world.declined();
-  }
+  FaultRuns(kClusterSteps)
+      .for_each_world([](uint64_t seed) { return ClusterWorld(GetParam(), seed); },
+                      [&](const ClusterWorld& world) {
+                        EXPECT_GT(world.restarts(), 0U);
+                        EXPECT_GT(world.found(), 100U);
+                        EXPECT_GT(world.cluster().ended_managed, 50U);
+                        declined += world.declined();
+                      });
+  if (HasFailure()) return;
   EXPECT_GT(declined, 0U);
 }
 

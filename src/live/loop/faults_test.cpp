@@ -1,9 +1,9 @@
 // The live scheduler under simulated faults: with lost and duplicated messages, crashes and full
 // disks, no job is lost, none runs twice at a time, and every end is accounted once.
-#include <cstdlib>
 #include <gtest/gtest.h>
 
 #include "base/test_names.hpp"
+#include "live/loop/test_fault_runs.hpp"
 #include "live/loop/test_site.hpp"
 #include "live/loop/test_world.hpp"
 
@@ -428,30 +428,21 @@ constexpr int kSteps = 120'000;
 #endif
 
 TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
-  const char* given = std::getenv("GOBAN_FAULT_STEPS");
-  const int steps = given == nullptr ? kSteps : std::atoi(given);
-  const char* first = std::getenv("GOBAN_FAULT_SEED");
-  const uint64_t before = first == nullptr ? 0 : std::strtoull(first, nullptr, 10);
-  constexpr int kStepsPerWorld = 2'000;
+  const FaultRuns runs(kSteps);
   size_t rests = 0;
   size_t reserved = 0;
   size_t met = 0;
   size_t learned = 0;
-  for (uint64_t seed = before + 1; (seed - before) * kStepsPerWorld <= static_cast<size_t>(steps);
-       ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    World world({GetParam()}, seed);
-    for (int i = 0; i < kStepsPerWorld && !testing::Test::HasFailure(); ++i) world.step();
-    world.heal_and_finish();
-    world.check_end();
-    if (testing::Test::HasFailure()) return;
-    EXPECT_GT(world.restarts(), 0U);
-    reserved += world.ran_in_reservations();
-    EXPECT_GT(world.stored().size(), 100U);
-    rests += world.engine().rests();
-    met += world.met();
-    learned += world.learned();
-  }
+  runs.for_each_world([](uint64_t seed) { return World({GetParam()}, seed); },
+                      [&](const World& world) {
+                        EXPECT_GT(world.restarts(), 0U);
+                        reserved += world.ran_in_reservations();
+                        EXPECT_GT(world.stored().size(), 100U);
+                        rests += world.engine().rests();
+                        met += world.met();
+                        learned += world.learned();
+                      });
+  if (HasFailure()) return;
   EXPECT_GT(reserved, 20U);
   if (std::string_view(GetParam()).starts_with("energy/")) {
     EXPECT_GT(rests, 10U);
@@ -460,7 +451,7 @@ TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
     EXPECT_GT(met, 100U);
     // Observations rarely complete between faults.
     constexpr int kEnough = 100'000;
-    EXPECT_TRUE(learned > 0 || steps < kEnough) << learned;
+    EXPECT_TRUE(learned > 0 || runs.steps < kEnough) << learned;
   }
 }
 
