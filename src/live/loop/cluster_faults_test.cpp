@@ -241,15 +241,16 @@ constexpr int kClusterSteps = 40'000;
 
 TEST_P(ClusterFaults, NothingFailsBecauseSomebodyElseUsedTheCluster) {
   size_t declined = 0;
-  FaultRuns(kClusterSteps)
-      .for_each_world([](uint64_t seed) { return ClusterWorld(GetParam(), seed); },
-                      [&](const ClusterWorld& world) {
-                        EXPECT_GT(world.restarts(), 0U);
-                        EXPECT_GT(world.found(), 100U);
-                        EXPECT_GT(world.cluster().ended_managed, 50U);
-                        declined += world.declined();
-                      });
-  if (HasFailure()) return;
+  const auto failed =
+      FaultRuns(kClusterSteps)
+          .for_each_world([](uint64_t seed) { return ClusterWorld(GetParam(), seed); }, HasFailure,
+                          [&](const ClusterWorld& world) {
+                            EXPECT_GT(world.restarts(), 0U);
+                            EXPECT_GT(world.found(), 100U);
+                            EXPECT_GT(world.cluster().ended_managed, 50U);
+                            declined += world.declined();
+                          });
+  ASSERT_FALSE(failed) << "seed " << *failed;
   EXPECT_GT(declined, 0U);
 }
 

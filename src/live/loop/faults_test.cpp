@@ -433,16 +433,17 @@ TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
   size_t reserved = 0;
   size_t met = 0;
   size_t learned = 0;
-  runs.for_each_world([](uint64_t seed) { return World({GetParam()}, seed); },
-                      [&](const World& world) {
-                        EXPECT_GT(world.restarts(), 0U);
-                        reserved += world.ran_in_reservations();
-                        EXPECT_GT(world.stored().size(), 100U);
-                        rests += world.engine().rests();
-                        met += world.met();
-                        learned += world.learned();
-                      });
-  if (HasFailure()) return;
+  const auto failed =
+      runs.for_each_world([](uint64_t seed) { return World({GetParam()}, seed); }, HasFailure,
+                          [&](const World& world) {
+                            EXPECT_GT(world.restarts(), 0U);
+                            reserved += world.ran_in_reservations();
+                            EXPECT_GT(world.stored().size(), 100U);
+                            rests += world.engine().rests();
+                            met += world.met();
+                            learned += world.learned();
+                          });
+  ASSERT_FALSE(failed) << "seed " << *failed;
   EXPECT_GT(reserved, 20U);
   if (std::string_view(GetParam()).starts_with("energy/")) {
     EXPECT_GT(rests, 10U);

@@ -3,8 +3,7 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <gtest/gtest.h>
-#include <string>
+#include <optional>
 
 namespace goban::live::loop {
 
@@ -23,19 +22,21 @@ struct FaultRuns {
   }
 
   /// Makes a world by `make(seed)`, lets it run and checks its end; `then(world)` is called for
-  /// each in which nothing failed. The first failure is the last world.
-  template <typename Make, typename Then>
-  void for_each_world(const Make& make, const Then& then) const {
+  /// each in which nothing `failed()`. The seed of the first world with a failure, which is the
+  /// last.
+  template <typename Make, typename Failed, typename Then>
+  [[nodiscard]] std::optional<uint64_t> for_each_world(const Make& make, const Failed& failed,
+                                                       const Then& then) const {
     for (int world = 1; world <= steps / kStepsPerWorld; ++world) {
       const uint64_t seed = seed_before + static_cast<uint64_t>(world);
-      SCOPED_TRACE("seed " + std::to_string(seed));
       auto one = make(seed);
-      for (int i = 0; i < kStepsPerWorld && !testing::Test::HasFailure(); ++i) one.step();
+      for (int i = 0; i < kStepsPerWorld && !failed(); ++i) one.step();
       one.heal_and_finish();
       one.check_end();
-      if (testing::Test::HasFailure()) return;
-      then(one);
+      if (!failed()) then(one);
+      if (failed()) return seed;
     }
+    return std::nullopt;
   }
 };
 
