@@ -78,6 +78,8 @@ endif()
 goban_script_test(docs.others cli tests/docs_others.py $<TARGET_FILE:goban> ${train_program})
 if(train_program)
   add_dependencies(tests_cli goban-train)
+  goban_script_test(live.several_nodes live tests/slurm/several_nodes.py $<TARGET_FILE:goban> ${train_program})
+  add_dependencies(tests_live goban-train)
 endif()
 if(GOBAN_WEB)  # they write HTML reports
   goban_script_test(docs.commands cli tests/docs_commands.py $<TARGET_FILE:goban>

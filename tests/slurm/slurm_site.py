@@ -1,7 +1,7 @@
 """A real Slurm on this machine, for tests and trials: munged, slurmctld and a slurmd per node on loopback, without systemd, in a
 folder and on ports of its own, so that several stand side by side. The nodes have GPUs that do not exist.
 
-    slurm_site.py up [--folder F] [--nodes 4] [--gpus 4] [--untyped] [--database]
+    slurm_site.py up [--folder F] [--nodes 4] [--gpus 4] [--untyped] [--database] [--network]
     slurm_site.py down | status | env [--folder F]
 
 Needs root. Every process carries the folder in its environment (MARK): `down` finds and ends exactly these, also those of an
@@ -20,6 +20,7 @@ import time
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+import node_network
 from loopback_site import ROOT, LoopbackSite, processes
 
 MARK = "GOBAN_SLURM_SITE"
@@ -28,7 +29,7 @@ DATABASE_PROGRAMS = ("slurmdbd", "mariadbd", "mariadb-install-db", "sacctmgr")
 CPUS = 16
 
 
-def missing(database=False):
+def missing(database=False, network=False):
     """Why no site can be started here; empty if one can."""
     if os.geteuid() != 0:
         return "needs root"
@@ -39,27 +40,29 @@ def missing(database=False):
         socket.gethostbyname(socket.gethostname())
     except OSError:
         return f"the host name {socket.gethostname()} does not resolve"
-    return ""
+    return node_network.missing() if network else ""
 
 
-def skip_where_missing(database=False):
+def skip_where_missing(database=False, network=False):
     """Ends the test as skipped, with the reason, where no site can be started."""
-    if why := missing(database):
+    if why := missing(database, network):
         print(f"skipped: {why}")
         sys.exit(77)
 
 
 class SlurmSite(LoopbackSite):
     """`typed`: one GRES type per GPU index (gpu:g0:1, gpu:g1:1, ...) and shards; else gpu:N. `config`: further lines of slurm.conf.
-    `lua`: the text of job_submit.lua. `scheduler`: SchedulerParameters."""
+    `lua`: the text of job_submit.lua. `scheduler`: SchedulerParameters. `network`: each node has a network namespace, an address
+    and a host name of its own."""
 
     contents = ("etc", "munge", "run", "spool", "state", "log", "dev", "mariadb")
 
     def __init__(self, folder=None, nodes=4, gpus=4, typed=True, database=False, config="", lua="",
-                 scheduler="sched_interval=5,bf_interval=5"):
+                 scheduler="sched_interval=5,bf_interval=5", network=False):
         super().__init__(MARK, folder)
         self.nodes, self.gpus, self.typed, self.database = nodes, gpus, typed, database
         self.config, self.lua, self.scheduler = config, lua, scheduler
+        self.network = node_network.NodeNetwork(self.folder, self.node_names()) if network else None
         self.children = []
         self.environment = dict(os.environ, SLURM_CONF=self.path("etc/slurm.conf"), PATH=os.environ["PATH"] + ":/usr/sbin:/sbin",
                                 LC_ALL="C.UTF-8")
@@ -73,6 +76,8 @@ class SlurmSite(LoopbackSite):
         if len(self.path("munge/munge.sock")) > 100:
             raise SystemExit(f"{self.folder}: too long for the name of a socket; use --folder")
         self.lay_out()
+        if self.network:
+            self.network.up()
         with self.ports_of(self.nodes + 2) as ports:
             self.write_config(ports)
             self.start("munged")
@@ -93,6 +98,9 @@ class SlurmSite(LoopbackSite):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
         super().down()
+        network = self.network or node_network.NodeNetwork(self.folder, self.node_names())
+        if network.exists():
+            network.down()
 
     def started(self):
         return self.children
@@ -129,8 +137,9 @@ class SlurmSite(LoopbackSite):
         return ["slurmd", "-D", "-f", conf, "-N", name]
 
     def start(self, name):
+        inside = self.network.inside(name) if self.network and name in self.node_names() else []
         with open(self.path(f"log/{name}.out"), "ab") as out:
-            process = subprocess.Popen(self.command(name), env={**self.environment, MARK: self.folder}, cwd=self.folder,
+            process = subprocess.Popen(inside + self.command(name), env={**self.environment, MARK: self.folder}, cwd=self.folder,
                                        stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
         self.children.append(process)
         if name == "munged":
@@ -227,10 +236,13 @@ class SlurmSite(LoopbackSite):
             out.write(content if isinstance(content, bytes) else content.encode())
 
     def write_config(self, ports):
-        host = socket.gethostname()
+        host, own_address = socket.gethostname(), self.network.own_address if self.network else "127.0.0.1"
+        nodes = [(f"n[1-{self.nodes}]", host, own_address, f"[{ports[1]}-{ports[self.nodes]}]")]
+        if self.network:
+            nodes = [(name, name, self.network.address(name), ports[1]) for name in self.node_names()]
         gres = ",".join(f"gpu:g{i}:1" for i in range(self.gpus)) + f",shard:{4 * self.gpus}" if self.typed else f"gpu:{self.gpus}"
         lines = [
-            "ClusterName=lab", f"SlurmctldHost={host}(127.0.0.1)", "SlurmUser=root", "SlurmdUser=root",
+            "ClusterName=lab", f"SlurmctldHost={host}({own_address})", "SlurmUser=root", "SlurmdUser=root",
             "AuthType=auth/munge", f"AuthInfo=socket={self.path('munge/munge.sock')}", "CredType=cred/munge",
             f"SlurmctldPort={ports[0]}", f"SlurmctldPidFile={self.path('run/slurmctld.pid')}",
             f"SlurmdPidFile={self.path('run/slurmd-%n.pid')}", f"SlurmdSpoolDir={self.path('spool/%n')}",
@@ -241,8 +253,8 @@ class SlurmSite(LoopbackSite):
             "SlurmdParameters=config_overrides", "SchedulerType=sched/backfill",
             f"SchedulerParameters={self.scheduler}", "SelectType=select/cons_tres",
             "SelectTypeParameters=CR_Core", "GresTypes=gpu,shard" if self.typed else "GresTypes=gpu",
-            f"NodeName=n[1-{self.nodes}] NodeHostname={host} NodeAddr=127.0.0.1 Port=[{ports[1]}-{ports[self.nodes]}] "
-            f"CPUs={CPUS} RealMemory=5000 Gres={gres} State=UNKNOWN",
+            *(f"NodeName={name} NodeHostname={hostname} NodeAddr={address} Port={port} CPUs={CPUS} RealMemory=5000 Gres={gres} State=UNKNOWN"
+              for name, hostname, address, port in nodes),
             "PartitionName=gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP",
         ]
         if self.lua:
@@ -275,6 +287,7 @@ def main():
     parser.add_argument("--gpus", type=int, default=4, help="per node")
     parser.add_argument("--untyped", action="store_true", help="gpu:N instead of a GRES type per GPU index")
     parser.add_argument("--database", action="store_true", help="with slurmdbd and MariaDB: accounting, limits")
+    parser.add_argument("--network", action="store_true", help="each node in a network namespace, with an address of its own")
     parser.add_argument("--lua", metavar="FILE", help="a job_submit.lua")
     parser.add_argument("--config", metavar="LINE", default="", help="a further line of slurm.conf")
     options = parser.parse_args()
@@ -282,8 +295,9 @@ def main():
     if options.lua:
         with open(options.lua) as file:
             lua = file.read()
-    site = SlurmSite(options.folder, options.nodes, options.gpus, not options.untyped, options.database, options.config + "\n", lua)
-    why = missing(options.database)
+    site = SlurmSite(options.folder, options.nodes, options.gpus, not options.untyped, options.database, options.config + "\n", lua,
+                     network=options.network)
+    why = missing(options.database, options.network)
     if why:
         raise SystemExit(f"./dev slurm: {why}")
     if options.action == "up":
