@@ -32,14 +32,14 @@ struct RivalPreset {
 
 /// Paths and names as given; empty = not given.
 struct RivalOptions {
-  std::string cluster;  ///< NODESxGPUS: Nx1 for shockwave, Nx8 for elasticflow
-  std::string format;
-  std::string jobs;
-  std::string rates;
-  std::string batch_sizes;  ///< shockwave
-  std::string shares;
-  std::string out;  ///< folder; DIR/<policy>/jobs.csv, and for elasticflow rows.csv
-  std::vector<std::string> policies;
+  std::string cluster{};  ///< NODESxGPUS: Nx1 for shockwave, Nx8 for elasticflow
+  std::string format{};
+  std::string jobs{};
+  std::string rates{};
+  std::string batch_sizes{};  ///< shockwave
+  std::string shares{};
+  std::string out{};  ///< folder; DIR/<policy>/jobs.csv, and for elasticflow rows.csv
+  std::vector<std::string> policies{};
   bool decisions = false;  ///< also DIR/<policy>/decisions.jsonl
 };
 
