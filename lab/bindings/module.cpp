@@ -15,12 +15,13 @@
 #include "episodes.hpp"
 #include "inputs.hpp"
 #include "python_methods.hpp"
+#include "rivals.hpp"
 #include "study/history/generate/philly.hpp"
 #include "study/history/generate/poisson.hpp"
 #include "study/history/job_reader.hpp"
+#include "study/history/resample.hpp"
 #include "study/lab/action_log.hpp"
 #include "study/lab/lab.hpp"
-#include "study/history/resample.hpp"
 #include "study/lab/sample.hpp"
 
 namespace goban::lab {
@@ -317,6 +318,7 @@ NB_MODULE(_core, m) {
   bind_views(m);
   bind_inputs(m);
   bind_episodes(m);
+  bind_rivals(m);
   nb::class_<Where>(m, "Where")
       .def(nb::init<>())
       .def_ro("method", &Where::method)

@@ -24,6 +24,7 @@ from .compare import Comparison, compare
 from .env import env
 from .errors import PolicyError
 from .policy import Policy
+from .rivals import RivalResult, rival, rivals
 from .run import Result, simulate
 from .tables import Table
 from .traces import Trace, cluster, generate, seconds, trace
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cluster", "Comparison", "Free", "Job", "LabError", "Limits", "PlaceView", "Policy", "PolicyError",
-    "Report", "Result", "Table", "Trace", "View", "cluster", "compare", "env", "generate", "seconds",
-    "simulate", "trace", "verify",
+    "Report", "Result", "RivalResult", "Table", "Trace", "View", "cluster", "compare", "env", "generate", "rival",
+    "rivals", "seconds", "simulate", "trace", "verify",
 ]  # fmt: skip
 __version__ = "0.1.0"
 
