@@ -79,7 +79,6 @@ goban_script_test(docs.others cli tests/docs_others.py $<TARGET_FILE:goban> ${tr
 if(train_program)
   add_dependencies(tests_cli goban-train)
   goban_script_test(live.several_nodes live tests/slurm/several_nodes.py $<TARGET_FILE:goban> ${train_program})
-  add_dependencies(tests_live goban-train)
 endif()
 if(GOBAN_WEB)  # they write HTML reports
   goban_script_test(docs.commands cli tests/docs_commands.py $<TARGET_FILE:goban>
@@ -96,7 +95,7 @@ endif()
 
 # The Python package, installed as users install it. Its sanitized builds are those of study/lab.
 if(NOT GOBAN_SANITIZE AND NOT GOBAN_FUZZ)
-  goban_script_test(lab.wheel study tests/lab/wheel.py ${CMAKE_BINARY_DIR})
+  goban_script_test(lab.wheel study tests/lab/wheel.py ${CMAKE_BINARY_DIR} $<TARGET_FILE:goban>)
 endif()
 
 # The default policy is still ahead of what sites run, on generated jobs.

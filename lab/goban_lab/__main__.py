@@ -33,9 +33,9 @@ _bytes.__name__ = "amount of memory, such as 512M or 2G"
 _whole.__name__ = "whole number from 1 on"
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None, program: str = "python -m goban_lab") -> int:
     """Exit codes: 0 scored, 1 the policy failed, 2 usage."""
-    parser = argparse.ArgumentParser(prog="python -m goban_lab", description="The policy laboratory (docs/lab.md).")
+    parser = argparse.ArgumentParser(prog=program, description="The policy laboratory (docs/lab.md).")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     command = commands.add_parser(
         "verify", help="score a policy that nobody trusts",

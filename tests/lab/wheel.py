@@ -3,7 +3,7 @@
 example, and its types by mypy. Cases of packages that cannot be installed are skipped by name. Exits
 with 77 (skipped) where PyPI cannot be reached.
 
-usage: wheel.py BUILD
+usage: wheel.py BUILD GOBAN
 """
 
 import os
@@ -41,7 +41,7 @@ def install(python, *what):
     sys.exit(1)
 
 
-def main(build):
+def main(build, goban):
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         builder = environment(folder / "builder")
@@ -67,6 +67,12 @@ def main(build):
             if done.returncode != 0:
                 return 1
             print(done.stdout + done.stderr)
+        for python, code, text in ((empty, 0, "usage: goban lab verify"), (builder, 2, "has no package goban_lab")):
+            done = subprocess.run([goban, "lab", "verify", "--help"], env={"GOBAN_LAB_PYTHON": str(python)}, cwd=folder,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+            if done.returncode != code or text not in done.stdout:
+                print(f"goban lab: exit code {done.returncode}: {done.stdout}", file=sys.stderr)
+                return 1
         libraries = run("ldd", next((folder / "empty").glob("lib/*/site-packages/goban_lab/_core*.so"))).stdout
         unwanted = [each for each in ("sqlite", "curl", "torch", "fmt", "tomlplusplus", "microhttpd", "mariadb", "libpq")
                     if each in libraries]
@@ -77,4 +83,4 @@ def main(build):
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(*map(Path, sys.argv[1:])))

@@ -72,7 +72,7 @@ const std::vector<HelpGroup>& help_groups() {
       {"Jobs",
        {"run", "attach", "queue", "top", "stats", "show", "eff", "logs", "wait", "cancel", "hold",
         "release", "requeue", "alter", "suspend", "resume", "wrap", "doctor"}},
-      {"Simulation", {"explain", "predict", "policies", "trace", "cluster", "whatif"}},
+      {"Simulation", {"explain", "predict", "policies", "trace", "cluster", "whatif", "lab"}},
       {"History", {"history", "series"}},
       {"GPUs", {"profile", "colocation", "energy", "collect"}},
       {"Administration",

@@ -1,12 +1,10 @@
 // goban wrap: runs a command whose Python processes report their training to the scheduler.
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "cli/shell/commands.hpp"
+#include "cli/shell/exec_command.hpp"
 #include "cli/shell/installation.hpp"
 
 namespace goban::cli {
@@ -33,16 +31,7 @@ int wrap(const std::vector<std::string>& words) {
   const char* const before = std::getenv("PYTHONPATH");
   const bool has_more = before != nullptr && *before != '\0';
   ::setenv("PYTHONPATH", (has_more ? folder + ":" + before : folder).c_str(), 1);
-  std::vector<std::string> copy = words;
-  std::vector<char*> argv;
-  argv.reserve(copy.size() + 1);
-  for (std::string& word : copy) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  ::execvp(argv.front(), argv.data());
-  return report_error({base::ErrorCode::Failed,
-                       fmt::format("cannot run {}: {}", words.front(), std::strerror(errno)),
-                       {},
-                       {}});
+  return exec_command(words);
 }
 
 }  // namespace

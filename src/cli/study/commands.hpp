@@ -12,6 +12,7 @@ void add_simulate(Command& app, Action& action);
 void add_explain(Command& app, Action& action);
 void add_predict(Command& app, Action& action);
 void add_policies(Command& app, Action& action);
+void add_lab(Command& app, Action& action);
 void add_trace(Command& app, Action& action);
 void add_trace_inspect(Command& trace, Action& action);
 void add_trace_convert(Command& trace, Action& action);
@@ -19,7 +20,7 @@ void add_trace_convert(Command& trace, Action& action);
 inline constexpr std::array kStudyCommands = {
     CommandEntry{"simulate", add_simulate}, CommandEntry{"explain", add_explain},
     CommandEntry{"predict", add_predict},   CommandEntry{"policies", add_policies},
-    CommandEntry{"trace", add_trace},
+    CommandEntry{"trace", add_trace},       CommandEntry{"lab", add_lab},
 };
 
 }  // namespace goban::cli
