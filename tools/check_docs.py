@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Checks the Markdown files: relative links lead to files and headings that exist, every page under docs/
 is listed in docs/README.md, and files, names of code (`a::b`) and documents that the text cites exist. The
-README of a layer lists its modules, and docs/api.md the paths of the API.
+README of a layer lists its modules, docs/api.md the paths of the API, and each row of what attacks found names tests
+that exist.
 Prints `file:line: message`; exits with 1 if any.
 
 usage: check_docs.py [ROOT]
 """
 
+import fnmatch
 import json
 import re
 import sys
@@ -25,6 +27,10 @@ HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.*?)\s*#*$")
 FENCE = re.compile(r"^\s*(?:[-*]\s+|\d+\.\s+)?(`{3,}|~{3,})")
 CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 NAME = re.compile(r"[a-z]\w*(?:::\w+)+")
+GTEST = re.compile(r"\b(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\)")
+# A name that CMake gives a test, such as live.kills or live.engines_${engine}.
+CTEST = re.compile(r"(?<![\w./$-])([a-z]\w*\.\w*)(\$\{\w+\})?")
+FINDINGS = ("docs/reliability.md", "## What an attack found")
 # Changes name files as they were then. (So is the last column under "Wording" of the glossary: words to avoid.)
 PATHS_EXEMPT = ("CHANGELOG.md",)
 
@@ -141,6 +147,56 @@ def check_api_listed(root, report):
             report("docs/api.md", 1, f"does not list {path}")
 
 
+def tests_of(root, tracked):
+    """The names of all tests: Suite.Test, file.test.ts, *_bench, and those of ctest. Where CMake puts a variable
+    into a name, any word of its files or name of a file of the tests may be its value."""
+    names, begins, words = set(), set(), set()
+    for path in tracked:
+        name = path.rsplit("/", 1)[-1]
+        if path.startswith("tests/"):
+            words.add(name.partition(".")[0])
+        if name.endswith(".test.ts"):
+            names.add(name)
+        elif name.endswith("_fuzz.cpp"):
+            names.add("corpus." + name.removesuffix("_fuzz.cpp"))
+        elif name.endswith("_bench.cpp"):
+            names.add(name.removesuffix(".cpp"))
+        elif name.endswith((".cpp", ".hpp")):
+            names.update(".".join(test) for test in GTEST.findall((root / path).read_text(encoding="utf-8")))
+        elif name.endswith((".cmake", "CMakeLists.txt")):
+            text = (root / path).read_text(encoding="utf-8")
+            words.update(re.findall(r"\w+", text))
+            for begin, variable in CTEST.findall(text):
+                (begins if variable else names).add(begin)
+    begins.discard("corpus.")
+    return names | {begin + word for begin in begins for word in words}
+
+
+def names_a_test(cited, tests):
+    """`cited` may have a prefix of instances (Policies/Suite.Test) and end in *."""
+    cited = cited.rsplit("/", 1)[-1]
+    return cited in tests or ("*" in cited and bool(fnmatch.filter(tests, cited)))
+
+
+def check_findings(root, tracked, report):
+    """The last cell of each row names tests, or is `-`."""
+    page, heading = FINDINGS
+    if page not in tracked:
+        return
+    before, _, section = (root / page).read_text(encoding="utf-8").partition(heading + "\n")
+    first, tests = before.count("\n") + 2, tests_of(root, tracked)
+    for number, row in enumerate(section.partition("\n## ")[0].split("\n")[3:], first + 3):
+        if not row.startswith("|"):
+            continue
+        cell = re.split(r"(?<!\\)\|", row)[-2].strip()
+        cited = [code for _, code in CODE.findall(cell)]
+        if not cited and cell != "-":
+            report(page, number, "names no test")
+        for each in cited:
+            if not (root / each).is_file() and not names_a_test(each, tests):
+                report(page, number, f"there is no test {each}")
+
+
 def check_tree(root):
     """All violations, as strings."""
     root = Path(root).resolve()
@@ -168,6 +224,7 @@ def check_tree(root):
         check_modules_listed(root, report)
     if "src/serve/api/openapi.json" in tracked:
         check_api_listed(root, report)
+    check_findings(root, tracked, report)
     index = linked.get("docs/README.md")
     if index is None:
         report("docs/README.md", 1, "missing")

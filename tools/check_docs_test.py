@@ -99,6 +99,22 @@ class CheckDocsTest(unittest.TestCase):
         self.assertEqual(check({"docs/README.md": "# Docs\n", "docs/b.md": "# B\n"}),
                          ["docs/README.md:1: does not list docs/b.md"])
 
+    def test_findings_name_tests_that_exist(self):
+        def check_row(cell):
+            page = ("# R\n\n## What an attack found\n\n| What | Test |\n|-|-|\n"
+                    f"| a \\| b | {cell} |\n\n## Not tested\n| x |\n")
+            return check({
+                "docs/README.md": "[r](reliability.md)\n", "docs/reliability.md": page,
+                "src/a_test.cpp": "TEST_F(Parts, AreFound) {}\n", "src/lines_fuzz.cpp": "",
+                "bench/wait_bench.cpp": "", "web/a.test.ts": "", "tests/live/kills.py": "",
+                "cmake/a.cmake": "foreach(name disk)\nadd_test(NAME live.${name})\nadd_test(NAME demo.quick)\n"})
+        for cell in ("`Parts.AreFound`", "`Parts.*`, `Some/Parts.Are*`", "`corpus.lines`", "`wait_bench`",
+                     "`web/a.test.ts`", "`a.test.ts`", "`live.disk`, `live.kills`", "`demo.quick`", "-"):
+            self.assertEqual(check_row(cell), [], cell)
+        for cell in ("`Parts.AreLost`", "`Part.*`", "`corpus.words`", "`live.clock`", "`demo.slow`", "`wait.bench`"):
+            self.assertEqual(check_row(cell), [f"docs/reliability.md:7: there is no test {cell.strip('`')}"])
+        self.assertEqual(check_row(""), ["docs/reliability.md:7: names no test"])
+
 
 if __name__ == "__main__":
     unittest.main()
