@@ -10,6 +10,11 @@ TRACES = {name: data(f"pal/traces/{name}.csv")
           for name in ("workload-1", "workload-3", "workload-4", "sia-160job-trace")}
 
 
+def paper_traces():
+    """The eight traces of the paper, by name."""
+    return {f"workload-{i}": data(f"pal/traces/workload-{i}.csv") for i in range(1, 9)}
+
+
 def without_straggler(path):
     """The artifact's table with GPU 35 at 1.146 for class A, without bins, so that it is binned again."""
     with open(ARTIFACT, newline="") as source:
