@@ -148,7 +148,7 @@ def check_api_listed(root, report):
 
 
 def tests_of(root, tracked):
-    """The names of all tests: Suite.Test, file.test.ts, *_bench, and those of ctest. Where CMake puts a variable
+    """The names of all tests: Suite.Test, *.test.ts, *_bench, and those of ctest. Where CMake puts a variable
     into a name, any word of its files or name of a file of the tests may be its value."""
     names, begins, words = set(), set(), set()
     for path in tracked:
