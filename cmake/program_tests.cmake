@@ -88,6 +88,7 @@ if(GOBAN_WEB)  # they write HTML reports
   goban_script_test(demo.quick cli tests/demo_quick.py $<TARGET_FILE:goban>)
 endif()
 goban_script_test(release.packages cli tests/release_packages.py ${CMAKE_BINARY_DIR})
+goban_script_test(docs.site tools tests/docs_site.py)
 goban_script_test(help_pages.goban cli tests/help_pages.py $<TARGET_FILE:goban>)
 if(TARGET goban-train)
   goban_script_test(help_pages.goban-train train tests/help_pages.py $<TARGET_FILE:goban-train>)
