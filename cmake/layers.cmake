@@ -35,6 +35,7 @@ goban_module(core/model)
 goban_module(core/knowledge core/model)
 goban_module(core/policy core/model core/knowledge)
 goban_module(core/scheduler core/model core/policy)
+goban_module(core/pilot)
 
 # What happened on a site, and its report.
 goban_layer(site base core)
