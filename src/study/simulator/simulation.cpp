@@ -8,6 +8,7 @@
 
 #include "base/check.hpp"
 #include "base/counted.hpp"
+#include "core/scheduler/core_image.hpp"
 #include "study/simulator/colocation_truth.hpp"
 #include "study/simulator/run_forecasts.hpp"
 #include "study/simulator/sim_jobs.hpp"
@@ -66,8 +67,8 @@ class Simulation {
                  .round_s = options.settings.round_s,
                  .restart_cost_s = options.settings.restart_cost_s,
                  .checkpoint_s = options.preemption_loses_work ? options.checkpoint_interval_s : 0},
-        core_(speed, watched(composition.make(context_)), context_, options.seed) {
-    if (core_.policies().uses_forecasts || options.forecasts) forecasts_.emplace(history);
+        core_(made_core(composition)) {
+    if (core_->policies().uses_forecasts || options.forecasts) forecasts_.emplace(history);
     if (options.knowledge != nullptr) {
       const bool differs = options.true_colocation != nullptr;
       truth_.emplace(*options.knowledge,
@@ -86,6 +87,13 @@ class Simulation {
     }
     return policies;
   }
+  [[nodiscard]] std::unique_ptr<core::scheduler::Core> made_core(
+      const core::policy::Composition& composition) {
+    return std::make_unique<core::scheduler::Core>(speed_, watched(composition.make(context_)),
+                                                   context_, options_.seed);
+  }
+  /// Continues under the policies that are due.
+  void switch_policies(TimeNs now);
   [[nodiscard]] TimeNs next_event_ns();
   [[nodiscard]] Status apply_events(TimeNs now);
   void end_jobs(TimeNs now);
@@ -124,7 +132,7 @@ class Simulation {
   TimeNs round_ns_;
   SimJobs jobs_;
   core::policy::RunContext context_;
-  core::scheduler::Core core_;
+  std::unique_ptr<core::scheduler::Core> core_;
   std::optional<ColocationTruth> truth_;
   std::optional<RunForecasts> forecasts_;  ///< if the policy uses them
   std::priority_queue<Reply, std::vector<Reply>, LaterReplyFirst> replies_;
@@ -136,6 +144,7 @@ class Simulation {
   SimulationResult result_;
   size_t next_arrival_ = 0;  ///< JobId of the next arrival
   size_t next_incident_ = 0;
+  size_t next_switch_ = 0;
   size_t unfinished_ = 0;  ///< counted jobs
   TimeNs decide_at_ns_ = base::kNever;
   TimeNs wake_at_ns_ = base::kNever;
@@ -190,11 +199,11 @@ Result<SimulationResult> Simulation::run() {
     if (auto status = check_progress(now); !status) return base::failure(status.error());
   }
   result_.end_ns = last_finish_ns_;
-  result_.undone = core_.num_undone();
-  result_.breakages = core_.take_broken();
+  result_.undone = core_->num_undone();
+  result_.breakages = core_->take_broken();
   result_.overhead_gpu_s = jobs_.overhead_gpu_s();
-  for (const auto& running : core_.state().running()) {
-    count_busy(core_.state().job(running.slot).job, last_finish_ns_);
+  for (const auto& running : core_->state().running()) {
+    count_busy(core_->state().job(running.slot).job, last_finish_ns_);
   }
   if (options_.observer != nullptr) options_.observer->ended(result_.end_ns);
   result_.outcomes = jobs_.take_outcomes();
@@ -219,7 +228,23 @@ TimeNs Simulation::next_event_ns() {
   if (next_arrival_ < jobs_.size()) {
     next = std::min(next, jobs_.job(JobId(next_arrival_)).request.submit_ns);
   }
+  if (next_switch_ < options_.switches.size()) {
+    next = std::min(next, options_.switches[next_switch_].at_ns);
+  }
   return next;
+}
+
+void Simulation::switch_policies(TimeNs now) {
+  const PolicySwitch* due = nullptr;
+  for (; next_switch_ < options_.switches.size() && options_.switches[next_switch_].at_ns <= now;
+       ++next_switch_) {
+    due = &options_.switches[next_switch_];
+  }
+  if (due == nullptr || due->policy->name == core_->policies().name) return;
+  const core::scheduler::CoreImage image = core_->image();
+  core_ = made_core(*due->policy);
+  const Status restored = core_->restore(image);
+  GOBAN_CHECK(restored.has_value(), "a core refuses the image of another policy");
 }
 
 Status Simulation::prepare_arrival() {
@@ -231,6 +256,7 @@ Status Simulation::prepare_arrival() {
 }
 
 Status Simulation::apply_events(TimeNs now) {
+  switch_policies(now);
   end_jobs(now);
   apply_replies(now);
   for (; next_incident_ < options_.incidents.size() &&
@@ -238,10 +264,10 @@ Status Simulation::apply_events(TimeNs now) {
        ++next_incident_) {
     const Event& incident = options_.incidents[next_incident_];
     if (incident.kind == EventKind::JobKilled) {
-      if (core_.state().is_active(incident.job)) end_job(incident.job, now, JobEnd::Cancelled);
+      if (core_->state().is_active(incident.job)) end_job(incident.job, now, JobEnd::Cancelled);
       continue;
     }
-    for (const Action& action : core_.apply(incident)) execute(action, now);
+    for (const Action& action : core_->apply(incident)) execute(action, now);
     if (incident.kind == EventKind::NodeRestored) count_awake(incident.node, now);
   }
   follow_neighbours(now);
@@ -253,25 +279,25 @@ void Simulation::apply_replies(TimeNs now) {
     const Reply reply = replies_.top();
     if (reply.node.valid()) {
       // It may have failed while waking.
-      const bool waking = core_.state().node_power().is_waking(reply.node);
+      const bool waking = core_->state().node_power().is_waking(reply.node);
       if (!waking || num_woken_[reply.node] != reply.asked) continue;
-      core_.apply({.kind = EventKind::NodeAwake, .at_ns = now, .node = reply.node});
+      core_->apply({.kind = EventKind::NodeAwake, .at_ns = now, .node = reply.node});
       count_awake(reply.node, now);
       continue;
     }
-    const bool runs =
-        core_.state().is_active(reply.job) &&
-        core_.state().job(core_.state().slot_of(reply.job)).phase == core::model::JobPhase::Running;
+    const bool runs = core_->state().is_active(reply.job) &&
+                      core_->state().job(core_->state().slot_of(reply.job)).phase ==
+                          core::model::JobPhase::Running;
     if (!runs || asked_[reply.job] != reply.asked) continue;
-    core_.apply({.kind = EventKind::RateObserved,
-                 .at_ns = now,
-                 .job = reply.job,
-                 .slowdown = truth_->by_neighbours(*core_.tenants(), reply.job)});
+    core_->apply({.kind = EventKind::RateObserved,
+                  .at_ns = now,
+                  .job = reply.job,
+                  .slowdown = truth_->by_neighbours(*core_->tenants(), reply.job)});
   }
 }
 
 void Simulation::count_awake(core::model::NodeId node, TimeNs now) {
-  const core::scheduler::NodePower& nodes = core_.state().node_power();
+  const core::scheduler::NodePower& nodes = core_->state().node_power();
   if (nodes.is_resting(node) || nodes.is_waking(node)) return;
   if (asleep_from_ns_.erase(node) == 0) return;
   if (options_.observer != nullptr) options_.observer->awake(now, node);
@@ -291,9 +317,9 @@ void Simulation::end_job(JobId id, TimeNs now, JobEnd end) {
   if (runs) count_busy(id, now);
   jobs_.finish(id, now, end);
   if (contention_ && runs) change_speeds(contention_->stop(id), id, now);
-  core_.apply({.kind = end == JobEnd::Finished ? EventKind::JobFinished : EventKind::JobKilled,
-               .at_ns = now,
-               .job = id});
+  core_->apply({.kind = end == JobEnd::Finished ? EventKind::JobFinished : EventKind::JobKilled,
+                .at_ns = now,
+                .job = id});
   if (forecasts_ && end != JobEnd::Cancelled) {
     forecasts_->ended(id, base::to_seconds(jobs_.outcome(id).held_ns));
   }
@@ -319,28 +345,28 @@ Status Simulation::submit_jobs(TimeNs now) {
     event.training = jobs_.training(id);
     if (forecasts_) event.forecast = forecasts_->submitted(id, request);
     if (request.array.valid()) event.array = history_.arrays[request.array.index()];
-    core_.apply(event);
+    core_->apply(event);
   }
 }
 
 void Simulation::decide(TimeNs now) {
-  const core::scheduler::Decision& decision = core_.decide(now);
+  const core::scheduler::Decision& decision = core_->decide(now);
   ++result_.decisions;
   for (const Action& action : decision.actions) execute(action, now);
   follow_neighbours(now);
-  if (options_.observer != nullptr) options_.observer->decided(decision, core_);
+  if (options_.observer != nullptr) options_.observer->decided(decision, *core_);
   schedule_decision(now);
 }
 
 void Simulation::schedule_decision(TimeNs now) {
   decide_at_ns_ = base::kNever;
-  if (round_ns_ > 0 && !core_.settled()) decide_at_ns_ = now + round_ns_;
-  const TimeNs wake = core_.wake_ns();
+  if (round_ns_ > 0 && !core_->settled()) decide_at_ns_ = now + round_ns_;
+  const TimeNs wake = core_->wake_ns();
   wake_at_ns_ = wake == base::kNever ? wake : std::max(wake, now + 1);
 }
 
 void Simulation::execute(const Action& action, TimeNs now) {
-  if (options_.observer != nullptr) options_.observer->acted(now, action, core_);
+  if (options_.observer != nullptr) options_.observer->acted(now, action, *core_);
   switch (action.kind) {
     case ActionKind::Start:
       launch(action.job, now, action.same_gpus);
@@ -401,7 +427,7 @@ void Simulation::observe(JobId id, TimeNs now, TimeNs until) {
   TimeNs at = until;
   if (facts != nullptr && facts->epochs > 0) {
     const double epoch_s = job.work_s / facts->epochs *
-                           speed_.slowdown(job.request, core_.allocation(id).gpus) *
+                           speed_.slowdown(job.request, core_->allocation(id).gpus) *
                            slowdown_by_others(id);
     at = std::min(until, base::add_saturating(now, base::from_seconds_up(epoch_s)));
   }
@@ -411,14 +437,14 @@ void Simulation::observe(JobId id, TimeNs now, TimeNs until) {
 
 double Simulation::slowdown_by_others(JobId id) const {
   const double links = contention_ ? contention_->slowdown(id) : 1;
-  return truth_ ? links * truth_->slowdown(*core_.tenants(), id) : links;
+  return truth_ ? links * truth_->slowdown(*core_->tenants(), id) : links;
 }
 
 void Simulation::launch(JobId id, TimeNs now, bool same_gpus) {
-  const core::model::Allocation& allocation = core_.allocation(id);
+  const core::model::Allocation& allocation = core_->allocation(id);
   std::span<const JobId> affected;
   if (contention_) affected = contention_->start(id, allocation.gpus);
-  const core::scheduler::State& state = core_.state();
+  const core::scheduler::State& state = core_->state();
   const double alone = speed_.slowdown(state.job(state.slot_of(id)).request, allocation.gpus);
   if (allocation.reason.prediction != 0) jobs_.count_shared(id);
   schedule_ending(id, now, jobs_.launch(id, now, alone, slowdown_by_others(id), same_gpus));
@@ -437,7 +463,7 @@ void Simulation::change_speeds(std::span<const JobId> affected, JobId but, TimeN
 
 void Simulation::follow_neighbours(TimeNs now) {
   if (!truth_) return;
-  std::vector<JobId> disturbed = core_.take_disturbed();
+  std::vector<JobId> disturbed = core_->take_disturbed();
   std::erase_if(disturbed, [&](JobId id) { return !jobs_.running(id); });
   change_speeds(disturbed, JobId{}, now);
 }
@@ -480,7 +506,7 @@ base::Error Simulation::stuck_error() const {
   }
   return {base::ErrorCode::BadData,
           fmt::format("{} can never start under {}; the first is job {}",
-                      base::counted(unfinished_, "job"), core_.policies().name, first),
+                      base::counted(unfinished_, "job"), core_->policies().name, first),
           {},
           "check for nodes that failed permanently and for jobs that fit no node"};
 }
@@ -489,9 +515,9 @@ Status Simulation::check_progress(TimeNs now) {
   if (result_.starts - starts_checked_ < kLaunchesWithoutWork) return {};
   starts_checked_ = result_.starts;
   const auto works = [&](const auto& running) {
-    return jobs_.works(core_.state().job(running.slot).job, now);
+    return jobs_.works(core_->state().job(running.slot).job, now);
   };
-  if (jobs_.take_worked() || std::ranges::any_of(core_.state().running(), works)) {
+  if (jobs_.take_worked() || std::ranges::any_of(core_->state().running(), works)) {
     worked_ns_ = now;
     starts_then_ = result_.starts;
     return {};
@@ -503,7 +529,7 @@ Status Simulation::check_progress(TimeNs now) {
        fmt::format("no job worked between {:.0f} s and {:.0f} s, although jobs were launched {} "
                    "times under {}: each was stopped before its restart cost of {} s was spent",
                    base::to_seconds(worked_ns_), base::to_seconds(now),
-                   result_.starts - starts_then_, core_.policies().name, restart_s),
+                   result_.starts - starts_then_, core_->policies().name, restart_s),
        {},
        "give a smaller --restart-cost or a longer --round, or check the incidents"});
 }

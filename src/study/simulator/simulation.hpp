@@ -68,6 +68,13 @@ class Observer {
 /// Returns job `index` after the end of the history (PAL: simulated time, docs/papers.md).
 using FillerSource = std::function<base::Result<core::model::Job>(size_t index)>;
 
+/// From this time on another policy decides; jobs keep what they hold. It shares GPUs, moves jobs
+/// and lets nodes sleep like the one before it.
+struct PolicySwitch {
+  TimeNs at_ns = 0;
+  const core::policy::Composition* policy = nullptr;
+};
+
 struct SimulationOptions {
   core::policy::RunSettings settings;
   /// Interval of checkpoints during a run; progress up to the last one survives a node failure.
@@ -90,6 +97,8 @@ struct SimulationOptions {
   std::shared_ptr<const core::knowledge::ColocationHistory> true_colocation;
   /// Relative deviation of true slowdowns by neighbours from those that the knowledge predicts.
   double prediction_noise = 0;
+  /// In time order. What the policies need beyond the first one's is set: `forecasts`.
+  std::span<const PolicySwitch> switches{};
   FillerSource fillers;  ///< empty: none
   Observer* observer = nullptr;
   /// Wraps the placement policy; it must not change the policy's result.
