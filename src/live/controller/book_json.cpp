@@ -196,6 +196,7 @@ json to_json(const JobBook& book) {
   json runs = json::array();
   for (const auto& [id, run] : book.runs) runs.push_back(run_json(run));
   json out{{"next_job", book.next_job}, {"jobs", std::move(jobs)}, {"runs", std::move(runs)}};
+  if (book.pilot) out["pilot"] = to_json(*book.pilot);
   if (book.next_reservation == 0) return out;
   out["next_reservation"] = book.next_reservation;
   json reservations = json::array();
@@ -230,6 +231,7 @@ void read_book(base::FieldReader& in, JobBook& book) {
     }
     book.reservations.emplace(each.id, std::move(each));
   });
+  in.object("pilot", [&](base::FieldReader& part) { read_pilot(part, book.pilot.emplace()); });
 }
 
 json to_json(const ProgressObserver& observer) {

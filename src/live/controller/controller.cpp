@@ -6,6 +6,7 @@
 #include "live/controller/clusters.hpp"
 #include "live/controller/engine_reports.hpp"
 #include "live/controller/input_checks.hpp"
+#include "live/controller/pilots.hpp"
 #include "live/controller/reservations.hpp"
 #include "live/controller/snapshot.hpp"
 
@@ -42,6 +43,10 @@ struct Controller::Parts {
   void take(const Reserve& reserve) { reservations.reserve(reserve, clock_ns); }
   void take(const CancelReservation& cancel) { reservations.cancel(cancel, clock_ns); }
 
+  void take(const StartPilot& start) { pilots.start(start, clock_ns); }
+  void take(const StopPilot& stop) { pilots.stop(stop, clock_ns); }
+  void take(const PilotStep& step) { pilots.step(step, clock_ns); }
+
   void before_decision(TimeNs at);
   void after_decision();
   void forget_old();
@@ -56,8 +61,8 @@ struct Controller::Parts {
             .now_ns = now};
   }
   [[nodiscard]] SnapshotParts snapshot() {
-    return {clock_ns,  next_forget_ns, book, core,  limits,  observation,
-            forecasts, runs,           jobs, nodes, clusters};
+    return {clock_ns,  next_forget_ns, book, core,  limits,   observation,
+            forecasts, runs,           jobs, nodes, clusters, pilots};
   }
 
   JobBook book{};
@@ -70,6 +75,7 @@ struct Controller::Parts {
   Jobs jobs{{book, core, limits, observation, forecasts, runs, orders}};
   Nodes nodes{core, jobs, orders};
   Reservations reservations{book, core, jobs};
+  Pilots pilots{book, core};
   SeenJobs seen{{book, core, runs, jobs, nodes, orders}};
   Clusters clusters{{book, core, limits, runs, jobs, nodes, seen}};
   EngineReports reports{{book, core, observation, runs, jobs, nodes, seen}};
@@ -168,7 +174,12 @@ std::vector<Order> Controller::limits_to_repeat() const { return parts_->limits.
 TimeNs Controller::wake_ns() const {
   return std::min({parts_->core.core().wake_ns(), parts_->observation.next_ns(),
                    parts_->reservations.next_ns(), parts_->runs.next_limit_ns(),
-                   parts_->nodes.next_ns(), parts_->jobs.next_begin_ns()});
+                   parts_->nodes.next_ns(), parts_->jobs.next_begin_ns(),
+                   parts_->pilots.next_ns()});
+}
+
+std::optional<PilotStep> Controller::pilot_step(TimeNs now, bool weighs) const {
+  return parts_->pilots.due(now, weighs);
 }
 
 TimeNs Controller::now_ns() const { return parts_->clock_ns; }

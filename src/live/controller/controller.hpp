@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,8 @@ class Controller final : public core::model::ReportedProgress {
   /// was lifted.
   [[nodiscard]] std::vector<Order> limits_to_repeat() const;
 
+  /// The step that a pilot has to take now (Pilots::due).
+  [[nodiscard]] std::optional<PilotStep> pilot_step(TimeNs now, bool weighs) const;
   /// When decide() is due even without an input; kNever = not at all.
   [[nodiscard]] TimeNs wake_ns() const;
   /// The latest time of an input or decision.

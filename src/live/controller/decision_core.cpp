@@ -94,6 +94,7 @@ std::shared_ptr<const core::policy::SiteKnowledge> moved_knowledge(
 DecisionCore::DecisionCore(Site site, const core::model::ReportedProgress& progress)
     : progress_(progress),
       site_(std::make_shared<Site>(std::move(site))),
+      configured_policy_(site_->composition),
       configured_scores_(base::hex(base::sha256(core::knowledge::to_csv(site_->scores)))),
       applications_(site_->knowledge.get()) {
   make_core();
@@ -246,6 +247,15 @@ void DecisionCore::take(const ScoresMeasured& scores) {
   const core::scheduler::CoreImage image = core_->image();
   site_->scores = std::move(*read);
   measured_scores_ = scores.table;
+  make_core();
+  const Status restored = core_->restore(image);
+  GOBAN_CHECK(restored.has_value(), "a core refuses its own image");
+}
+
+void DecisionCore::use_policy(const core::policy::Composition& policy) {
+  if (policy.name == site_->composition.name) return;
+  const core::scheduler::CoreImage image = core_->image();
+  site_->composition = policy;
   make_core();
   const Status restored = core_->restore(image);
   GOBAN_CHECK(restored.has_value(), "a core refuses its own image");

@@ -74,6 +74,13 @@ class DecisionCore {
   /// Uses measured scores from now on, unless they were measured under another configuration.
   void take(const ScoresMeasured& scores);
 
+  /// Decides by this policy from now on. Jobs keep what they hold, and the queue is sorted again.
+  /// As many jobs per GPU as before.
+  void use_policy(const core::policy::Composition& policy);
+  [[nodiscard]] const core::policy::Composition& configured_policy() const {
+    return configured_policy_;
+  }
+
   /// The cluster becomes another one. No running job and no reservation names what left.
   void change_cluster(core::model::Cluster cluster, const core::scheduler::ClusterNumbers& numbers);
 
@@ -96,6 +103,7 @@ class DecisionCore {
   const core::model::ReportedProgress& progress_;
   std::shared_ptr<Site> site_;
   std::vector<std::shared_ptr<Site>> former_;
+  core::policy::Composition configured_policy_;
   std::string configured_scores_;
   std::string measured_scores_;  ///< the table used instead; empty = none
   base::NameTable models_;

@@ -21,11 +21,11 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::array<const char*, 19> kInputNames = {
-    "submit", "cancel",  "hold",      "release",  "requeue",  "drain",
-    "resume", "report",  "accounted", "scores",   "reserve",  "cancel_reservation",
-    "alter",  "suspend", "continue",  "job_seen", "job_gone", "cluster_seen",
-    "fence"};
+constexpr std::array<const char*, 22> kInputNames = {
+    "submit", "cancel",      "hold",       "release",   "requeue",  "drain",
+    "resume", "report",      "accounted",  "scores",    "reserve",  "cancel_reservation",
+    "alter",  "suspend",     "continue",   "job_seen",  "job_gone", "cluster_seen",
+    "fence",  "pilot_start", "pilot_stop", "pilot_step"};
 static_assert(kInputNames.size() == std::variant_size_v<Input>);
 constexpr std::array<const char*, 9> kReportNames = {"started", "ended",    "refused",
                                                      "lost",    "progress", "node_down",
@@ -160,6 +160,18 @@ struct Writer {
     out["reservation"] = each.reservation.value;
     out["by"] = caller_json(each.by);
   }
+  void operator()(const StartPilot& each) const {
+    out["plan"] = core::pilot::to_json(each.plan);
+    out["by"] = caller_json(each.by);
+  }
+  void operator()(const StopPilot& each) const {
+    out["by"] = caller_json(each.by);
+    if (!each.reason.empty()) out["reason"] = each.reason;
+  }
+  void operator()(const PilotStep& each) const {
+    out["period"] = each.period;
+    if (!each.harm.empty()) out["harm"] = each.harm;
+  }
   void operator()(const JobSeen& each) const { put_event(each, out); }
   void operator()(const JobGone& each) const { put_event(each, out); }
   void operator()(const ClusterSeen& each) const { put_event(each, out); }
@@ -226,6 +238,23 @@ struct Reader {
   void operator()(CancelReservation& each) const {
     read_id(in, "reservation", each.reservation);
     read_caller(in, each.by);
+  }
+  void operator()(StartPilot& each) const {
+    in.object("plan", [&](base::FieldReader& part) {
+      core::pilot::read_fields(part, each.plan);
+      const base::Status fits = core::pilot::check(each.plan);
+      if (part.good() && !fits) part.fail(fits.error().place.field, fits.error().message);
+    });
+    if (in.find("plan") == nullptr) in.fail("plan", "is missing");
+    read_caller(in, each.by);
+  }
+  void operator()(StopPilot& each) const {
+    read_caller(in, each.by);
+    in.field("reason", each.reason);
+  }
+  void operator()(PilotStep& each) const {
+    in.field("period", each.period, 0, std::numeric_limits<int32_t>::max());
+    in.field("harm", each.harm);
   }
   void operator()(JobSeen& each) const { read_event(in, each); }
   void operator()(JobGone& each) const { read_event(in, each); }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "core/pilot/pilot_plan.hpp"
 #include "live/controller/reservation.hpp"
 #include "live/engine.hpp"
 #include "live/job/job_spec.hpp"
@@ -115,9 +116,26 @@ struct CancelReservation {
   Caller by{};
 };
 
-using Input = std::variant<Submit, Cancel, Hold, Release, Requeue, Drain, Resume, EngineReport,
-                           Accounted, ScoresMeasured, Reserve, CancelReservation, Alter, Suspend,
-                           Continue, JobSeen, JobGone, ClusterSeen, Fence>;
+/// Begins a pilot: from now on the policies of the plan decide in turn. By operators only.
+struct StartPilot {
+  core::pilot::Plan plan{};
+  Caller by{};
+};
+/// Ends the pilot; the site's policy decides. By operators only.
+struct StopPilot {
+  Caller by{};
+  std::string reason{};
+};
+/// The pilot goes on to a period, or ends after its last one. Made by CommitCycle.
+struct PilotStep {
+  int32_t period = 0;
+  std::string harm{};  ///< the stop rule that is broken: the pilot ends; empty: none
+};
+
+using Input =
+    std::variant<Submit, Cancel, Hold, Release, Requeue, Drain, Resume, EngineReport, Accounted,
+                 ScoresMeasured, Reserve, CancelReservation, Alter, Suspend, Continue, JobSeen,
+                 JobGone, ClusterSeen, Fence, StartPilot, StopPilot, PilotStep>;
 
 /// An input and when it was taken, on the scheduler's monotonic clock.
 struct TimedInput {

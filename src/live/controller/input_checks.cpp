@@ -6,6 +6,7 @@
 #include "base/counted.hpp"
 #include "core/knowledge/scores_file.hpp"
 #include "live/controller/node_choice.hpp"
+#include "live/controller/pilots.hpp"
 
 namespace goban::live::controller {
 
@@ -302,6 +303,11 @@ struct Checker {
     const auto nodes = choose_nodes(each, facts);
     return nodes ? Status{} : base::failure(nodes.error());
   }
+  Status operator()(const StartPilot& each) const {
+    return check_pilot(each, facts.site, facts.book);
+  }
+  Status operator()(const StopPilot& each) const { return check_pilot(each, facts.book); }
+  Status operator()(const PilotStep&) const { return {}; }
   Status operator()(const CancelReservation& each) const { return check_cancel(facts.book, each); }
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/model/action.hpp"
+#include "live/controller/live_pilot.hpp"
 #include "live/controller/reservation.hpp"
 #include "live/engine.hpp"
 #include "live/job/job_spec.hpp"
@@ -155,6 +156,7 @@ struct JobBook {
   /// Open ones, and those that ended recently.
   std::map<ReservationId, LiveReservation> reservations{};
   uint32_t next_reservation = 0;
+  std::optional<LivePilot> pilot{};  ///< the present one, or the last one
   /// Jobs by their number at the engine until they are gone there, and the first known task of each
   /// array. Derived from `jobs`.
   std::map<std::string, JobId, std::less<>> by_engine_id{};

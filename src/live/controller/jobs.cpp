@@ -1,6 +1,7 @@
 #include "live/controller/jobs.hpp"
 
 #include "base/check.hpp"
+#include "live/controller/pilots.hpp"
 
 namespace goban::live::controller {
 
@@ -256,6 +257,7 @@ void Jobs::finish(LiveJob& job, JobResult result, TimeNs at) {
   parts_.runs.forget_limit(job.job);
   parts_.observation.ended(job.job);
   parts_.forecasts.ended(job);
+  count_for_pilot(parts_.book, job);
   job.found.clear();
   if (ends_there(job)) {
     parts_.orders.emplace_back(WithdrawJob{.job = job.job, .engine_id = job.engine_id});

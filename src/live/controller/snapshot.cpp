@@ -100,6 +100,8 @@ Status read_snapshot(std::string_view text, const SnapshotParts& parts) {
   parts.nodes.read(in);
   parts.runs.read(in);
   parts.limits.read(in);
+  if (auto status = in.status(); !status) return status;
+  parts.pilots.resume();
   if (auto status = parts.core.restore(in, names); !status) return status;
   parts.jobs.index_book();
   return {};

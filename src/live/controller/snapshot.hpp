@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "live/controller/clusters.hpp"
+#include "live/controller/pilots.hpp"
 
 namespace goban::live::controller {
 
@@ -21,6 +22,7 @@ struct SnapshotParts {
   Jobs& jobs;
   Nodes& nodes;
   Clusters& clusters;
+  Pilots& pilots;
 };
 
 [[nodiscard]] std::string write_snapshot(const SnapshotParts& parts);

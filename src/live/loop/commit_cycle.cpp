@@ -17,6 +17,9 @@ constexpr std::string_view kDecided = R"({"decided":)";
 constexpr size_t kComparedJobsMax = 2'000'000;
 constexpr size_t kCompareCost = 16;  ///< fixed cost of an image, in jobs
 
+/// Looking at a pilot's stop rules costs time linear in the jobs.
+constexpr TimeNs kWeighEvery_ns = 10 * base::kSecond;
+
 /// The time in the line of a decision: its last field "at".
 TimeNs decided_at(std::string_view line) {
   constexpr std::string_view kAt = R"("at":)";
@@ -147,6 +150,7 @@ CommitCycle::Answers CommitCycle::turn(std::vector<controller::Input> inputs, Ti
   now = std::max(now, controller_->now_ns());
   for (controller::Input& input : inputs) answers.push_back(take(std::move(input), now));
   for (EngineEvent& event : engine_.take_events()) take_event(std::move(event), now);
+  step_pilot(now);
   if (changed_ || now >= controller_->wake_ns()) decide(now);
   if (commit()) return answers;
   for (auto& answer : answers) {
@@ -196,6 +200,14 @@ void CommitCycle::take_event(EngineEvent event, TimeNs now) {
     timed.input = controller_->completed(std::move(*cluster));
   }
   apply(std::move(timed));
+}
+
+void CommitCycle::step_pilot(TimeNs now) {
+  const bool weighs = now - weighed_ns_ >= kWeighEvery_ns;
+  if (weighs) weighed_ns_ = now;
+  if (auto step = controller_->pilot_step(now, weighs)) {
+    apply({.at_ns = now, .input = std::move(*step)});
+  }
 }
 
 void CommitCycle::apply(controller::TimedInput timed) {

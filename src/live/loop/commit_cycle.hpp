@@ -78,6 +78,8 @@ class CommitCycle {
   [[nodiscard]] base::Status fold_recorded(const journal::Recovered& recovered, Fold& fold);
   base::Result<Answer> take(controller::Input input, TimeNs now);
   void take_event(EngineEvent event, TimeNs now);
+  /// Lets a pilot go on to its next period, or fall back.
+  void step_pilot(TimeNs now);
   /// Writes the input into the journal and applies it. What the journal could not give back is left
   /// out, or the input is.
   void apply(controller::TimedInput timed);
@@ -90,8 +92,9 @@ class CommitCycle {
   Engine& engine_;
   std::vector<JobId> accounts_;
   bool stuck_ = false;
-  bool changed_ = false;  ///< since the last decision
-  bool dirty_ = false;    ///< records were appended since the last commit
+  bool changed_ = false;   ///< since the last decision
+  TimeNs weighed_ns_ = 0;  ///< when a pilot's stop rules were last looked at
+  bool dirty_ = false;     ///< records were appended since the last commit
   std::string problem_;
   int64_t inputs_ = 0;
   int64_t decisions_ = 0;

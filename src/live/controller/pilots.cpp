@@ -1,0 +1,198 @@
+#include "live/controller/pilots.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <utility>
+
+namespace goban::live::controller {
+
+using base::Result;
+using base::Status;
+using core::pilot::Arm;
+using core::pilot::Outcome;
+using core::pilot::Outcomes;
+using core::policy::Composition;
+using core::policy::KnowledgeUse;
+using core::policy::PartKind;
+
+namespace {
+
+/// Whether what the job waits for can depend on the policy alone.
+bool is_eligible_at_once(const job::JobSpec& spec) {
+  return spec.dependencies.empty() && spec.begin_ns == 0 && !spec.held;
+}
+
+Outcome outcome_of(const LiveJob& job, TimeNs now) {
+  const bool is_over = job.stage == JobStage::Done;
+  const TimeNs end_ns = is_over ? job.end_ns : std::max(now, job.submit_ns);
+  TimeNs held_ns = job.held_ns;
+  if (!is_over && holds_gpus(job.stage) && job.run_start_ns >= 0) {
+    held_ns += std::max<TimeNs>(now - job.run_start_ns, 0);
+  }
+  const TimeNs deadline_ns = job.spec.training.deadline_ns;
+  Outcome out;
+  out.held_s = base::to_seconds(held_ns);
+  out.wait_s = base::to_seconds(std::max<TimeNs>(end_ns - job.submit_ns - held_ns, 0));
+  out.gpus = job.spec.num_gpus;
+  out.missed = job.result == JobResult::TimedOut ||
+               (deadline_ns >= 0 && end_ns - job.submit_ns > deadline_ns);
+  out.failed = job.result == JobResult::Failed || job.result == JobResult::OutOfMemory ||
+               job.result == JobResult::NodeFailed;
+  return out;
+}
+
+/// Adds the job to the period of its submission, if it has one.
+void add(const LivePilot& pilot, const LiveJob& job, TimeNs now, std::vector<Outcomes>& periods) {
+  if (!job.managed || job.submit_ns < pilot.started_ns || job.submit_ns >= pilot.until_ns()) return;
+  // Who withdraws a job before it starts says nothing of the policy.
+  const bool is_over = job.stage == JobStage::Done;
+  if (is_over && job.first_start_ns < 0) return;
+  const TimeNs since_ns = job.submit_ns - pilot.started_ns;
+  const auto period = static_cast<size_t>(pilot.plan.period_at(since_ns));
+  if (period >= periods.size()) return;
+  periods[period].add(outcome_of(job, now),
+                      pilot.plan.judges(since_ns) && is_eligible_at_once(job.spec));
+}
+
+Status refuse(const char* field, std::string message, std::string remedy) {
+  return base::bad_data({.file = {}, .line = 0, .column = 0, .field = field}, std::move(message),
+                        std::move(remedy));
+}
+
+/// Jobs keep what they hold when the policy changes, so both must hold GPUs alike.
+Status check_policy(const Site& site, const char* field, const std::string& name) {
+  const auto policy = pilot_policy(site, name);
+  if (!policy) return refuse(field, policy.error().message, policy.error().remedy);
+  if (policy->simulation_only()) {
+    return refuse(field,
+                  fmt::format("policy '{}' requires true job durations, which exist only in "
+                              "simulation",
+                              name),
+                  "use another policy; goban policies lists them");
+  }
+  // Without knowledge of the site, parts that use it are left out.
+  const bool is_plain =
+      !policy->needs_knowledge() &&
+      std::ranges::all_of(
+          std::array{PartKind::Sharing, PartKind::Power, PartKind::Migration}, [&](PartKind kind) {
+            return policy->is_standard(kind) || policy->part(kind).knowledge != KnowledgeUse::None;
+          });
+  if (is_plain) return {};
+  return refuse(field,
+                fmt::format("policy '{}' shares GPUs, moves jobs or lets nodes sleep, which cannot "
+                            "be undone at the end of a period",
+                            name),
+                "use a policy that does not");
+}
+
+}  // namespace
+
+Result<Composition> pilot_policy(const Site& site, const std::string& name) {
+  auto made = core::policy::compose(name);
+  if (!made) return base::failure(made.error());
+  made->options = site.composition.options;
+  made->rules = site.composition.rules;
+  return made;
+}
+
+Status check_pilot(const StartPilot& start, const Site& site, const JobBook& book) {
+  if (!start.by.is_operator) {
+    return base::failed("only operators may start a pilot", "ask one");
+  }
+  if (book.pilot && book.pilot->runs()) {
+    return base::failed("a pilot is running", "goban pilot stop ends it");
+  }
+  if (site.knowledge != nullptr) {
+    return base::failed(
+        "a pilot is not possible where the daemon's configuration sets energy or colocation: what "
+        "shares a GPU cannot be parted at the end of a period",
+        "remove both settings for the time of the pilot");
+  }
+  if (auto status = core::pilot::check(start.plan); !status) return status;
+  if (auto status = check_policy(site, "policy_a", start.plan.policy_a); !status) return status;
+  return check_policy(site, "policy_b", start.plan.policy_b);
+}
+
+Status check_pilot(const StopPilot& stop, const JobBook& book) {
+  if (!stop.by.is_operator) return base::failed("only operators may stop a pilot", "ask one");
+  if (book.pilot && book.pilot->runs()) return {};
+  return base::failed("no pilot is running");
+}
+
+std::vector<Outcomes> pilot_outcomes(const JobBook& book, TimeNs now) {
+  if (!book.pilot) return {};
+  std::vector<Outcomes> periods = book.pilot->periods;
+  for (const auto& [id, job] : book.jobs) {
+    if (job.stage != JobStage::Done) add(*book.pilot, job, now, periods);
+  }
+  return periods;
+}
+
+void count_for_pilot(JobBook& book, const LiveJob& job) {
+  if (book.pilot) add(*book.pilot, job, job.end_ns, book.pilot->periods);
+}
+
+void Pilots::start(const StartPilot& start, TimeNs at) {
+  LivePilot& pilot = book_.pilot.emplace();
+  pilot.plan = start.plan;
+  pilot.started_ns = at;
+  pilot.started_by = start.by.user;
+  pilot.periods.resize(static_cast<size_t>(start.plan.num_periods()));
+  use(pilot.policy());
+}
+
+void Pilots::stop(const StopPilot& stop, TimeNs at) {
+  if (!book_.pilot || !book_.pilot->runs()) return;
+  std::string detail = stop.by.user.empty() ? "stopped" : "stopped by " + stop.by.user;
+  if (!stop.reason.empty()) detail += ": " + stop.reason;
+  close(PilotState::Stopped, std::move(detail), at);
+}
+
+void Pilots::step(const PilotStep& step, TimeNs at) {
+  if (!book_.pilot || !book_.pilot->runs()) return;
+  if (!step.harm.empty()) return close(PilotState::FellBack, step.harm, at);
+  if (step.period >= book_.pilot->plan.num_periods()) return close(PilotState::Ended, {}, at);
+  book_.pilot->period = std::max(step.period, 0);
+  use(book_.pilot->policy());
+}
+
+void Pilots::close(PilotState state, std::string detail, TimeNs at) {
+  book_.pilot->state = state;
+  book_.pilot->detail = std::move(detail);
+  book_.pilot->closed_ns = at;
+  core_.use_policy(core_.configured_policy());
+}
+
+void Pilots::use(const std::string& policy) {
+  const Composition& configured = core_.configured_policy();
+  if (policy == configured.name) return core_.use_policy(configured);
+  auto made = pilot_policy(core_.site(), policy);
+  core_.use_policy(made ? std::move(*made) : configured);
+}
+
+void Pilots::resume() {
+  if (book_.pilot && book_.pilot->runs()) use(book_.pilot->policy());
+}
+
+std::optional<PilotStep> Pilots::due(TimeNs now, bool weighs) const {
+  if (!book_.pilot || !book_.pilot->runs()) return std::nullopt;
+  const LivePilot& pilot = *book_.pilot;
+  const int32_t period = pilot.plan.period_at(now - pilot.started_ns);
+  if (period > pilot.period) return PilotStep{.period = period};
+  if (!weighs) return std::nullopt;
+  const std::vector<Outcomes> periods = pilot_outcomes(book_, now);
+  const auto harm =
+      core::pilot::find_harm(pilot.plan.stop, core::pilot::of_arm(pilot.plan, periods, Arm::A),
+                             core::pilot::of_arm(pilot.plan, periods, Arm::B));
+  if (!harm) return std::nullopt;
+  return PilotStep{.period = pilot.period, .harm = core::pilot::harm_text(*harm)};
+}
+
+TimeNs Pilots::next_ns() const {
+  if (!book_.pilot || !book_.pilot->runs()) return base::kNever;
+  const LivePilot& pilot = *book_.pilot;
+  return base::add_saturating(pilot.started_ns, (pilot.period + 1) * pilot.plan.period_ns);
+}
+
+}  // namespace goban::live::controller

@@ -1,0 +1,292 @@
+// A pilot on a live site: policies change by the plan, what jobs got is kept, harm ends it, and a
+// journal of it is replayed exactly.
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "live/controller/pilots.hpp"
+#include "live/loop/test_log.hpp"
+#include "live/loop/test_site.hpp"
+#include "live/loop/test_world.hpp"
+
+namespace goban::live::loop {
+namespace {
+
+using base::kHour;
+using base::kMinute;
+using base::kSecond;
+using controller::LivePilot;
+using controller::PilotState;
+using core::pilot::Arm;
+using testing::HasSubstr;
+
+const controller::Caller kOperator{.uid = 0, .user = "root", .is_operator = true};
+constexpr const char* kConfigured = "easy-backfill+packed";
+
+struct World {
+  explicit World(controller::Site of = test_site(2, 4, kConfigured)) : site(std::move(of)) {
+    turns = std::make_unique<CommitCycle>(site, log, engine);
+  }
+  std::vector<base::Result<Answer>> turn(std::vector<controller::Input> inputs = {}) {
+    engine.advance(now);
+    return turns->turn(std::move(inputs), now);
+  }
+  base::Status ask(controller::Input input) {
+    auto answers = turn({std::move(input)});
+    return answers.front() ? base::Status{} : base::failure(answers.front().error());
+  }
+  /// A job of a GPU that is submitted now.
+  void submit(TimeNs takes_ns, int32_t exit_code = 0) {
+    engine.fates[turns->controller().next_job()] = {.takes_ns = takes_ns, .exit_code = exit_code};
+    job::JobSpec spec{.name = "a"};
+    spec.num_gpus = 1;
+    ASSERT_TRUE(ask(controller::Submit{.jobs = {spec}}));
+  }
+  void pass(TimeNs span_ns, TimeNs step_ns = kMinute) {
+    for (const TimeNs end_ns = now + span_ns; now < end_ns;) {
+      now += std::min(step_ns, end_ns - now);
+      turn();
+    }
+  }
+  [[nodiscard]] const LivePilot& pilot() const { return *turns->controller().book().pilot; }
+  [[nodiscard]] const std::string& policy() const {
+    return turns->controller().core().policies().name;
+  }
+
+  controller::Site site;
+  core::model::Cluster cluster = site.cluster;
+  FaultyEngine engine{cluster, 1};
+  MemoryLog log;
+  std::unique_ptr<CommitCycle> turns;
+  TimeNs now = 1'700'000'000 * kSecond;
+};
+
+core::pilot::Plan short_plan() {
+  return {.policy_a = kConfigured,
+          .policy_b = "las+packed",
+          .period_ns = kHour,
+          .settle_ns = 10 * kMinute,
+          .pairs = 3,
+          .seed = 5};
+}
+
+controller::StartPilot start_of(core::pilot::Plan plan = short_plan()) {
+  return {.plan = std::move(plan), .by = kOperator};
+}
+
+TEST(Pilot, PoliciesTakeTurnsByThePlan) {
+  World world;
+  world.now += 17 * kMinute;
+  ASSERT_TRUE(world.ask(start_of()));
+  const core::pilot::Plan plan = short_plan();
+  for (int32_t period = 0; period < plan.num_periods(); ++period) {
+    const std::string expected = plan.arm(period) == Arm::B ? plan.policy_b : plan.policy_a;
+    EXPECT_EQ(world.policy(), expected) << period;
+    world.pass(kHour - kSecond);
+    EXPECT_EQ(world.policy(), expected) << period;
+    world.pass(kSecond);
+  }
+  EXPECT_EQ(world.policy(), kConfigured);
+  EXPECT_EQ(world.pilot().state, PilotState::Ended);
+  EXPECT_EQ(world.pilot().closed_ns - world.pilot().started_ns, plan.length_ns());
+  ASSERT_TRUE(world.ask(start_of())) << "the next one may begin";
+}
+
+TEST(Pilot, APeriodThatPassedUnseenIsLeftOut) {
+  World world;
+  ASSERT_TRUE(world.ask(start_of()));
+  world.pass(3 * kHour + kMinute, 4 * kHour);
+  EXPECT_EQ(world.pilot().period, 3);
+  EXPECT_EQ(world.policy(),
+            short_plan().arm(3) == Arm::B ? short_plan().policy_b : std::string(kConfigured));
+}
+
+TEST(Pilot, JobsCountForThePeriodOfTheirSubmission) {
+  World world;
+  ASSERT_TRUE(world.ask(start_of()));
+  world.pass(5 * kMinute);
+  world.submit(kMinute);  // not judged: the period has just begun
+  world.pass(25 * kMinute);
+  for (int i = 0; i < 9; ++i) world.submit(40 * kMinute);  // 8 GPUs: one waits for 40 min
+  world.pass(110 * kMinute, 5 * kSecond);
+  const core::pilot::Outcomes& first = world.pilot().periods[0];
+  EXPECT_EQ(first.jobs, 10);
+  EXPECT_EQ(first.judged, 9);
+  EXPECT_NEAR(first.wait_s, 40 * 60, 9 * 20);  // messages take seconds
+  EXPECT_NEAR(first.gpu_hours, 9 * 40 / 60.0 + 1 / 60.0, 0.5);
+  EXPECT_EQ(world.pilot().periods[1].jobs, 0);
+}
+
+TEST(Pilot, WaitsInProgressAreSeen) {
+  World world;
+  ASSERT_TRUE(world.ask(start_of()));
+  world.pass(20 * kMinute);
+  for (int i = 0; i < 9; ++i) world.submit(5 * kHour);
+  world.pass(60 * kMinute, 5 * kSecond);
+  EXPECT_EQ(world.pilot().periods[0].jobs, 0) << "none has ended";
+  const auto now = controller::pilot_outcomes(world.turns->controller().book(), world.now);
+  EXPECT_EQ(now[0].judged, 9);
+  EXPECT_NEAR(now[0].wait_s, 60 * 60, 9 * 20);  // of the ninth; messages take seconds
+}
+
+TEST(Pilot, ErrorsUnderBFallBackAtOnce) {
+  World world;
+  core::pilot::Plan plan = short_plan();
+  plan.pairs = 2;
+  plan.stop.jobs = 5;
+  ASSERT_TRUE(world.ask(start_of(plan)));
+  bool fell_back = false;
+  for (int32_t i = 0; i < plan.num_periods() && !fell_back; ++i) {
+    const bool is_b = plan.arm(i) == Arm::B;
+    for (int job = 0; job < 6; ++job) world.submit(kMinute, is_b ? 1 : 0);
+    world.pass(50 * kMinute);
+    fell_back = !world.pilot().runs();
+    if (fell_back) {
+      EXPECT_EQ(world.pilot().state, PilotState::FellBack);
+      EXPECT_EQ(world.policy(), kConfigured);
+      EXPECT_THAT(world.pilot().detail, HasSubstr("errors: 100.0 %"));
+      // Messages take seconds, turns come by the minute.
+      EXPECT_LT(world.pilot().closed_ns, world.now - 40 * kMinute);
+    }
+    world.pass(10 * kMinute);
+  }
+  EXPECT_TRUE(fell_back);
+  world.pass(5 * kHour);
+  EXPECT_EQ(world.policy(), kConfigured) << "and it stays";
+}
+
+TEST(Pilot, AnOperatorStopsIt) {
+  World world;
+  ASSERT_TRUE(world.ask(start_of()));
+  world.pass(90 * kMinute);
+  ASSERT_TRUE(world.ask(controller::StopPilot{.by = kOperator, .reason = "maintenance"}));
+  EXPECT_EQ(world.policy(), kConfigured);
+  EXPECT_EQ(world.pilot().state, PilotState::Stopped);
+  EXPECT_EQ(world.pilot().detail, "stopped by root: maintenance");
+  EXPECT_FALSE(world.ask(controller::StopPilot{.by = kOperator}));
+}
+
+/// The world's journal, folded by a daemon with this configuration.
+struct Refolded {
+  Refolded(const World& world, const char* policy) : site(test_site(2, 4, policy)) {
+    turns = std::make_unique<CommitCycle>(site, log, engine);
+    fold = turns->fold(world.log.safe);
+  }
+  controller::Site site;
+  core::model::Cluster cluster = site.cluster;
+  FaultyEngine engine{cluster, 1};
+  MemoryLog log;
+  std::unique_ptr<CommitCycle> turns;
+  base::Result<CommitCycle::Fold> fold{};
+};
+
+TEST(Pilot, AReplayIsExact) {
+  World world;
+  world.log.keeps_records = true;
+  ASSERT_TRUE(world.ask(start_of()));
+  for (int i = 0; i < 40; ++i) {
+    world.submit((1 + i % 7) * 30 * kMinute, i % 5 == 0 ? 1 : 0);
+    world.pass(7 * kMinute);
+  }
+  ASSERT_TRUE(world.pilot().runs()) << "this tests a pilot in progress";
+  Refolded again(world, kConfigured);
+  ASSERT_TRUE(again.fold) << again.fold.error().text();
+  EXPECT_GT(again.fold->reproduced, 40);
+  EXPECT_EQ(again.fold->other, 0);
+  const auto& mine = world.turns->controller();
+  const auto& theirs = again.turns->controller();
+  EXPECT_EQ(theirs.core().policies().name, world.policy());
+  EXPECT_EQ(controller::to_json(*theirs.book().pilot), controller::to_json(world.pilot()));
+  EXPECT_EQ(theirs.core().num_running(), mine.core().num_running());
+  EXPECT_EQ(theirs.core().num_waiting(), mine.core().num_waiting());
+}
+
+TEST(Pilot, GoesOnAfterARestart) {
+  World world;
+  const core::pilot::Plan plan = short_plan();
+  ASSERT_TRUE(world.ask(start_of(plan)));
+  for (int i = 0; i < 12; ++i) world.submit(3 * kHour);
+  while (plan.arm(world.pilot().period) != Arm::B) world.pass(kMinute);
+  ASSERT_EQ(world.policy(), plan.policy_b);
+  ASSERT_TRUE(world.turns->compact());
+  const nlohmann::json before = controller::to_json(world.pilot());
+  World next;
+  ASSERT_TRUE(next.turns->fold(world.log.safe));
+  next.now = world.now;
+  EXPECT_EQ(next.policy(), plan.policy_b);
+  EXPECT_EQ(controller::to_json(next.pilot()), before);
+  EXPECT_EQ(next.turns->controller().core().num_running(), 8u);
+  next.pass(plan.length_ns());
+  EXPECT_EQ(next.pilot().state, PilotState::Ended);
+  EXPECT_EQ(next.policy(), kConfigured);
+}
+
+TEST(Pilot, AnotherConfiguredPolicyWaitsForItsEnd) {
+  World world;
+  world.log.keeps_records = true;
+  ASSERT_TRUE(world.ask(start_of()));
+  for (int i = 0; i < 12; ++i) world.submit(3 * kHour);
+  world.pass(30 * kMinute);
+  Refolded other(world, "fifo+packed");
+  ASSERT_TRUE(other.fold) << other.fold.error().text();
+  EXPECT_EQ(other.turns->controller().core().policies().name, world.policy());
+  TimeNs now = world.now;
+  for (; other.turns->controller().book().pilot->runs(); now += kMinute) {
+    (void)other.turns->turn({}, now);
+  }
+  EXPECT_EQ(other.turns->controller().core().policies().name, "fifo+packed");
+}
+
+TEST(Pilot, IsRefusedWhereItCannotBe) {
+  World world;
+  const auto refusal = [&](const controller::StartPilot& start) {
+    const base::Status status = world.ask(start);
+    return status ? std::string() : status.error().text();
+  };
+  controller::StartPilot by_user = start_of();
+  by_user.by = {.uid = 7, .user = "ann"};
+  EXPECT_THAT(refusal(by_user), HasSubstr("only operators"));
+  const auto with_b = [&](const char* policy) {
+    core::pilot::Plan plan = short_plan();
+    plan.policy_b = policy;
+    return refusal(start_of(plan));
+  };
+  EXPECT_THAT(with_b("fastest"), HasSubstr("policy_b"));
+  EXPECT_THAT(with_b("srtf+packed"), HasSubstr("only in simulation"));
+  EXPECT_THAT(with_b("eaco"), HasSubstr("cannot be undone"));
+  EXPECT_THAT(with_b(kConfigured), HasSubstr("two different policies"));
+  core::pilot::Plan ours = short_plan();
+  ours.policy_b = "goban";  // shares GPUs where the site is known only
+  EXPECT_EQ(refusal(start_of(ours)), "");
+  EXPECT_THAT(refusal(start_of()), HasSubstr("a pilot is running"));
+  controller::Site sharing = test_site(2, 4, kConfigured);
+  add_knowledge(sharing);
+  World other(std::move(sharing));
+  EXPECT_THAT(other.ask(start_of()).error().text(), HasSubstr("energy or colocation"));
+}
+
+TEST(Pilot, InputsAreReadAsTheyWereWritten) {
+  const auto round_trip = [](controller::Input input) {
+    const std::string text = controller::to_text({.at_ns = 7, .input = std::move(input)});
+    auto read = controller::parse_input(text);
+    EXPECT_TRUE(read) << read.error().text();
+    EXPECT_EQ(controller::to_text(*read), text);
+    return std::move(read->input);
+  };
+  const auto started = std::get<controller::StartPilot>(round_trip(start_of()));
+  EXPECT_EQ(started.plan, short_plan());
+  EXPECT_TRUE(started.by == kOperator);
+  EXPECT_EQ(std::get<controller::StopPilot>(
+                round_trip(controller::StopPilot{.by = kOperator, .reason = "why"}))
+                .reason,
+            "why");
+  const auto step = std::get<controller::PilotStep>(
+      round_trip(controller::PilotStep{.period = 3, .harm = "misses"}));
+  EXPECT_EQ(step.period, 3);
+  EXPECT_EQ(step.harm, "misses");
+  EXPECT_FALSE(controller::parse_input(R"({"at":1,"take":"pilot_start","by":{}})"));
+  EXPECT_FALSE(controller::parse_input(
+      R"({"at":1,"take":"pilot_start","plan":{"policy_a":"x","policy_b":"x"},"by":{}})"));
+}
+
+}  // namespace
+}  // namespace goban::live::loop
