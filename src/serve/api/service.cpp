@@ -132,6 +132,7 @@ struct Service::Parts {
     add_log_routes(router, context);
     add_node_routes(router, context);
     add_forecast_route(router, context);
+    add_pilot_routes(router, context);
     add_reservation_routes(router, context);
     add_series_route(router, context);
     add_overview_route(router, context);

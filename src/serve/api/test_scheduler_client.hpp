@@ -178,6 +178,24 @@ class TestSchedulerClient final : public live::loop::SchedulerClient {
     found.closed_ns = now_ns;
     return {};
   }
+  base::Status take(live::controller::StartPilot& start, live::loop::Answer&) {
+    auto& pilot = book_.pilot;
+    if (pilot && pilot->runs()) return base::usage_error("a pilot is running");
+    pilot.emplace();
+    pilot->plan = start.plan;
+    pilot->started_ns = now_ns;
+    pilot->started_by = start.by.user;
+    pilot->periods.resize(static_cast<size_t>(start.plan.num_periods()));
+    return {};
+  }
+  base::Status take(live::controller::StopPilot& stop, live::loop::Answer&) {
+    auto& pilot = book_.pilot;
+    if (!pilot || !pilot->runs()) return base::usage_error("no pilot is running");
+    pilot->state = live::controller::PilotState::Stopped;
+    pilot->closed_ns = now_ns;
+    pilot->detail = stop.reason;
+    return {};
+  }
   base::Status change(core::model::JobId id,
                       const std::function<void(live::controller::LiveJob&)>& make) {
     live::controller::LiveJob& job = book_.jobs.at(id);
