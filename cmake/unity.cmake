@@ -8,6 +8,9 @@ set(GOBAN_UNITY_BATCH 8)
 # Relative to src/.
 set(GOBAN_COMPILED_ALONE
   base/zone_rule_test.cpp
+  cli/admin/pilot_command.cpp
+  cli/admin/pilot_plan_options.cpp
+  cli/admin/pilot_simulate_command.cpp
   cli/jobs/job_commands_test.cpp
   cli/shell/command_test.cpp
   core/knowledge/energy/power_file_test.cpp
@@ -18,7 +21,12 @@ set(GOBAN_COMPILED_ALONE
   core/policy/sharing/promises_test.cpp
   core/scheduler/resources_test.cpp
   core/scheduler/typed_properties_test.cpp
+  live/controller/live_pilot.cpp
+  live/controller/pilots.cpp
   live/loop/live_scheduler.cpp
+  live/loop/pilot_test.cpp
+  serve/api/api_pilot.cpp
+  serve/api/api_pilot_test.cpp
   site/analysis/population_test.cpp
   site/records/formats/generic_csv.cpp
   site/records/formats/philly_json_test.cpp
@@ -37,6 +45,10 @@ set(GOBAN_COMPILED_ALONE
   study/history/generate/poisson_test.cpp
   study/history/incidents_test.cpp
   study/history/summary.cpp
+  study/pilot_report.cpp
+  study/pilot_report_test.cpp
+  study/pilot_trials.cpp
+  study/pilot_trials_test.cpp
   study/results/time_bins_test.cpp
   train/mesh/layers_test.cpp
   train/mesh/loop_memory_test.cpp

@@ -15,6 +15,8 @@ void add_supervise(Command& app, Action& action);
 void add_nodes(Command& app, Action& action);
 void add_reservations(Command& app, Action& action);  ///< reserve, reservations
 void add_token(Command& app, Action& action);
+void add_pilot(Command& app, Action& action);
+void add_pilot_simulate(Command& pilot, Action& action);  ///< pilot simulate
 void add_engine(Command& app, Action& action);
 void add_kubernetes_engine(Command& engine, Action& action);  ///< engine kubernetes
 void add_slurm_report(Command& slurm, Action& action);        ///< engine slurm observe-report
@@ -24,6 +26,7 @@ inline constexpr std::array kAdminCommands = {
     CommandEntry{"backup", add_backup}, CommandEntry{"supervise", add_supervise},
     CommandEntry{"nodes", add_nodes},   CommandEntry{"reserve", add_reservations},
     CommandEntry{"token", add_token},   CommandEntry{"engine", add_engine},
+    CommandEntry{"pilot", add_pilot},
 };
 
 }  // namespace goban::cli

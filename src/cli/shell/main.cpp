@@ -76,7 +76,7 @@ const std::vector<HelpGroup>& help_groups() {
       {"History", {"history", "series"}},
       {"GPUs", {"profile", "colocation", "energy", "collect"}},
       {"Administration",
-       {"nodes", "reserve", "reservations", "token", "backup", "engine", "replay", "shims",
+       {"nodes", "reserve", "reservations", "pilot", "token", "backup", "engine", "replay", "shims",
         "completion", "man", "version", "help"}}};
   return groups;
 }

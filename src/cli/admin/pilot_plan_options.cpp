@@ -1,0 +1,51 @@
+#include "cli/admin/pilot_plan_options.hpp"
+
+#include "base/units.hpp"
+
+namespace goban::cli {
+namespace {
+
+void add_duration(Command& c, const char* name, base::TimeNs& value, const std::string& help) {
+  c.add_option_function(
+       name,
+       [&value, name](const std::vector<std::string>& values) {
+         const auto span = base::parse_duration(values.front());
+         if (!span) refuse_value(name, span.error().text());
+         value = *span;
+       },
+       help + " (default " + base::duration_text(value) + ")")
+      ->type_name("TIME");
+}
+
+}  // namespace
+
+void add_plan_options(Command& c, core::pilot::Plan& plan) {
+  add_duration(c, "--period", plan.period_ns, "Length of a period, such as 12h or 7d");
+  add_duration(c, "--settle", plan.settle_ns,
+               "Jobs submitted so soon after the start of a period are not compared");
+  c.add_option("--pairs", plan.pairs, "Pairs of periods, one of each policy")
+      ->range(1, 183)
+      ->capture_default_str();
+  c.add_option("--seed", plan.seed, "Draws which policy comes first in each pair")
+      ->capture_default_str();
+  c.add_option("--effect", plan.effect, "The smallest gain that matters, as a share of the wait")
+      ->range(0.001, 0.999)
+      ->capture_default_str();
+  c.add_option("--stop-slowdown", plan.stop.slowdown,
+               "Fall back to A if the mean slowdown is this many times that of A")
+      ->range(1.0, 1000.0)
+      ->capture_default_str();
+  c.add_option("--stop-misses", plan.stop.misses,
+               "Fall back if so much larger a share of the jobs is late or killed")
+      ->range(0.0, 1.0)
+      ->capture_default_str();
+  c.add_option("--stop-errors", plan.stop.errors,
+               "Fall back if so much larger a share of the jobs fails")
+      ->range(0.0, 1.0)
+      ->capture_default_str();
+  c.add_option("--stop-jobs", plan.stop.jobs, "Jobs of each policy from which these rules apply")
+      ->range(int64_t{1}, int64_t{1'000'000'000})
+      ->capture_default_str();
+}
+
+}  // namespace goban::cli

@@ -1,0 +1,34 @@
+// The page of a pilot for whoever decides on the policy: what it shows, and what it does not
+// (docs/pilot.md). In English and Japanese.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/pilot/comparison.hpp"
+#include "site/analysis/labels.hpp"
+
+namespace goban::study {
+
+/// A pilot as the daemon states it.
+struct PilotFacts {
+  core::pilot::Plan plan{};
+  bool runs = false;
+  bool is_over = false;    ///< it reached its planned end, or a stop rule ended it
+  bool fell_back = false;  ///< by a stop rule
+  std::string detail{};    ///< why it ended early
+  base::TimeNs started_ns = 0;
+  base::TimeNs until_ns = 0;  ///< the planned end, or when it ended
+  int32_t period = 0;         ///< the present or last one
+  std::vector<core::pilot::Outcomes> periods{};
+
+  /// Periods that ran to their end.
+  [[nodiscard]] size_t complete() const;
+  [[nodiscard]] core::pilot::Comparison comparison() const;
+};
+
+[[nodiscard]] std::string pilot_text(const PilotFacts& facts, site::analysis::Language language);
+/// One HTML file without scripts or further files.
+[[nodiscard]] std::string pilot_html(const PilotFacts& facts, site::analysis::Language language);
+
+}  // namespace goban::study
