@@ -1,5 +1,6 @@
 #include "study/duration_study.hpp"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,6 +64,61 @@ TEST(DurationStudy, TooFewRunsAreAReasonNotANumber) {
   ASSERT_EQ(report.absent.size(), 1u);
   EXPECT_TRUE(report.tables.empty());
   EXPECT_EQ(study_durations({}).jobs, 0);
+}
+
+/// Every figure of a study is a number, and shares are shares.
+void expect_sound(const DurationStudy& study) {
+  for (const RuleErrors& rule : study.rules) {
+    EXPECT_TRUE(std::isfinite(rule.median_ln) && std::isfinite(rule.pinball_median)) << rule.rule;
+    EXPECT_TRUE(rule.within_2x >= 0 && rule.within_2x <= 1) << rule.rule;
+  }
+  EXPECT_TRUE(study.all.covered() >= 0 && study.all.covered() <= 1);
+  for (const double width : study.width) EXPECT_TRUE(std::isfinite(width) && width >= 0);
+}
+
+TEST(DurationStudy, ConstantRunTimesAreKnown) {
+  const auto study = study_durations(read(csv_of(400, [](int) { return 777; })));
+  expect_sound(study);
+  EXPECT_EQ(study.judged, 320);
+  EXPECT_EQ(study.rules.front().within_2x, 1);
+  EXPECT_LT(study.rules.front().median_ln, 0.2);
+}
+
+TEST(DurationStudy, AbsurdRunTimesStayNumbers) {
+  const auto study = study_durations(read(csv_of(400, [](int i) {
+    constexpr int64_t kLong_s = 4'000'000'000;  // 127 years
+    return i % 4 == 0 ? kLong_s : int64_t{i % 2};
+  })));
+  expect_sound(study);
+  EXPECT_EQ(study.judged + study.jobs / 5, study.jobs);
+}
+
+TEST(DurationStudy, WithoutUsersAndLimitsTheSiteStandsForThem) {
+  std::string csv = "job_id,submit_time,duration,num_gpus,user\n";
+  for (int i = 0; i < 400; ++i) csv += fmt::format("{},{},{},{},\n", i, 600 * i, 500, 1 + i % 2);
+  const auto study = study_durations(read(csv));
+  expect_sound(study);
+  EXPECT_EQ(study.judged, 320);
+  EXPECT_TRUE(study.users.empty());
+  for (const RuleErrors& rule : study.rules) {
+    const bool is_limit = rule.rule == "limit";
+    EXPECT_TRUE(!is_limit || rule.jobs == 0) << "no limit is invented";
+  }
+}
+
+// A clock that was set back by ten hours in the middle of the history, and starts before
+// submissions.
+TEST(DurationStudy, ClocksThatJumpTeachNothingEarly) {
+  std::string csv = "job_id,submit_time,duration,num_gpus,user,start_time\n";
+  for (int i = 0; i < 400; ++i) {
+    const int submit_s = 100'000 + 60 * i - (i >= 200 ? 36'000 : 0);
+    const int start_s = i % 10 == 0 ? submit_s - 500 : submit_s;
+    csv += fmt::format("{},{},{},1,u{},{}\n", i, submit_s, 100 * (i % 3 + 1), i % 3, start_s);
+  }
+  base::MemorySource source(csv);
+  const auto read_again = history::read_jobs(source, "jobs.csv", {});
+  ASSERT_TRUE(read_again) << read_again.error().text();
+  expect_sound(study_durations(read_again->history));
 }
 
 /// The figures of an independent implementation of the method.
