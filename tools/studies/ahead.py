@@ -6,8 +6,9 @@ none. Each row is simulated on resamples; a result that is in the results file i
 so the study can be stopped and continued. Ratios are means over resamples of goban / baseline.
 
 usage: ahead.py [--results FILE] [--resamples N] [--only HISTORY,...] [--where KEY=VALUE,...] [--minutes M]
-                [--ablation] [--tuning] [--tables] [--short]
+                [--whole] [--ablation] [--tuning] [--tables] [--short]
   --where     only rows with these values: load=0.85,restart_s=30
+  --whole     whole histories, as recorded, half of the jobs preemptible, 30 s, no scores; one run each
   --short     two small rows without public data, and checks of their ratios: exit code 1 if one fails
   --ablation  the rules of goban, one left out at a time, instead of the rivals
   --tuning    the windows and seeds on which the constants were chosen, which the study does not report
@@ -89,8 +90,9 @@ def thetagpu_rows():
 class Case:
     """Jobs and cluster of a history at a load, by seed."""
 
-    def __init__(self, name, load, limits, folder, tuning):
+    def __init__(self, name, load, limits, folder, tuning, whole=False):
         self.name, self.load, self.limits, self.folder = name, load, limits, folder
+        self.whole = whole
         self.days = None
         if name in SOURCES:
             self.prepare(SOURCES[name], tuning)
@@ -102,8 +104,12 @@ class Case:
         peak = math.ceil(histories.peak_gpus(rows) / GPUS_A_NODE)
         first = source.tuning_first if tuning else source.first
         first_s = datetime.datetime.fromisoformat(first + "+00:00").timestamp()
-        self.days = histories.by_day(rows, first_s, source.days)
-        busy = histories.busy_gpus(histories.joined(self.days), source.days * histories.DAY_S)
+        days = source.days
+        if self.whole:
+            first_s = rows[0]["submit_time"]
+            days = int((rows[-1]["submit_time"] - first_s) // histories.DAY_S) + 1
+        self.days = histories.by_day(rows, first_s, days)
+        busy = histories.busy_gpus(histories.joined(self.days), days * histories.DAY_S)
         largest = max(row["num_gpus"] for day in self.days for row in day)
         wanted = (source.nodes or peak) if self.load == "recorded" else busy / self.load / GPUS_A_NODE
         self.nodes = max(math.ceil(wanted), math.ceil(largest / GPUS_A_NODE))
@@ -112,7 +118,7 @@ class Case:
         """The path of the jobs, the cluster, its GPUs, and the warm-up in days."""
         path = f"{self.folder}/jobs.csv"
         if self.days is not None:
-            rows = histories.resampled(self.days, seed)
+            rows = histories.joined(self.days) if self.whole else histories.resampled(self.days, seed)
             for row in rows:
                 for name in ("start_time", "end_time", "state"):
                     row.pop(name, None)
@@ -123,8 +129,9 @@ class Case:
         return getattr(self, self.name)(path, seed)
 
     def abci(self, path, seed):
-        """15 days of the generated year on ABCI; loads by compressing the submissions."""
-        goban("trace", "generate", "--like", "abci-2019", "--days", 15, "--seed", seed, "--out", path)
+        """15 days of the generated year on ABCI, or all of it; loads by compressing the submissions."""
+        days = 365 if self.whole else 15
+        goban("trace", "generate", "--like", "abci-2019", "--days", days, "--seed", seed, "--out", path)
         if self.load != "recorded":
             rows = histories.read_generic(path)
             histories.write_history(path, histories.compressed(rows, 4352, self.load))
@@ -155,6 +162,14 @@ def all_rows(names):
         if share > 0 or restart == RESTARTS_S[0]:
             yield {"history": name, "load": load, "preemptible": share, "restart_s": restart,
                    "scores": scores}
+
+
+def whole_rows(names):
+    """The generated ones but ABCI's are as long as they are made."""
+    for name in names:
+        if name in SOURCES or name == "abci":
+            yield {"history": name, "load": "recorded", "preemptible": 0.5, "restart_s": RESTARTS_S[0],
+                   "scores": False, "whole": True}
 
 
 def draw_scores(folder, cluster, seed):
@@ -212,11 +227,13 @@ def study(rows, seeds, policies, path, deadline, tuning):
         cases = {}
         for seed in seeds:
             for (name, load), group in itertools.groupby(rows, lambda r: (r["history"], r["load"])):
+                group = list(group)
                 missing = [row for row in group if key_of(row, seed) not in done]
                 if not missing:
                     continue
                 if (name, load) not in cases:
-                    cases[name, load] = Case(name, load, limits, folder, tuning)
+                    whole = group[0].get("whole", False)
+                    cases[name, load] = Case(name, load, limits, folder, tuning, whole)
                 made = cases[name, load].make(seed)
                 for row in missing:
                     if time.monotonic() > deadline:
@@ -275,6 +292,11 @@ def gap_closed(results, policy):
     return out or None
 
 
+def least(results):
+    """The lower bound of the mean JCT / that of the baseline: no policy has a lower ratio."""
+    return [result["lower_s"] / result["runs"][BASELINE]["jct"] for result in results]
+
+
 def by_row(path):
     groups = {}
     for result in load_results(path).values():
@@ -283,18 +305,20 @@ def by_row(path):
 
 
 def label(row):
-    return (f"{row['history']} | {row['load']} | {row['preemptible']:.0%} | {row['restart_s']} | "
+    name = row["history"] + (", whole" if row.get("whole") else "")
+    return (f"{name} | {row['load']} | {row['preemptible']:.0%} | {row['restart_s']} | "
             f"{'Longhorn' if row['scores'] else 'none'}").replace("%", " %")
 
 
 def print_tables(path):
-    print("| history | load | preemptible | restart, s | scores | n | JCT | wait | p99 JCT | worst account's wait "
+    print("| history | load | preemptible | restart, s | scores | n | JCT | least possible | wait | p99 JCT | worst account's wait "
           "| against packed | against EASY | against LAS | of SRTF's gain | killed |")
-    print("|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|")
+    print("|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|")
     for group in by_row(path).values():
         row = group[0]["row"]
         cells = [label(row), str(len(group)),
                  cell(ratios(group, "jct", SELF, BASELINE), targets(row)),
+                 f"{statistics.fmean(least(group)):.3f}",
                  cell(ratios(group, "wait", SELF, BASELINE), 1.0),
                  cell(ratios(group, "p99", SELF, BASELINE), 1.02),
                  cell(ratios(group, "worst", SELF, BASELINE), 1.0),
@@ -350,14 +374,15 @@ def main():
     parser.add_argument("--only", default=",".join([*SOURCES, *GENERATED]))
     parser.add_argument("--where", default="")
     parser.add_argument("--minutes", type=float, default=math.inf)
-    for flag in ("short", "ablation", "tuning", "tables"):
+    for flag in ("short", "whole", "ablation", "tuning", "tables"):
         parser.add_argument(f"--{flag}", action="store_true")
     options = parser.parse_args()
     if options.short:
         return short()
     policies = list(dict.fromkeys([BASELINE, *ABLATIONS.values()])) if options.ablation else RIVALS
     wanted = [each.split("=") for each in options.where.split(",") if each]
-    rows = [row for row in all_rows(options.only.split(","))
+    made = whole_rows if options.whole else all_rows
+    rows = [row for row in made(options.only.split(","))
             if all(str(row[key]) == value for key, value in wanted)]
     if options.ablation:
         rows = [row for row in rows if row["load"] == 0.85 and row["scores"]
@@ -365,7 +390,7 @@ def main():
     if not options.tables:
         first = 101 if options.tuning else 1
         deadline = time.monotonic() + 60 * options.minutes
-        seeds = range(first, first + options.resamples)
+        seeds = range(first, first + (1 if options.whole else options.resamples))
         if not study(rows, seeds, policies, options.results, deadline, options.tuning):
             print("time is up; the same command goes on\n", file=sys.stderr)
     (print_ablations if options.ablation else print_tables)(options.results)
