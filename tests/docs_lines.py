@@ -41,6 +41,7 @@ EXCEPTIONS = {
     "goban reservations": "needs the reservation of the line before",
     "goban engine slurm": "needs Slurm",
     "goban nodes && ": "needs Slurm",
+    "goban pilot simulate": "takes minutes",
     "goban profile": "measures for minutes",
     "*--cluster abci*": "too long on the whole ABCI",
     "*--days 30*": "too long for a test: a month of ABCI",
