@@ -128,7 +128,10 @@ base::Result<PreparedRun> prepare_run(const TrainOptions& options, comm::Communi
     const std::string memory = memory_warning(options, run.whole->plan());
     if (!memory.empty()) fmt::print(stderr, "warning: {}\n", memory);
   }
-  auto batches = open_batches(options, fed_part(run.whole->plan()));
+  // A rank that is fed more than its own part sends that part alone, when it uses it.
+  const FedPart part = fed_part(run.whole->plan());
+  const bool own = end.size() == 1 || part.parts > 1;
+  auto batches = open_batches(options, part, own ? *device : c10::Device(c10::kCPU));
   if (!batches) return base::failure(batches.error());
   run.batches = std::move(*batches);
   if (auto s = count_steps(options, run, speaks); !s) return base::failure(s.error());
