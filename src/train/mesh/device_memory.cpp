@@ -1,5 +1,6 @@
 #include "train/mesh/device_memory.hpp"
 
+#include <ATen/ops/empty.h>
 #include <atomic>
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/Exception.h>
@@ -96,6 +97,8 @@ DeviceMemory::DeviceMemory(int64_t limit_bytes, c10::Device device)
     account_->limit_bytes = limit_bytes;
     install();
   } else if (device_.is_cuda()) {
+    // LibTorch starts CUDA with the first tensor; its allocator answers nothing before.
+    (void)at::empty({0}, at::TensorOptions(device_));
     limit_cuda_memory(device_.index(), limit_bytes);
     forget_cuda_peak(device_.index());
   }
