@@ -45,7 +45,12 @@ message(STATUS "Training runtime (goban-train): LibTorch ${Torch_VERSION}, MPI $
 # LibTorch's headers are the vendor's: no warnings of ours in them.
 add_library(goban_torch INTERFACE)
 target_link_libraries(goban_torch INTERFACE ${TORCH_LIBRARIES})
-target_include_directories(goban_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+# PyPI's bring headers of another fmt; ours come first.
+get_target_property(fmt_include fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+list(GET fmt_include 0 fmt_include)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/own_fmt)
+file(CREATE_LINK ${fmt_include}/fmt ${CMAKE_BINARY_DIR}/own_fmt/fmt SYMBOLIC)
+target_include_directories(goban_torch SYSTEM INTERFACE ${CMAKE_BINARY_DIR}/own_fmt ${TORCH_INCLUDE_DIRS})
 # Its headers then include those operators alone that they need.
 target_compile_definitions(goban_torch INTERFACE AT_PER_OPERATOR_HEADERS)
 # A LibTorch with CUDA: memory and names of GPUs come through its headers. Debian's has none.

@@ -1,6 +1,7 @@
 #include "train/comm/async_reducer.hpp"
 
 #include <chrono>
+#include <optional>
 
 #include "base/clock.hpp"
 
@@ -29,13 +30,12 @@ AsyncReducer::~AsyncReducer() {
   thread_.join();
 }
 
-AsyncReducer::Ticket AsyncReducer::begin(Group group, std::span<std::byte> data, Element element,
-                                         Reduction reduction, std::string what,
-                                         std::shared_ptr<void> keep) {
+AsyncReducer::Ticket AsyncReducer::begin(Group group, Data data, Reduction reduction,
+                                         std::string what) {
   Ticket ticket = 0;
   {
     const std::scoped_lock lock(mutex_);
-    jobs_.push_back({std::move(group), data, element, reduction, std::move(what), std::move(keep)});
+    jobs_.push_back({std::move(group), std::move(data), reduction, std::move(what)});
     ticket = ++begun_;
   }
   changed_.notify_all();
@@ -55,6 +55,15 @@ double AsyncReducer::reducing_s() const {
   return reducing_s_;
 }
 
+base::Status AsyncReducer::reduce(Job& job) {
+  std::optional<Communicator::DeviceData> on_device;
+  if (job.data.written) {
+    job.data.written();
+    on_device.emplace(*end_);
+  }
+  return end_->all_reduce(job.group, job.data.bytes, job.data.element, job.reduction, job.what);
+}
+
 void AsyncReducer::work() {
   std::unique_lock lock(mutex_);
   while (true) {
@@ -65,7 +74,7 @@ void AsyncReducer::work() {
     lock.unlock();
     const double begin_s = base::steady_s();
     base::Status done;
-    if (usable) done = end_->all_reduce(job.group, job.data, job.element, job.reduction, job.what);
+    if (usable) done = reduce(job);
     const double taken_s = base::steady_s() - begin_s;
     lock.lock();
     if (status_ && !done) status_ = done;

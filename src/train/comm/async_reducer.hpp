@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,9 +26,16 @@ class AsyncReducer {
   AsyncReducer& operator=(const AsyncReducer&) = delete;
 
   using Ticket = uint64_t;
-  /// Begins the reduction of `data` in place; nobody else may use it until wait(). `keep` owns it.
-  [[nodiscard]] Ticket begin(Group group, std::span<std::byte> data, Element element,
-                             Reduction reduction, std::string what, std::shared_ptr<void> keep);
+  /// Data to reduce in place. `keep` owns the bytes. On a GPU (Communicator::takes_device_data),
+  /// `written` waits until its earlier work has written them.
+  struct Data {
+    std::span<std::byte> bytes;
+    Element element = Element::F32;
+    std::shared_ptr<void> keep;
+    std::function<void()> written{};
+  };
+  /// Begins the reduction of `data`; nobody else may use it until wait().
+  [[nodiscard]] Ticket begin(Group group, Data data, Reduction reduction, std::string what);
   /// Waits for the end of a reduction. Errors: its own, or that of an earlier one.
   [[nodiscard]] base::Status wait(Ticket ticket);
   /// Time spent in reductions, whether or not the rank waited for them.
@@ -38,14 +46,13 @@ class AsyncReducer {
  private:
   struct Job {
     Group group;
-    std::span<std::byte> data;
-    Element element;
+    Data data;
     Reduction reduction;
     std::string what;
-    std::shared_ptr<void> keep;
   };
   explicit AsyncReducer(std::unique_ptr<Communicator> end);
   void work();
+  base::Status reduce(Job& job);
 
   std::unique_ptr<Communicator> end_;
   mutable std::mutex mutex_;

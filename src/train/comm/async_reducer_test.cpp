@@ -26,7 +26,7 @@ TEST(AsyncReducer, SumsWhileTheRankCommunicates) {
     for (size_t i = 0; i < values.size(); ++i) {
       std::ranges::fill(values[i], static_cast<float>(i) + static_cast<float>(end.rank()));
       tickets.push_back(
-          (*reducer)->begin(world, bytes(values[i]), Element::F32, Reduction::Sum, "v", nullptr));
+          (*reducer)->begin(world, {bytes(values[i]), Element::F32, nullptr}, Reduction::Sum, "v"));
       std::vector<float> own(10, 1);
       if (auto s = end.all_reduce(world, bytes(own), Element::F32, Reduction::Sum, "own"); !s) {
         return s;
@@ -50,8 +50,8 @@ TEST(AsyncReducer, ALostRankEndsTheWait) {
     if (!reducer) return base::failure(reducer.error());
     if (end.rank() == 1) return base::failed("rank 1 has enough");
     std::vector<float> values(10);
-    const auto ticket = (*reducer)->begin(whole_world(2), bytes(values), Element::F32,
-                                          Reduction::Sum, "v", nullptr);
+    const auto ticket = (*reducer)->begin(whole_world(2), {bytes(values), Element::F32, nullptr},
+                                          Reduction::Sum, "v");
     return (*reducer)->wait(ticket);
   });
   ASSERT_FALSE(status);

@@ -120,8 +120,8 @@ class Communicator {
   [[nodiscard]] base::Status barrier(const Group& group, std::string_view what);
 
   /// A second communicator of the same ranks, for use by another thread at the same time.
-  /// Collective. It must not outlive this one. Errors: Failed, where the transport has none (NCCL),
-  /// or MPI does not admit several threads.
+  /// Collective. It must not outlive this one. Errors: Failed, where the transport has none, or MPI
+  /// does not admit several threads.
   [[nodiscard]] virtual base::Result<std::unique_ptr<Communicator>> companion();
 
   /// True if buffers may be memory of this rank's GPU (DeviceData).

@@ -71,9 +71,10 @@ class DeviceBuffer {
 
 class NcclEnd final : public Communicator {
  public:
-  NcclEnd(Communicator& host, std::shared_ptr<const NcclLibrary> library)
+  NcclEnd(Communicator& host, int gpu, std::shared_ptr<const NcclLibrary> library)
       : Communicator(host.rank(), host.size(), host.options()),
         host_(host),
+        gpu_(gpu),
         library_(std::move(library)),
         in_(library_->cuda),
         out_(library_->cuda) {}
@@ -87,16 +88,25 @@ class NcclEnd final : public Communicator {
   int local_rank() const override { return host_.local_rank(); }
   bool takes_device_data() const override { return true; }
 
-  base::Status take_device(int gpu) {
+  base::Result<std::unique_ptr<Communicator>> companion() override {
+    auto host = host_.companion();
+    if (!host) return base::failure(host.error());
+    auto out = std::make_unique<NcclEnd>(**host, gpu_, library_);
+    out->own_host_ = std::move(*host);
+    if (auto s = out->take_device(); !s) return base::failure(s.error());
+    return out;
+  }
+
+  base::Status take_device() {
     int count = 0;
     if (auto s = cuda("counting GPUs", library_->cuda.get_device_count(&count)); !s) return s;
-    if (gpu >= count) {
+    if (gpu_ >= count) {
       return base::failed(fmt::format("rank {} requires GPU {} of its machine, but sees {} GPUs",
-                                      rank(), gpu, count),
+                                      rank(), gpu_, count),
                           "NCCL requires one GPU per rank: use fewer ranks, unset "
                           "CUDA_VISIBLE_DEVICES, or use --collectives host");
     }
-    if (auto s = cuda("selecting the GPU", library_->cuda.set_device(gpu)); !s) return s;
+    if (auto s = select_device(); !s) return s;
     return cuda("creating a stream", library_->cuda.stream_create(&stream_));
   }
 
@@ -204,6 +214,11 @@ class NcclEnd final : public Communicator {
         "set NCCL_DEBUG=INFO for details");
   }
 
+  /// The CUDA runtime remembers it by thread, and a companion is used by another than made it.
+  base::Status select_device() {
+    return cuda("selecting the GPU", library_->cuda.set_device(gpu_));
+  }
+
   /// Synchronises the group, copies `send` to the GPU, runs `body`, and copies its result to
   /// `receive`.
   template <typename Body>
@@ -211,6 +226,7 @@ class NcclEnd final : public Communicator {
                      std::span<std::byte> receive, const Body& body) {
     if (auto s = host_.barrier(group, call.text()); !s) return s;
     if (call.bytes == 0) return {};
+    if (auto s = select_device(); !s) return s;
     auto comm = comm_of(group);
     if (!comm) return base::failure(comm.error());
     if (device_data()) {
@@ -242,6 +258,7 @@ class NcclEnd final : public Communicator {
   template <typename Body>
   base::Status on_host(std::span<const std::byte> send, std::span<std::byte> receive,
                        const Body& body) {
+    if (auto s = select_device(); !s) return s;
     std::vector<std::byte> in(send.size()), out(receive.size());
     const bool same = send.data() == receive.data();
     const CudaFunctions& functions = library_->cuda;
@@ -296,7 +313,9 @@ class NcclEnd final : public Communicator {
     }
   }
 
+  std::unique_ptr<Communicator> own_host_;  ///< of a companion; ends last
   Communicator& host_;
+  int gpu_;
   std::shared_ptr<const NcclLibrary> library_;
   DeviceBuffer in_, out_;
   std::map<std::vector<int>, NcclComm> comms_;
@@ -309,8 +328,8 @@ base::Result<std::unique_ptr<NcclEnd>> own_end(Communicator& host, int gpu,
                                                const NcclPaths& paths) {
   auto library = NcclLibrary::load(paths);
   if (!library) return base::failure(library.error());
-  auto end = std::make_unique<NcclEnd>(host, *library);
-  if (auto s = end->take_device(gpu); !s) return base::failure(s.error());
+  auto end = std::make_unique<NcclEnd>(host, gpu, *library);
+  if (auto s = end->take_device(); !s) return base::failure(s.error());
   return end;
 }
 

@@ -1,8 +1,10 @@
 #include "train/comm/nccl_world.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <gmock/gmock.h>
 
+#include "train/comm/async_reducer.hpp"
 #include "train/comm/test_collectives.hpp"
 #include "train/comm/thread_world.hpp"
 
@@ -44,6 +46,36 @@ TEST(NcclWorld, EveryCollectiveOnWorldsAndSubgroups) {
       EXPECT_TRUE(status) << ranks << " ranks: " << status.error().text();
     }
   }
+}
+
+TEST(NcclWorld, ACompanionSumsWhileTheRankCommunicates) {
+  const auto status = run_on_nccl(3, {}, [](Communicator& end) -> base::Status {
+    auto reducer = AsyncReducer::start(end);
+    if (!reducer) return base::failure(reducer.error());
+    std::vector<std::vector<float>> values(20, std::vector<float>(1000));
+    std::vector<AsyncReducer::Ticket> tickets;
+    int waited = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      std::ranges::fill(values[i], static_cast<float>(i) + static_cast<float>(end.rank()));
+      AsyncReducer::Data data = {std::as_writable_bytes(std::span(values[i])), Element::F32, {}};
+      if (i % 2 == 0) data.written = [&waited] { ++waited; };  // as if it were GPU memory
+      tickets.push_back((*reducer)->begin(whole_world(3), std::move(data), Reduction::Sum, "v"));
+      std::vector<float> own(10, 1);
+      if (auto s = end.all_reduce(whole_world(3), std::as_writable_bytes(std::span(own)),
+                                  Element::F32, Reduction::Sum, "own");
+          !s) {
+        return s;
+      }
+      EXPECT_EQ(own[9], 3);
+    }
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (auto s = (*reducer)->wait(tickets[i]); !s) return s;
+      EXPECT_EQ(values[i][999], 3 * static_cast<float>(i) + 3);
+    }
+    EXPECT_EQ(waited, 10);
+    return {};
+  });
+  EXPECT_TRUE(status) << status.error().text();
 }
 
 TEST(NcclWorld, CountsBytesAsTheOthersDo) {

@@ -2,9 +2,11 @@
 
 #include <ATen/Context.h>
 #include <algorithm>
+#include <c10/core/Event.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
+#include <memory>
 #include <optional>
 #include <torch/version.h>
 
@@ -69,6 +71,16 @@ std::string device_name(c10::Device device) {
 void finish_work(c10::Device device) {
   if (device.is_cpu()) return;
   c10::impl::VirtualGuardImpl(device.type()).getStream(device).synchronize();
+}
+
+std::function<void()> work_so_far(c10::Device device) {
+  if (!device.is_cuda()) {
+    finish_work(device);
+    return [] {};
+  }
+  auto mark = std::make_shared<c10::Event>(device.type());
+  mark->record(c10::impl::VirtualGuardImpl(device.type()).getStream(device));
+  return [mark] { mark->synchronize(); };
 }
 
 void allow_tf32(bool allow) {

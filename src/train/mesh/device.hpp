@@ -3,6 +3,7 @@
 #pragma once
 
 #include <c10/core/Device.h>
+#include <functional>
 #include <string>
 
 #include "base/result.hpp"
@@ -20,6 +21,9 @@ namespace goban::train::mesh {
 
 /// Waits until the device has finished all work submitted by this thread.
 void finish_work(c10::Device device);
+/// Waits, on any thread, for the work that this thread had submitted to the device when it was
+/// called.
+[[nodiscard]] std::function<void()> work_so_far(c10::Device device);
 
 /// Sets whether GPUs may multiply fp32 matrices as tf32 (10 bits of mantissa), for the whole
 /// process. `false` also turns tf32 off for convolutions, where LibTorch has it on by default.

@@ -1,9 +1,11 @@
 #include "train/mesh/device_memory.hpp"
 
+#include <ATen/ops/empty.h>
 #include <atomic>
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/Exception.h>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -58,7 +60,10 @@ void release(void* data) {
 /// frees by the data pointer alone, so the header of a block is stored before its data.
 class CountingAllocator final : public at::Allocator {
  public:
-  at::DataPtr allocate(size_t n) const override {
+  // LibTorch 2.3 dropped the const of allocate and asks for copy_data; both forms are defined.
+  at::DataPtr allocate(size_t n) { return std::as_const(*this).allocate(n); }
+  void copy_data(void* to, const void* from, size_t n) const { std::memcpy(to, from, n); }
+  at::DataPtr allocate(size_t n) const {
     const at::Device cpu(at::DeviceType::CPU);
     if (n == 0) return {nullptr, nullptr, &release, cpu};
     const std::shared_ptr<DeviceMemory::Account>& account = charged();
@@ -92,6 +97,8 @@ DeviceMemory::DeviceMemory(int64_t limit_bytes, c10::Device device)
     account_->limit_bytes = limit_bytes;
     install();
   } else if (device_.is_cuda()) {
+    // LibTorch starts CUDA with the first tensor; its allocator answers nothing before.
+    (void)at::empty({0}, at::TensorOptions(device_));
     limit_cuda_memory(device_.index(), limit_bytes);
     forget_cuda_peak(device_.index());
   }

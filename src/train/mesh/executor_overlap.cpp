@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "train/mesh/collective_tensor.hpp"
+#include "train/mesh/device.hpp"
 #include "train/mesh/executor.hpp"
 
 namespace goban::train::mesh {
@@ -54,10 +55,12 @@ void Executor::send_after(size_t at) {
       each.message.narrow(0, begin, x->numel()).view(x->sizes()).copy_(*x);
       begin += x->numel();
     }
+    comm::AsyncReducer::Data data = {bytes_of(each.message), element_of(each.message),
+                                     std::make_shared<at::Tensor>(each.message)};
+    if (!each.message.is_cpu()) data.written = work_so_far(each.message.device());
     each.ticket = reducer_->begin(
-        each.group, bytes_of(each.message), element_of(each.message), comm::Reduction::Sum,
-        fmt::format("{} (bucket {})", node(each.bucket.values[0]).name, next_sending_),
-        std::make_shared<at::Tensor>(each.message));
+        each.group, std::move(data), comm::Reduction::Sum,
+        fmt::format("{} (bucket {})", node(each.bucket.values[0]).name, next_sending_));
   }
 }
 

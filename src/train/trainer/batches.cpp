@@ -291,14 +291,16 @@ base::Result<std::unique_ptr<Batches>> open_source(const TrainOptions& options, 
 
 }  // namespace
 
-base::Result<std::unique_ptr<Batches>> open_batches(const TrainOptions& options, FedPart part) {
+base::Result<std::unique_ptr<Batches>> open_batches(const TrainOptions& options, FedPart part,
+                                                    c10::Device device) {
   auto source = open_source(options, part);
   if (!source) return source;
   const bool shards = !options.data_dir.empty() && names_shards(options.data_dir);
-  if (options.feeding.threads == 0 || (options.feeding.threads == kAutoThreads && !shards)) {
+  const bool worth_it = shards || device.is_cuda();
+  if (options.feeding.threads == 0 || (options.feeding.threads == kAutoThreads && !worth_it)) {
     return source;
   }
-  return load_ahead(std::move(*source), options);
+  return load_ahead(std::move(*source), options, device);
 }
 
 }  // namespace goban::train::trainer

@@ -83,9 +83,11 @@ class Batches {
 /// True if `data` names shards or token files and not a folder of data sets.
 [[nodiscard]] bool names_shards(const std::string& data);
 
-/// Opens the data of the options. Errors: as above, with the command that fetches missing data.
+/// Opens the data of the options. Feeds that are prepared ahead are sent to `device`; for a GPU,
+/// they are by default. Errors: as above, with the command that fetches missing data.
 [[nodiscard]] base::Result<std::unique_ptr<Batches>> open_batches(const TrainOptions& options,
-                                                                  FedPart part = {});
+                                                                  FedPart part = {},
+                                                                  c10::Device device = c10::kCPU);
 
 /// The integers 0 .. n-1 in an order that depends on seed and epoch only.
 [[nodiscard]] std::vector<int64_t> epoch_order(int64_t n, uint64_t seed, int64_t epoch);

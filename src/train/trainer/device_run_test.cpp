@@ -107,6 +107,29 @@ TEST_F(DeviceRun, TheTransformerWithDropoutTrainsAsOnTheProcessor) {
   expect_equal(run("privateuseone", true, options_), wanted);
 }
 
+TEST_F(DeviceRun, GradientsAreSummedByNcclWhileTheDeviceComputes) {
+  options_.mesh = "x:2";
+  options_.layout = "batch:x";
+  options_.model = "mlp";
+  const Results wanted = run("cpu", false, options_);
+  options_.overlap = mesh::Overlap::Buckets;
+  options_.bucket_bytes = 2000;
+  expect_equal(run("privateuseone", true, options_), wanted);
+  // Through the host nothing overlaps, and the run is the same.
+  expect_equal(run("privateuseone", false, options_), wanted);
+}
+
+TEST_F(DeviceRun, LoaderThreadsSendFeedsToTheDevice) {
+  options_.mesh = "x:2";
+  options_.layout = "batch:x";
+  options_.model = "mlp";
+  const Results wanted = run("cpu", false, options_);
+  options_.feeding.threads = 2;
+  expect_equal(run("privateuseone", true, options_), wanted);
+  options_.layout = "hidden1:x";  // each rank is fed the whole batch
+  expect_equal(run("privateuseone", true, options_), wanted);
+}
+
 TEST_F(DeviceRun, AStoppedRunGoesOnOnAnotherDeviceUnderThePlannersLayout) {
   options_.model = "mlp";
   options_.layout = "auto";

@@ -7,6 +7,7 @@
 
 #include "base/clock.hpp"
 #include "train/data/ordered_loader.hpp"
+#include "train/mesh/send_ahead.hpp"
 
 namespace goban::train::trainer {
 namespace {
@@ -18,9 +19,10 @@ constexpr double kGain = 0.9;          // a thread more must shorten the waiting
 
 class LoadedBatches final : public Batches {
  public:
-  LoadedBatches(std::unique_ptr<Batches> source, const TrainOptions& options)
+  LoadedBatches(std::unique_ptr<Batches> source, const TrainOptions& options, c10::Device device)
       : source_(std::move(source)),
         options_(options),
+        device_(device),
         grows_(options.feeding.threads == kAutoThreads),
         threads_(grows_ ? 1 : static_cast<size_t>(options.feeding.threads)),
         most_threads_(std::max<size_t>(
@@ -38,6 +40,7 @@ class LoadedBatches final : public Batches {
     auto feeds = loader_->next();
     if (!feeds) return base::failure(feeds.error());
     if (grows_) look();
+    for (const auto& [name, tensor] : **feeds) mesh::begin_use(tensor);
     return std::move(**feeds);  // the sequence has no end
   }
   mesh::Feeds test(int64_t begin, int64_t count) override { return source_->test(begin, count); }
@@ -73,6 +76,9 @@ class LoadedBatches final : public Batches {
       return std::optional<Finish>([this, work = std::move(*finish)] {
         const double finish_begin_s = base::steady_s();
         auto feeds = work();
+        if (feeds && !device_.is_cpu()) {
+          for (auto& [name, tensor] : *feeds) tensor = mesh::sent_ahead(tensor, device_);
+        }
         add_time(busy_s_, finish_begin_s);
         return feeds;
       });
@@ -102,6 +108,7 @@ class LoadedBatches final : public Batches {
 
   std::unique_ptr<Batches> source_;
   TrainOptions options_;
+  c10::Device device_;
   bool grows_;
   size_t threads_, most_threads_;
   FeedRequest next_;
@@ -114,8 +121,9 @@ class LoadedBatches final : public Batches {
 
 }  // namespace
 
-std::unique_ptr<Batches> load_ahead(std::unique_ptr<Batches> source, const TrainOptions& options) {
-  return std::make_unique<LoadedBatches>(std::move(source), options);
+std::unique_ptr<Batches> load_ahead(std::unique_ptr<Batches> source, const TrainOptions& options,
+                                    c10::Device device) {
+  return std::make_unique<LoadedBatches>(std::move(source), options, device);
 }
 
 FeedRequest request_after(const FeedRequest& at, const TrainOptions& options, int64_t size) {

@@ -10,9 +10,11 @@ namespace goban::train::trainer {
 
 /// The same batches in the same order, taken and finished by `options.feeding.threads` threads
 /// while the run computes. Auto: one thread, and another as long as the run waits more than 1 % of
-/// its time and the last one shortened that.
+/// its time and the last one shortened that. The threads also send the feeds to `device`, several
+/// batches ahead of their use.
 [[nodiscard]] std::unique_ptr<Batches> load_ahead(std::unique_ptr<Batches> source,
-                                                  const TrainOptions& options);
+                                                  const TrainOptions& options,
+                                                  c10::Device device = c10::kCPU);
 
 /// A request of a run: samples [begin, begin + count) of an epoch.
 struct FeedRequest {

@@ -24,6 +24,7 @@ inline constexpr int kAutoThreads = -1;
 struct Feeding {
   std::string test_data;       ///< shards or token files of the test set
   int threads = kAutoThreads;  ///< that prepare batches ahead; 0: none. Auto: none without shards
+                               ///< or a GPU
   int64_t shuffle_buffer = 1000;  ///< samples, for shards
   bool resample = false;          ///< shards are drawn with replacement
   bool skip_corrupt = false;      ///< images that do not decode are replaced and counted

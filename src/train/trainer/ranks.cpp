@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <algorithm>
 #include <array>
+#include <c10/util/Exception.h>
 #include <cstdint>
 #include <fmt/format.h>
 #include <span>
@@ -16,6 +17,16 @@
 namespace goban::train::trainer {
 namespace {
 
+/// Errors of LibTorch that nobody expected, such as those of a broken driver, end the run like
+/// others.
+base::Status caught(const RankBody& body, comm::Communicator& end) {
+  try {
+    return body(end);
+  } catch (const c10::Error& error) {
+    return base::failed(fmt::format("LibTorch: {}", error.what_without_backtrace()));
+  }
+}
+
 /// Runs `body` on the communicator that moves the data: `host` itself (threads or MPI), or NCCL
 /// started by it.
 base::Status on_collectives(const RankOptions& options, const std::string& name,
@@ -25,11 +36,11 @@ base::Status on_collectives(const RankOptions& options, const std::string& name,
   // Ranks that share one GPU by name cannot use NCCL; a single rank does not need it.
   const bool between_gpus = device->is_cuda() && !name.starts_with("cuda:") && host.size() > 1;
   if (options.collectives == "host" || (options.collectives == "auto" && !between_gpus)) {
-    return body(host);
+    return caught(body, host);
   }
   const auto end = comm::start_nccl(host, device->is_cuda() ? device->index() : host.local_rank());
   if (!end) return base::failure(end.error());
-  return body(**end);
+  return caught(body, **end);
 }
 
 /// For a rank with a usage error. Returns true if all ranks have one: each distinct error is then

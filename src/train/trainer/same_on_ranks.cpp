@@ -9,6 +9,8 @@
 #include <span>
 #include <string_view>
 
+#include "train/mesh/tensor_checksum.hpp"
+
 namespace goban::train::trainer {
 namespace {
 
@@ -188,6 +190,39 @@ base::Status same_on_ranks(comm::Communicator& end, const Facts& facts, const st
 base::Status same_options(comm::Communicator& end, const Facts& facts) {
   return same_on_ranks(end, facts, "the ranks were started with different options",
                        "start all ranks with the same command line");
+}
+
+base::Status check_fed_alike(comm::Communicator& end, const Batches& batches,
+                             const mesh::Plan& plan, const mesh::Feeds& feeds) {
+  if (end.size() == 1) return {};
+  uint32_t sum = 0;
+  for (const auto& [name, tensor] : feeds) sum ^= mesh::checksum_of(tensor.contiguous());
+  const std::array<int64_t, 2> mine = {batches.parts() > 1 ? fed_part(plan).part : 0, sum};
+  std::vector<int64_t> all(2 * static_cast<size_t>(end.size()));
+  if (auto s = end.all_gather(comm::whole_world(end.size()), std::as_bytes(std::span(mine)),
+                              std::as_writable_bytes(std::span(all)), "checksums of the feeds");
+      !s) {
+    return s;
+  }
+  for (size_t i = 0; i < all.size(); i += 2) {
+    if (all[i] != mine[0] || all[i + 1] == mine[1]) continue;
+    return base::failed(fmt::format("rank {} and rank {} feed part {} of the batch with different "
+                                    "samples",
+                                    end.rank(), i / 2, mine[0]),
+                        "give all ranks the same shards and the same index");
+  }
+  return {};
+}
+
+base::Status check_copies(mesh::Variables& variables, int64_t step) {
+  const auto unequal = variables.unequal_copies();
+  if (!unequal) return base::failure(unequal.error());
+  if (!*unequal) return {};
+  return base::failed(
+      fmt::format("rank {} and rank {} have different copies of '{}' after step {}",
+                  (*unequal)->rank, (*unequal)->other, (*unequal)->name, step),
+      "nothing was saved; one of them computes wrongly: check processor, memory and libraries of "
+      "its machine");
 }
 
 }  // namespace goban::train::trainer

@@ -8,6 +8,8 @@
 
 #include "base/result.hpp"
 #include "train/comm/communicator.hpp"
+#include "train/mesh/program.hpp"
+#include "train/mesh/variables.hpp"
 #include "train/trainer/batches.hpp"
 #include "train/trainer/options.hpp"
 
@@ -28,5 +30,13 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
                                          const std::string& what, const std::string& remedy);
 /// The same for options.
 [[nodiscard]] base::Status same_options(comm::Communicator& end, const Facts& facts);
+
+/// Ranks that feed the same part of the batch must have the same samples. Collective. Errors:
+/// Failed, naming two ranks.
+[[nodiscard]] base::Status check_fed_alike(comm::Communicator& end, const Batches& batches,
+                                           const mesh::Plan& plan, const mesh::Feeds& feeds);
+/// Ranks that hold the same part of a variable must hold the same values after this step.
+/// Collective. Errors: Failed, naming two ranks.
+[[nodiscard]] base::Status check_copies(mesh::Variables& variables, int64_t step);
 
 }  // namespace goban::train::trainer

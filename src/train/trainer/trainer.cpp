@@ -1,28 +1,21 @@
 #include "train/trainer/trainer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
-#include <span>
 
 #include "base/clock.hpp"
-#include "base/file_checksum.hpp"
 #include "base/output_file.hpp"
-#include "train/mesh/device.hpp"
 #include "train/mesh/measure_costs.hpp"
-#include "train/mesh/tensor_checksum.hpp"
-#include "train/trainer/batches.hpp"
-#include "train/trainer/evaluation.hpp"
+#include "train/trainer/prepared_run.hpp"
 #include "train/trainer/progress_socket.hpp"
 #include "train/trainer/run_checkpoint.hpp"
 #include "train/trainer/run_files.hpp"
 #include "train/trainer/same_on_ranks.hpp"
 #include "train/trainer/stopping.hpp"
 #include "train/trainer/time_parts.hpp"
-#include "train/trainer/training_step.hpp"
 
 namespace goban::train::trainer {
 
@@ -38,8 +31,12 @@ class Run {
   Run(const TrainOptions& options, comm::Communicator& end) : options_(options), end_(end) {}
 
   base::Result<std::vector<EpochResult>> all() {
-    if (auto s = prepare(); !s) return base::failure(s.error());
-    if (options_.explain || stopped_) return std::vector<EpochResult>{};
+    auto prepared = prepare_run(options_, end_);
+    if (!prepared) return base::failure(prepared.error());
+    if (options_.explain || prepared->stopped) return std::vector<EpochResult>{};
+    run_ = std::move(*prepared);
+    at_.summary_sums.assign(run_.whole->step().summaries.size(), 0);
+    if (end_.rank() == 0) socket_ = ProgressSocket::from_environment();
     if (auto s = resume(); !s) return base::failure(s.error());
     std::vector<EpochResult> results;
     started_s_ = base::steady_s();
@@ -74,128 +71,11 @@ class Run {
   }
   /// Number of steps of the whole run.
   int64_t all_steps() const {
-    return options_.most_steps > 0 ? options_.most_steps : options_.epochs * steps_;
-  }
-
-  base::Status prepare() {
-    Facts options = facts_of(options_);
-    options.emplace_back("--fixed-order", end_.options().fixed_order ? "given" : "not given");
-    if (auto s = same_options(end_, options); !s) return s;
-    auto step = build_step(options_);
-    if (!step) return base::failure(step.error());
-    auto layout = choose(options_, **step, end_);
-    if (!layout) return base::failure(layout.error());
-    if (layout->stopped) {
-      stopped_ = true;
-      if (speaks()) fmt::print(stderr, "stopped before the first step\n");
-      return {};
-    }
-    predicted_s_ = layout->predicted_step_s;
-    if (speaks()) fmt::print("{}", layout->said);
-    if (options_.explain) return explain_plan(**step, *layout);
-    const auto device = resolve_device(options_.device, end_.local_rank());
-    if (!device) return base::failure(device.error());
-    memory_ = std::make_unique<DeviceMemory>(options_.memory_limit_bytes, *device);
-    auto laid_out = TrainingStep::create(options_, std::move(*step), *layout, end_, *memory_);
-    if (!laid_out) return base::failure(laid_out.error());
-    whole_ = std::move(*laid_out);
-    at_.summary_sums.assign(whole_->step().summaries.size(), 0);
-    if (speaks()) {
-      for (const std::string& warning : whole_->plan().warnings) {
-        fmt::print(stderr, "warning: {}\n", warning);
-      }
-      const std::string memory = memory_warning(options_, whole_->plan());
-      if (!memory.empty()) fmt::print(stderr, "warning: {}\n", memory);
-    }
-    auto batches = open_batches(options_, fed_part(whole_->plan()));
-    if (!batches) return base::failure(batches.error());
-    batches_ = std::move(*batches);
-    if (auto s = count_steps(); !s) return s;
-    if (end_.rank() == 0) socket_ = ProgressSocket::from_environment();
-    if (auto s = prepare_test(); !s) return s;
-    return compare_plan_and_data();
-  }
-
-  /// Plan and data of all ranks. Collective.
-  base::Status compare_plan_and_data() {
-    if (end_.size() == 1) return {};
-    const StepGraph& step = whole_->step();
-    const Plan& mine = whole_->plan();
-    const auto plan =
-        lower(step.graph, step.roots(), mine.mesh, mine.rules, 0, options_.micro_batches);
-    if (!plan) return base::failure(plan.error());
-    Facts facts = facts_of(*batches_);
-    facts.emplace_back("mesh", mine.mesh.text());
-    facts.emplace_back("layout", mine.rules.text());
-    facts.emplace_back("checksum of the plan",
-                       fmt::format("{:08x}", base::crc32_of(explain(step.graph, *plan))));
-    return same_on_ranks(end_, facts, "the ranks have different plans or data",
-                         "give all ranks the same program and the same data files");
-  }
-
-  /// Independent of the number of ranks: a layout for a large machine can be explained on a small
-  /// one.
-  base::Status explain_plan(const StepGraph& step, const ChosenLayout& layout) const {
-    const auto plan =
-        lower(step.graph, step.roots(), layout.mesh, layout.rules, 0, options_.micro_batches);
-    if (!plan) return base::failure(plan.error());
-    if (speaks()) fmt::print("{}", explain(step.graph, *plan));
-    return {};
-  }
-
-  /// Counts the whole batches of an epoch, and prepares the smaller one at its end.
-  base::Status count_steps() {
-    const int64_t size = batches_->train_size(), rest = size % options_.batch_size;
-    whole_steps_ = size / options_.batch_size;
-    steps_ = whole_steps_;
-    if (steps_ == 0) {
-      return base::usage_error(fmt::format("a batch of {} is larger than the {} training samples",
-                                           options_.batch_size, size));
-    }
-    if (rest == 0) return {};
-    if (options_.overlap == Overlap::Delayed && options_.last_batch == LastBatch::Keep) {
-      return base::usage_error(
-          fmt::format("--overlap delayed needs batches of one size; the last one has {}", rest),
-          "use --last-batch drop");
-    }
-    if (options_.last_batch == LastBatch::Drop) {
-      if (speaks()) {
-        fmt::print(stderr, "note: {} of {} samples are excluded from each epoch\n", rest, size);
-      }
-      return {};
-    }
-    TrainOptions last = options_;
-    last.batch_size = rest;
-    if (rest % last.micro_batches != 0) last.micro_batches = 1;
-    last.lr_scale = LrScale::None;  // keeps the learning rate of a whole batch
-    last.optimizer.scale = batch_scale(options_);
-    auto smaller = TrainingStep::sharing(last, *whole_);
-    if (!smaller) {
-      base::Error error = smaller.error();
-      error.message =
-          fmt::format("the last batch of an epoch has {} samples: {}", rest, error.message);
-      error.remedy = "use --last-batch drop, or a batch size that divides the data set";
-      return base::failure(error);
-    }
-    last_ = std::move(*smaller);
-    ++steps_;
-    return {};
-  }
-
-  base::Status prepare_test() {
-    auto evaluation = Evaluation::create(options_, *whole_, batches_->test_size());
-    if (!evaluation) return base::failure(evaluation.error());
-    evaluation_ = std::move(*evaluation);
-    if (evaluation_->left_out() > 0 && speaks()) {
-      fmt::print(stderr,
-                 "note: {} of {} test samples are excluded: the layout does not divide them\n",
-                 evaluation_->left_out(), batches_->test_size());
-    }
-    return {};
+    return options_.most_steps > 0 ? options_.most_steps : options_.epochs * run_.steps;
   }
 
   base::Status resume() {
-    checkpoint_ = std::make_unique<RunCheckpoint>(options_, *batches_, steps_, *whole_);
+    checkpoint_ = std::make_unique<RunCheckpoint>(options_, *run_.batches, run_.steps, *run_.whole);
     auto found = checkpoint_->resume();
     if (!found) return base::failure(found.error());
     if (end_.rank() == 0 && !options_.out.empty()) {
@@ -224,22 +104,10 @@ class Run {
   /// Checks that all variables are finite. The loss of a step is computed before its update, so it
   /// does not show the effect of the last update. Collective, and equal on all ranks.
   base::Status check_variables() {
-    const auto bad = whole_->variables().first_not_finite();
+    const auto bad = run_.whole->variables().first_not_finite();
     if (!bad) return base::failure(bad.error());
-    if (bad->empty()) return check_copies();
+    if (bad->empty()) return check_copies(run_.whole->variables(), at_.step);
     return no_number(fmt::format("'{}' contains NaN or infinity after step {}", *bad, at_.step));
-  }
-
-  /// Checks that ranks which hold the same part of a variable hold the same values. Collective.
-  base::Status check_copies() {
-    const auto unequal = whole_->variables().unequal_copies();
-    if (!unequal) return base::failure(unequal.error());
-    if (!*unequal) return {};
-    return base::failed(
-        fmt::format("rank {} and rank {} have different copies of '{}' after step {}",
-                    (*unequal)->rank, (*unequal)->other, (*unequal)->name, at_.step),
-        "nothing was saved; one of them computes wrongly: check processor, memory and libraries of "
-        "its machine");
   }
 
   /// Prints and writes where the time went, with the limits of the machine. Collective.
@@ -247,17 +115,17 @@ class Run {
     if (options_.quiet || statistics_.steps == 0) return {};
     times_.wall_s = base::steady_s() - started_s_;
     times_.steps = statistics_;
-    times_.preparing = batches_->preparing();
+    times_.preparing = run_.batches->preparing();
     std::optional<CostModel> limits;
     if (!stopped_) {
-      if (auto measured = measure_costs(end_, memory_->device())) limits = *measured;
+      if (auto measured = measure_costs(end_, run_.memory->device())) limits = *measured;
     }
     if (end_.rank() != 0) return {};
-    const auto table = time_table(times_, whole_->plan(), limits);
+    const auto table = time_table(times_, run_.whole->plan(), limits);
     fmt::print("{}", base::reports::to_text(table));
     if (options_.out.empty()) return {};
-    if (auto s = write_profile(options_, last_result_, statistics_, whole_->plan(),
-                               options_.micro_batches, *memory_, &table);
+    if (auto s = write_profile(options_, last_result_, statistics_, run_.whole->plan(),
+                               options_.micro_batches, *run_.memory, &table);
         !s) {
       return s;
     }
@@ -268,7 +136,7 @@ class Run {
     double exposed_s = 0, reducing_s = 0;
   };
   CommunicationTimes communication_times() const {
-    const comm::AsyncReducer* reducer = whole_->reducer();
+    const comm::AsyncReducer* reducer = run_.whole->reducer();
     if (reducer == nullptr) return {end_.traffic().spent_s, 0};
     return {end_.traffic().spent_s + reducer->waited_s(), reducer->reducing_s()};
   }
@@ -280,7 +148,7 @@ class Run {
     std::string out = fmt::format("communication: {:.3g} ms of a step exposed ({:.1f} %)",
                                   1e3 * statistics_.exposed_s / steps,
                                   100 * statistics_.exposed_s / statistics_.sum_s);
-    const comm::AsyncReducer* reducer = whole_->reducer();
+    const comm::AsyncReducer* reducer = run_.whole->reducer();
     if (reducer != nullptr && statistics_.reducing_s > 0) {
       const double hidden = std::max(0.0, statistics_.reducing_s - reducer->waited_s());
       out +=
@@ -290,47 +158,25 @@ class Run {
     return out + "\n";
   }
 
-  /// Ranks that feed the same part of the batch must have the same samples. Collective.
-  base::Status check_fed_alike(const Feeds& feeds) {
-    if (end_.size() == 1) return {};
-    uint32_t sum = 0;
-    for (const auto& [name, tensor] : feeds) sum ^= checksum_of(tensor.contiguous());
-    const std::array<int64_t, 2> mine = {batches_->parts() > 1 ? fed_part(whole_->plan()).part : 0,
-                                         sum};
-    std::vector<int64_t> all(2 * static_cast<size_t>(end_.size()));
-    if (auto s = end_.all_gather(comm::whole_world(end_.size()), std::as_bytes(std::span(mine)),
-                                 std::as_writable_bytes(std::span(all)), "checksums of the feeds");
-        !s) {
-      return s;
-    }
-    for (size_t i = 0; i < all.size(); i += 2) {
-      if (all[i] != mine[0] || all[i + 1] == mine[1]) continue;
-      return base::failed(
-          fmt::format("rank {} and rank {} feed part {} of the batch with different "
-                      "samples",
-                      end_.rank(), i / 2, mine[0]),
-          "give all ranks the same shards and the same index");
-    }
-    return {};
-  }
-
   /// Runs one step at `at_.position`: batches, program, statistics. Returns the number of samples.
   base::Result<int64_t> one_step() {
-    TrainingStep& part = at_.position < whole_steps_ ? *whole_ : *last_;
+    TrainingStep& part = at_.position < run_.whole_steps ? *run_.whole : *run_.last;
     const double before = base::steady_s();
-    const double waited_s = batches_->waited_s().value_or(0);
+    const double waited_s = run_.batches->waited_s().value_or(0);
     const int64_t micro = part.step().micro_batch, begin = at_.position * options_.batch_size;
     std::vector<Feeds> feeds;
     double asked = 0;
     for (int i = 0; i < part.micro_batches(); ++i) {
-      auto fed = batches_->train(at_.epoch, begin + i * micro, micro);
+      auto fed = run_.batches->train(at_.epoch, begin + i * micro, micro);
       if (!fed) return base::failure(fed.error());
       feeds.push_back(std::move(*fed));
       // Equal in all parts: a masked batch, whose parts differ, is fed whole.
-      asked += predictions_of(feeds.back()) * static_cast<double>(batches_->parts());
+      asked += predictions_of(feeds.back()) * static_cast<double>(run_.batches->parts());
     }
     if (at_.position == 0 || at_.step == 0) {
-      if (auto s = check_fed_alike(feeds.front()); !s) return base::failure(s.error());
+      if (auto s = check_fed_alike(end_, *run_.batches, run_.whole->plan(), feeds.front()); !s) {
+        return base::failure(s.error());
+      }
     }
     const double fed = base::steady_s();
     const CommunicationTimes times = communication_times();
@@ -354,7 +200,7 @@ class Run {
     right_ += values->correct;
     predictions_ += asked;
     ++at_.step;
-    if (++at_.position == steps_) {
+    if (++at_.position == run_.steps) {
       at_.position = 0;
       ++at_.epoch;
     }
@@ -363,7 +209,7 @@ class Run {
     statistics_.sum_s += taken;
     statistics_.sum_s2 += taken * taken;
     // A thread that is displaced while it wakes the loader does not wait for input.
-    const auto waits_s = batches_->waited_s();
+    const auto waits_s = run_.batches->waited_s();
     statistics_.input_s += waits_s ? *waits_s - waited_s : fed - before;
     return samples;
   }
@@ -377,7 +223,7 @@ class Run {
     int64_t seen = 0;
     right_ = predictions_ = 0;
     const int64_t shown_epoch = at_.epoch + 1;
-    ProgressBar bar(speaks(), shown_epoch, options_.epochs, steps_);
+    ProgressBar bar(speaks(), shown_epoch, options_.epochs, run_.steps);
     do {
       if (at_.position % kStopInterval == 0) {
         const auto stop = agreed_to_stop(end_);
@@ -407,7 +253,7 @@ class Run {
       if (statistics_.sum_s > 0) {
         now.input_stall_pct = 100 * statistics_.input_s / statistics_.sum_s;
       }
-      bar.show(at_.position == 0 ? steps_ : at_.position, now);
+      bar.show(at_.position == 0 ? run_.steps : at_.position, now);
       socket_.report(now);
     } while (!interval_ends());
     EpochResult result;
@@ -419,7 +265,7 @@ class Run {
     at_.loss_sum = 0;
     at_.loss_samples = 0;
     for (size_t i = 0; i < at_.summary_sums.size(); ++i) {
-      result.summaries.emplace_back(whole_->step().summaries[i].name,
+      result.summaries.emplace_back(run_.whole->step().summaries[i].name,
                                     at_.summary_sums[i] / static_cast<double>(at_.summary_steps));
       at_.summary_sums[i] = 0;
     }
@@ -439,7 +285,7 @@ class Run {
   }
 
   base::Status evaluate(EpochResult& result) {
-    const auto values = evaluation_->run(*batches_, *memory_);
+    const auto values = run_.evaluation->run(*run_.batches, *run_.memory);
     if (!values) return base::failure(values.error());
     if (!std::isfinite(values->loss)) {
       return no_number(
@@ -458,26 +304,26 @@ class Run {
           "train {:.1f} s {:.0f}/s\n",
           result.epoch, result.step, result.train_loss, result.test_accuracy, result.test_loss,
           result.train_s, result.samples_per_s);
-      if (predicted_s_ > 0) {
+      if (run_.predicted_s > 0) {
         const double measured = statistics_.sum_s / static_cast<double>(statistics_.steps);
         fmt::print("planner: {:.4g} s per step measured, {:.4g} s predicted ({:.2f} times)\n",
-                   measured, predicted_s_, measured / predicted_s_);
+                   measured, run_.predicted_s, measured / run_.predicted_s);
       }
       if (options_.memory_limit_bytes > 0) {
         fmt::print("memory of device 0: peak {} bytes measured, {} planned, limit {}\n",
-                   memory_->peak_bytes(), needed_bytes(whole_->plan()),
+                   run_.memory->peak_bytes(), needed_bytes(run_.whole->plan()),
                    options_.memory_limit_bytes);
       }
       fmt::print("input_stall_pct {:.2f}{}\n", 100 * statistics_.input_s / statistics_.sum_s,
-                 batches_->skipped() == 0
+                 run_.batches->skipped() == 0
                      ? ""
-                     : fmt::format(", {} corrupt samples replaced", batches_->skipped()));
+                     : fmt::format(", {} corrupt samples replaced", run_.batches->skipped()));
       fmt::print("{}", communication_text());
       std::fflush(stdout);
     }
     if (auto s = write_metrics(options_, result); !s) return base::failure(s.error());
-    if (auto s = write_profile(options_, result, statistics_, whole_->plan(),
-                               options_.micro_batches, *memory_);
+    if (auto s = write_profile(options_, result, statistics_, run_.whole->plan(),
+                               options_.micro_batches, *run_.memory);
         !s) {
       return base::failure(s.error());
     }
@@ -486,13 +332,8 @@ class Run {
 
   const TrainOptions& options_;
   comm::Communicator& end_;
-  std::unique_ptr<DeviceMemory> memory_;
-  std::unique_ptr<TrainingStep> whole_, last_;  // for whole batches; for an epoch's last batch
-  std::unique_ptr<Evaluation> evaluation_;
-  std::unique_ptr<Batches> batches_;
+  PreparedRun run_;
   ProgressSocket socket_;
-  int64_t whole_steps_ = 0, steps_ = 0;
-  double predicted_s_ = 0;
   Standing at_;
   std::unique_ptr<RunCheckpoint> checkpoint_;
   double right_ = 0, predictions_ = 0;

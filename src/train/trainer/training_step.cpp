@@ -312,8 +312,9 @@ base::Result<std::unique_ptr<TrainingStep>> TrainingStep::create(const TrainOpti
     return base::failed(fmt::format("variables: {}", error.what_without_backtrace()));
   }
   std::shared_ptr<comm::AsyncReducer> reducer;
-  // Sums of GPU memory are left to NCCL.
-  if (options.overlap != Overlap::Off && end.size() > 1 && memory.device().is_cpu()) {
+  // Through the host, a GPU waits for each copy, and nothing overlaps.
+  const bool possible = memory.device().is_cpu() || end.takes_device_data();
+  if (options.overlap != Overlap::Off && end.size() > 1 && possible) {
     auto started = comm::AsyncReducer::start(end);
     if (!started) return base::failure(started.error());
     reducer = std::move(*started);

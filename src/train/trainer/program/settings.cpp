@@ -190,7 +190,7 @@ void add_feeding_options(Command& command, RunSettings& s) {
             f.threads = static_cast<int>(base::parse_int(words.front()).value_or(kAutoThreads));
           },
           "Threads that prepare batches ahead; 0: none; auto: as many as shorten "
-          "the waiting (none without shards)")
+          "the waiting (without shards or a GPU none)")
       ->check(
           [](const std::string& text) -> std::string {
             const auto value = base::parse_int(text);
