@@ -79,8 +79,9 @@ TEST_F(CommandTest, TheDecisionLogSaysWhichLaunchesDisturbedNobody) {
   const std::string jobs = write("jobs.csv",
                                  "job_id,submit_time,duration,num_gpus,user\n"
                                  "a,0,100,2,u\nb,10,100,1,u\nc,30,10,1,u\n");
-  const Output run = shell("GOBAN simulate --cluster 1x4 --jobs " + jobs +
-                           " --policy fifo+packed+non-sticky --out " + dir_ + "/out --decisions");
+  const Output run =
+      shell("GOBAN simulate --cluster 1x4 --jobs " + jobs +
+            " --policy fifo+packed+non-sticky --round 0 --out " + dir_ + "/out --decisions");
   ASSERT_EQ(run.code, 0);
   EXPECT_EQ(read(dir_ + "/out/fifo+packed+non-sticky/decisions.jsonl"),
             "[0,[[0,[0,1]]],[],[]]\n"

@@ -68,7 +68,10 @@ void add_policy_options(Command& c, study::StudyOptions& options) {
       ->delimiter(',')
       ->capture_default_str();
   c.add_option("--order", options.order, "Replace the order of every policy");
-  c.add_option("--round", options.round_s, "Decide every N seconds only; 0: at events")
+  c.add_option(
+       "--round", options.round_s,
+       "Decide every N seconds only; 0: at events (default 0; non-sticky policies and artifact "
+       "presets 360)")
       ->type_name("SECONDS")
       ->range(0.0, 1e7);
   c.add_option("--restart-cost", options.restart_cost_s,
