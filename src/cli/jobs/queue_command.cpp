@@ -130,17 +130,17 @@ void add_queue(Command& app, Action& action) {
       ->delimiter(',')
       ->one_word()
       ->type_name("COLUMN");
-  c->add_option("-S,--sort", arguments->sort, "Column to sort by, descending behind a minus")
+  c->add_option("-S,--sort", arguments->sort,
+                "Column to sort by; in descending order after a minus")
       ->type_name("[-]COLUMN");
   c->add_flag("-r,--each-task", arguments->each_task,
-              "A row for each task of an array; otherwise waiting tasks share one");
+              "Print a row for each task of an array; by default waiting tasks share one");
   c->add_flag("--json", arguments->json_out, "Print JSON only");
   c->add_flag("-w,--watch", arguments->watch, "Refresh at every change, until Ctrl-C");
   add_server_option(*c, arguments->server);
   c->footer(
       "Running jobs come first, then the others by number. The last line counts all jobs. REASON\n"
-      "says for the first ten jobs of the queue what they wait for (goban explain JOB tells "
-      "more).\n\n"
+      "says what each of the first ten jobs of the queue waits for (see also goban explain).\n\n"
       "Examples:\n"
       "  goban queue\n"
       "  goban queue --me --state waiting,held\n"
