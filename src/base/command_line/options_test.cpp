@@ -49,6 +49,14 @@ TEST(CommandLine, ChecksSayWhatIsWrong) {
   EXPECT_THAT(program.parse_words({"--word", "odd"}), HasSubstr("odd is bad"));
 }
 
+TEST(CommandLine, AnOptionThatIsGivenTwiceIsNamed) {
+  Command program;
+  std::string word;
+  program.add_option("--word", word, "");
+  EXPECT_EQ(program.parse_words({"--word", "a", "--word", "b"}),
+            "--word is given 2 times; give it once");
+}
+
 TEST(CommandLine, WrongNumbersNameTheOptionAndWhatIsExpected) {
   Command program;
   int32_t jobs = 0;
