@@ -47,7 +47,9 @@ template <typename Number>
 auto number_check(std::function<bool(Number)> fits, std::string range) {
   return [fits = std::move(fits), range = std::move(range)](const std::string& text) {
     Number value{};
-    const bool is_number = CLI::detail::lexical_cast(text, value);
+    // The library takes -1 for the largest unsigned number.
+    const bool is_negative = text.starts_with('-') && std::is_unsigned_v<Number>;
+    const bool is_number = !is_negative && CLI::detail::lexical_cast(text, value);
     if (is_number && fits(value)) return std::string{};
     return fmt::format("'{}' is not {}{}", text, kind_of<Number>(), range);
   };
