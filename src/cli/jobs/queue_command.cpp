@@ -46,20 +46,12 @@ std::string query_of(const QueueArguments& arguments) {
   return query;
 }
 
-/// Jobs that are read where arrays leave room for more.
-constexpr int64_t kCollapsed = 10'000;
-
 QueueView view_of(const QueueArguments& arguments) {
   return {.now_s = wall_clock_s(),
           .columns = arguments.columns,
           .sort = arguments.sort,
           .each_task = arguments.each_task,
           .style = output_style()};
-}
-
-bool has_tasks(const nlohmann::json& answer) {
-  return std::ranges::any_of(job_rows(answer),
-                             [](const JobRow& job) { return array_of(job) != 0; });
 }
 
 Result<std::string> queue_text(serve::api::ApiClient& client, const QueueArguments& arguments) {
@@ -70,17 +62,14 @@ Result<std::string> queue_text(serve::api::ApiClient& client, const QueueArgumen
     if (!jobs) return base::failure(jobs.error());
     return jobs->dump(2) + "\n";
   }
-  auto answer = ask_for_queue(client, query_of(arguments), limit);
+  // In tables the waiting tasks of an array are one row.
+  const bool joins = limit > 0 && !arguments.json_out && !arguments.each_task;
+  const auto answer =
+      ask_for_queue(client, (joins ? "tasks=joined&" : "") + query_of(arguments), limit);
   if (!answer) return base::failure(answer.error());
   if (arguments.json_out) return list_of(*answer, "jobs").dump(2) + "\n";
   QueueView view = view_of(arguments);
   if (limit > 0) view.rows_max = static_cast<size_t>(limit);
-  const bool has_room = arguments.limit < 0 && !arguments.each_task && has_tasks(*answer);
-  if (has_room && number_of(*answer, "total") > static_cast<double>(limit)) {
-    // Tasks of an array are one row.
-    answer = ask_for_queue(client, query_of(arguments), kCollapsed);
-    if (!answer) return base::failure(answer.error());
-  }
   ask_for_reasons(client, *answer, view);
   const auto stats = get_json(client, "/v1/stats");
   return queue_table(*answer, view) + (stats ? holds_text(*stats) : "");
