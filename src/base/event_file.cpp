@@ -176,7 +176,7 @@ EventFilePart read_scalars(const ReadAt& read_at, const TakeScalar& take,
         break;
       }
       if (!take_event(body->substr(0, size), take)) {
-        damaged("is no event");
+        damaged("is not an event");
         break;
       }
     } else if (!window.at(offset + whole - 1, 1)) {

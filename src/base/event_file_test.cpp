@@ -94,7 +94,7 @@ TEST(EventFile, DamageEndsReadingAndIsNamed) {
     EXPECT_EQ(found.part.problem, fmt::format("the record at byte {} has a wrong checksum{}",
                                               good.size(), i < 12 ? " of its length" : ""));
   }
-  EXPECT_THAT(read(record("no event")).part.problem, HasSubstr("byte 0 is no event"));
+  EXPECT_THAT(read(record("no event")).part.problem, HasSubstr("byte 0 is not an event"));
   // A length of 2^63 with the right checksum.
   std::string size = bytes_of(uint64_t{1} << 63);
   const uint32_t crc = crc32c(size);

@@ -70,9 +70,17 @@ void append_seconds(std::string& out, TimeNs time_ns) {
   }
   end = std::to_chars(end, text + sizeof text, time_ns / kSecond).ptr;
   if (const int64_t fraction = time_ns % kSecond; fraction != 0) {
+    constexpr int64_t kMilli = kSecond / 1000;
     *end = '.';
-    nine_digits(end + 1, static_cast<uint32_t>(fraction));
-    end += 10;
+    if (fraction % kMilli == 0) {  // most times in job histories
+      const auto thousandths = static_cast<size_t>(fraction / kMilli);
+      end[1] = static_cast<char>('0' + thousandths / 100);
+      std::memcpy(end + 2, &kPairs[2 * (thousandths % 100)], 2);
+      end += 4;
+    } else {
+      nine_digits(end + 1, static_cast<uint32_t>(fraction));
+      end += 10;
+    }
     while (end[-1] == '0') --end;
   }
   out.append(text, static_cast<size_t>(end - text));

@@ -19,6 +19,12 @@ TEST(Number, SecondsAreExactAndShort) {
   EXPECT_EQ(seconds(1'500'000'000), "1.5");
   EXPECT_EQ(seconds(1), "0.000000001");
   EXPECT_EQ(seconds(-1'250'000'000), "-1.25");
+  for (TimeNs ms = 1; ms < 1000; ++ms) {
+    std::string digits = std::to_string(1000 + ms).substr(1);
+    while (digits.back() == '0') digits.pop_back();
+    EXPECT_EQ(seconds(7 * kSecond + ms * kSecond / 1000), "7." + digits);
+  }
+  EXPECT_EQ(seconds(7 * kSecond + 1'000'001), "7.001000001");
 }
 
 TEST(Number, DoublesReadBackEqual) {

@@ -7,6 +7,22 @@
 
 namespace goban::study {
 
+namespace {
+
+std::string non_sticky_text(const StudyOptions& options, const core::policy::Composition& c) {
+  if (c.settings.round_s <= 0) {
+    return fmt::format(
+        "{} places all jobs again at every event, which costs restarts and time; --round 360 "
+        "gives it a quantum",
+        c.name);
+  }
+  return fmt::format("{} places all jobs again in each decision, so it decides every {:g} s{}",
+                     c.name, c.settings.round_s,
+                     options.round_s ? "" : "; --round 0 decides at every event");
+}
+
+}  // namespace
+
 std::vector<results::Note> read_notes(const history::ReadResult& read, const std::string& path,
                                       const std::string& rejects) {
   std::vector<results::Note> notes;
@@ -61,11 +77,8 @@ std::vector<results::Note> study_notes(const StudyOptions& options, const Inputs
                                    "scores and penalties are given",
                                    c.name)});
     }
-    if (c.preemption() == core::policy::Preemption::NonSticky && c.settings.round_s == 0) {
-      notes.push_back({results::NoteLevel::Warning,
-                       fmt::format("{} places all jobs again at every event, which costs restarts "
-                                   "and time; --round 360 gives it a quantum",
-                                   c.name)});
+    if (c.preemption() == core::policy::Preemption::NonSticky && !c.settings.credit_per_round) {
+      notes.push_back({results::NoteLevel::Warning, non_sticky_text(options, c)});
     }
     const bool backfills = c.part(core::policy::PartKind::Select).needs_estimates;
     const bool has_limits = inputs.jobs.history.has_walltime_limits;

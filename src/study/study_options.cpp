@@ -11,6 +11,21 @@ namespace goban::study {
 
 using base::Result;
 
+namespace {
+
+/// A non-sticky policy places all jobs again in every decision: at events, jobs would restart with
+/// every submission and every end of another.
+constexpr double kNonStickyRound_s = 360;
+
+double round_of(const StudyOptions& options, const core::policy::Composition& composition) {
+  if (options.round_s) return *options.round_s;
+  const bool restarts = composition.preemption() == core::policy::Preemption::NonSticky;
+  const double round_s = composition.settings.round_s;
+  return restarts && round_s <= 0 ? kNonStickyRound_s : round_s;
+}
+
+}  // namespace
+
 StudyOptions::StudyOptions() : threads(std::max(1u, std::thread::hardware_concurrency())) {}
 
 void add_site_policy(StudyOptions& options) {
@@ -30,7 +45,7 @@ Result<std::vector<core::policy::Composition>> compositions(const StudyOptions& 
                                "name each policy once");
     }
     core::policy::RunSettings& settings = composition->settings;
-    if (options.round_s) settings.round_s = *options.round_s;
+    settings.round_s = round_of(options, *composition);
     if (options.restart_cost_s) settings.restart_cost_s = *options.restart_cost_s;
     for (const std::string& setting : options.sharing) {
       if (base::Status set = core::policy::set_option(composition->options, setting); !set) {

@@ -18,7 +18,7 @@ struct StudyOptions {
   InputFiles files;
   std::vector<std::string> policies = {"fifo+packed", "goban"};
   std::optional<std::string> order;
-  std::optional<double> round_s;
+  std::optional<double> round_s;  ///< not given: that of the preset; 360 s if non-sticky
   std::optional<double> restart_cost_s;
   std::optional<double> locality_penalty;
   std::vector<std::string> sharing;  ///< settings, name=value

@@ -74,6 +74,32 @@ TEST_F(StudyTest, ComparesPolicies) {
   EXPECT_THAT(notes[0].text, HasSubstr("srtf+packed uses true durations"));
 }
 
+TEST_F(StudyTest, NonStickyPoliciesHaveAQuantum) {
+  std::string jobs = "job_id,submit_time,duration,num_gpus,user\n";
+  for (int i = 0; i < 40; ++i) jobs += fmt::format("{},{},1000,{},u\n", i, 10 * i, 1 + i % 3);
+  options.files.cluster = "1x4";
+  options.files.jobs = folder.write("many.csv", jobs);
+  options.policies = {"las+non-sticky+pal"};
+  options.restart_cost_s = 30;
+  const auto by_default = run();
+  ASSERT_TRUE(by_default) << by_default.error().text();
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes[0].level, results::NoteLevel::Warning);
+  EXPECT_THAT(notes[0].text, HasSubstr("decides every 360 s; --round 0"));
+
+  options.round_s = 360;
+  const auto rounds = run();
+  ASSERT_TRUE(rounds) << rounds.error().text();
+  EXPECT_EQ(by_default->runs[0].avg_jct_s, rounds->runs[0].avg_jct_s);
+  EXPECT_EQ(by_default->runs[0].preemptions, rounds->runs[0].preemptions);
+
+  options.round_s = 0;
+  const auto at_events = run();
+  ASSERT_TRUE(at_events) << at_events.error().text();
+  EXPECT_THAT(notes[0].text, HasSubstr("at every event"));
+  EXPECT_GT(at_events->runs[0].preemptions, by_default->runs[0].preemptions);
+}
+
 TEST_F(StudyTest, NoPolicyBeatsTheBound) {
   options.policies = {"fifo+packed", "srtf+packed", "easy-backfill+packed", "las+pal",
                       "srtf+skip+spread"};

@@ -32,6 +32,7 @@ class HangingFiles:
         self.lock = threading.Lock()  # held from the reading of a request to its reply
         self.answers = True
         self.swallows = False
+        self.error = 0
         self.stopping = False
         try:
             self.device = os.open("/dev/fuse", os.O_RDWR)
@@ -53,7 +54,12 @@ class HangingFiles:
 
     def answer(self):
         with self.lock:
-            self.answers, self.swallows = True, False
+            self.answers, self.swallows, self.error = True, False, 0
+
+    def fail(self, error):
+        """Whoever uses it gets this error, as every file system in user space can say."""
+        with self.lock:
+            self.answers, self.swallows, self.error = True, False, error
 
     def close(self):
         """All that waits gets an error."""
@@ -80,7 +86,7 @@ class HangingFiles:
         opcode, unique, node = struct.unpack_from("<4xIQQ", request)
         if opcode in NO_REPLY or not self.answers:
             return
-        error, reply = self._answer(opcode, node, request[40:])
+        error, reply = (self.error, b"") if self.error else self._answer(opcode, node, request[40:])
         try:
             os.write(self.device, struct.pack("<IiQ", 16 + len(reply), -error, unique) + reply)
         except OSError:

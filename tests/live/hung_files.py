@@ -3,6 +3,7 @@
     hung_files.py GOBAN     (needs /dev/fuse and the right to mount; 77 without them)
 """
 
+import errno
 import http.client
 import os
 import sys
@@ -57,6 +58,19 @@ def stuck_starts(daemon, files):
     ended = wait_until(daemon, number, "done")
     expect(ended["result"] == "timed_out", str(ended))
     the_gpus_are_free(daemon)
+    files.answer()
+
+
+def lying_files(daemon, files):
+    """Errors of a user's file system are the job's, also those by which a machine says that it is full."""
+    for error in (errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EROFS, errno.EIO):
+        files.fail(error)
+        for fields in ({"work_folder": files.path}, {"stdout_path": files.path + "/out"},
+                       {"script": f"#!{files.path}/interpreter\n"}):
+            ended = wait_until(daemon, submit(daemon, **fields), "done")
+            expect(ended["result"] == "failed" and os.strerror(error) in ended["detail"], str(ended))
+    the_gpus_are_free(daemon)
+    expect("are held" not in daemon.goban_run("stats").stdout, "launches go on")
     files.answer()
 
 
@@ -167,6 +181,7 @@ def main():
     with Daemon(sys.argv[1], config=CONFIG, own_log=True) as daemon:
         try:
             log_requests(daemon, files)
+            lying_files(daemon, files)
             stuck_starts(daemon, files)
             left, mark, old, killed = unkillable_start(daemon, files)
         finally:

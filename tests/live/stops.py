@@ -6,6 +6,7 @@ end nothing.
 
 import json
 import os
+import resource
 import signal
 import sys
 import time
@@ -78,12 +79,31 @@ def umask(daemon):
 def stray_signals(daemon):
     number = submit(daemon, "--wrap", "echo up > stray; sleep 2")
     wait_for_file(daemon, "stray")
-    for stray in signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM:
+    for stray in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO, signal.SIGXFSZ,
+                  signal.SIGXCPU):
         daemon.process.send_signal(stray)
     time.sleep(0.3)
     expect(daemon.process.poll() is None and daemon.goban_run("queue").returncode == 0, "the daemon works on")
     ended = daemon.wait_for("its end", lambda: job(daemon, number) if job(daemon, number)["state"] == "done" else None)
     expect(ended["result"] == "completed", str(ended))
+
+
+def size_limit(daemon):
+    """A daemon that may not let its files grow (ulimit -f) is one whose disk is full: it says so, and goes on afterwards."""
+    go = path(daemon, "go")
+    number = submit(daemon, "--wrap", f"echo up > small; until [ -e {go} ]; do sleep 0.1; done")
+    wait_for_file(daemon, "small")
+    soft, hard = resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (0, hard))
+    run = daemon.goban_run("submit", "--wrap", "true")
+    expect(run.returncode == 1 and "File too large" in run.stderr, run.stdout + run.stderr)
+    open(go, "w").close()
+    time.sleep(0.5)
+    expect(daemon.process.poll() is None and daemon.goban_run("queue").returncode == 0, "the daemon lives")
+    resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (soft, hard))
+    ended = daemon.wait_for("its end", lambda: job(daemon, number) if job(daemon, number)["state"] == "done" else None)
+    expect(ended["result"] == "completed", str(ended))
+    expect(daemon.goban_run("submit", "--wrap", "true").returncode == 0, "submissions are accepted again")
 
 
 def replay(daemon):
@@ -98,6 +118,7 @@ def main():
         limits(daemon)
         umask(daemon)
         stray_signals(daemon)
+        size_limit(daemon)
         replay(daemon)
     print("passed")
 

@@ -47,7 +47,9 @@ template <typename Number>
 auto number_check(std::function<bool(Number)> fits, std::string range) {
   return [fits = std::move(fits), range = std::move(range)](const std::string& text) {
     Number value{};
-    const bool is_number = CLI::detail::lexical_cast(text, value);
+    // The library takes -1 for the largest unsigned number.
+    const bool is_negative = text.starts_with('-') && std::is_unsigned_v<Number>;
+    const bool is_number = !is_negative && CLI::detail::lexical_cast(text, value);
     if (is_number && fits(value)) return std::string{};
     return fmt::format("'{}' is not {}{}", text, kind_of<Number>(), range);
   };
@@ -252,6 +254,20 @@ std::vector<std::pair<std::string, std::string>> Command::given() const {
   return out;
 }
 
+namespace {
+
+/// The problem in words of ours where those of the library are none of a user's.
+std::string text_of(const CLI::ParseError& error) {
+  constexpr std::string_view kTooMany = ": At Most 1 required but received ";
+  const std::string text = error.what();
+  const size_t at = text.find(kTooMany);
+  if (at == std::string::npos) return text;
+  return fmt::format("{} is given {} times; give it once", text.substr(0, at),
+                     text.substr(at + kTooMany.size()));
+}
+
+}  // namespace
+
 int Command::parse(int argc, const char* const* argv) {
   constexpr int kUsage = 2;
   const auto refuse_unknown = [this] {  // or a command without the one that it needs below
@@ -269,7 +285,13 @@ int Command::parse(int argc, const char* const* argv) {
     return kUsage;
   } catch (const CLI::ParseError& error) {
     // A mistyped word is often the reason for what else is missing.
-    if (!refuse_unknown()) app_->exit(error);
+    if (refuse_unknown()) return kUsage;
+    const std::string text = text_of(error);
+    if (text == error.what()) {
+      app_->exit(error);
+    } else {
+      app_->exit(CLI::ParseError(text, CLI::ExitCodes::ArgumentMismatch));
+    }
     return kUsage;
   }
   return -1;
@@ -282,7 +304,7 @@ std::string Command::parse_words(std::vector<std::string> words) {
   } catch (const CLI::ParseError& problem) {
     std::string text = unknown_word(*app_, elsewhere_);
     if (text.empty()) text = missing_command(*app_);
-    return text.empty() ? problem.what() : text;
+    return text.empty() ? text_of(problem) : text;
   }
   return {};
 }

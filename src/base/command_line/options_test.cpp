@@ -49,12 +49,22 @@ TEST(CommandLine, ChecksSayWhatIsWrong) {
   EXPECT_THAT(program.parse_words({"--word", "odd"}), HasSubstr("odd is bad"));
 }
 
+TEST(CommandLine, AnOptionThatIsGivenTwiceIsNamed) {
+  Command program;
+  std::string word;
+  program.add_option("--word", word, "");
+  EXPECT_EQ(program.parse_words({"--word", "a", "--word", "b"}),
+            "--word is given 2 times; give it once");
+}
+
 TEST(CommandLine, WrongNumbersNameTheOptionAndWhatIsExpected) {
   Command program;
   int32_t jobs = 0;
   std::optional<uint32_t> seed;
   double share = 0;
   std::vector<double> rates;
+  uint64_t wide = 0;
+  program.add_option("--wide", wide, "");
   program.add_option("--jobs", jobs, "")->range(1, 20);
   program.add_option("--seed", seed, "");
   program.add_option("--share", share, "")->positive();
@@ -62,6 +72,7 @@ TEST(CommandLine, WrongNumbersNameTheOptionAndWhatIsExpected) {
   EXPECT_EQ(program.parse_words({"--jobs", "x"}), "--jobs: 'x' is not an integer");
   EXPECT_EQ(program.parse_words({"--jobs", "21"}), "--jobs: '21' is not an integer from 1 to 20");
   EXPECT_EQ(program.parse_words({"--seed", "vm"}), "--seed: 'vm' is not an integer of at least 0");
+  EXPECT_EQ(program.parse_words({"--wide", "-1"}), "--wide: '-1' is not an integer of at least 0");
   EXPECT_EQ(program.parse_words({"--share", "0"}), "--share: '0' is not a number above 0");
   EXPECT_EQ(program.parse_words({"--rate", "1,y"}), "--rate: 'y' is not a number");
   EXPECT_EQ(program.parse_words({"--jobs", "20", "--seed", "7", "--share", "1e-3"}), "");

@@ -140,7 +140,7 @@ std::string to_json(const TimeTable& table) {
 
 Result<TimeTable> parse_time_table(std::string_view text, const std::string& file) {
   const Json document = Json::parse(text, nullptr, false);
-  if (!document.is_object()) return bad_field(file, "", "is no JSON object");
+  if (!document.is_object()) return bad_field(file, "", "is not a JSON object");
   const auto version = number_in(document, "version");
   if (!version || *version < 1) return bad_field(file, "version", "must be an integer >= 1");
   if (*version > TimeTable::kVersion) {

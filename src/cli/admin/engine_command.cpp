@@ -102,7 +102,7 @@ void print_typed(const EngineArguments& arguments, const std::vector<std::string
   const auto limits = client.run({"scontrol", "-o", "show", "assoc_mgr", "flags=assoc,qos"});
   const auto words = slurm::parse_job_words(waiting.out, nonce);
   if (!waiting.problem.empty() || !words) {
-    fmt::print("Slurm does not answer: the jobs that wait were not looked at.\n");
+    fmt::print("Slurm does not answer: waiting jobs were not checked.\n");
     return;
   }
   const auto broken = slurm::broken_by_types(*words, limits.out, index_types);
@@ -185,7 +185,7 @@ int watch(const EngineArguments& arguments) {
     // New jobs are held by job_submit.lua until the daemon is back, so they are released, too.
     if (looks++ % kLooksBetweenReleases != 0) continue;
     if (looks == 1)
-      fmt::print("No beat in {}: scheduling goes back to Slurm.\n", arguments.heartbeat);
+      fmt::print("No heartbeat in {}: scheduling goes back to Slurm.\n", arguments.heartbeat);
     release(arguments);
     std::fflush(stdout);
   }
@@ -200,25 +200,25 @@ void add_conf(Command* c, EngineArguments& arguments) {
 }  // namespace
 
 void add_engine(Command& app, Action& action) {
-  Command* engine = app.add_subcommand("engine", "Prepare a cluster that Goban decides for");
+  Command* engine = app.add_subcommand("engine", "Prepare a cluster for scheduling by Goban");
   engine->require_subcommand(1);
   Command* slurm = engine->add_subcommand("slurm", "A Slurm cluster");
   slurm->require_subcommand(1);
   add_kubernetes_engine(*engine, action);
 
   auto arguments = std::make_shared<EngineArguments>();
-  Command* c = slurm->add_subcommand("setup", "Write the configuration of Slurm, and explain it");
+  Command* c = slurm->add_subcommand("setup", "Configure Slurm for Goban and explain the changes");
   add_conf(c, *arguments);
   Command* which = c->add_group_of_one("Managed");
-  which->add_option("--partitions", arguments->partitions, "These partitions")
+  which->add_option("--partitions", arguments->partitions, "Only these partitions")
       ->type_name("NAME,...")
       ->delimiter(',');
   which->add_flag("--all", arguments->all, "All partitions");
   Command* how = c->add_group_of_one("Action");
   how->add_flag("--check", arguments->check,
-                "Change nothing; exit code 1 if something is to be changed");
+                "Change nothing; exit with code 1 if changes are needed");
   how->add_flag("--print-lua", arguments->print_lua, "Print job_submit.lua");
-  how->add_flag("--undo", arguments->undo, "Take back what a setup changed");
+  how->add_flag("--undo", arguments->undo, "Undo the changes of an earlier setup");
   c->footer(
       "Examples:\n"
       "  goban engine slurm setup --partitions gpu && scontrol reconfigure\n"
@@ -226,14 +226,15 @@ void add_engine(Command& app, Action& action) {
       "  goban engine slurm setup --undo && scontrol reconfigure && goban engine slurm "
       "release-all\n"
       "It adds one line to slurm.conf and writes job_submit.lua beside it.\n"
-      "Exit codes: 0 success, 1 failure, 2 usage error, 3 slurm.conf is not as expected.");
+      "Exit codes: 0 success, 1 failure, 2 usage error, 3 slurm.conf has an unexpected form.");
   c->callback([arguments, &action] { action = [arguments] { return setup(*arguments); }; });
 
   add_slurm_report(*slurm, action);
   Command* r = slurm->add_subcommand(
       "release-all", "Hand scheduling back to Slurm: release every job that waits for Goban");
   add_conf(r, *arguments);
-  r->add_option("--partitions", arguments->partitions, "Of these partitions; otherwise all")
+  r->add_option("--partitions", arguments->partitions,
+                "Only jobs of these partitions (default: all)")
       ->type_name("NAME,...")
       ->delimiter(',');
   r->footer(
@@ -242,26 +243,29 @@ void add_engine(Command& app, Action& action) {
       "Jobs that their users or an administrator hold stay held. A job that was preempted loses "
       "the nodes and GPUs\n"
       "that Goban chose. Requires the rights of SlurmUser or an operator of Slurm.\n"
-      "Exit codes: 0 success, 1 Slurm does not answer or refused some, 2 usage error.");
+      "Exit codes: 0 success, 1 Slurm does not answer or refuses a job, 2 usage error.");
   r->callback([arguments, &action] { action = [arguments] { return release(*arguments); }; });
 
-  Command* w = slurm->add_subcommand("watchdog", "Hand scheduling back when the daemon is gone");
+  Command* w = slurm->add_subcommand("watchdog",
+                                     "Hand scheduling back to Slurm when the daemon has stopped");
   add_conf(w, *arguments);
   w->add_option("--heartbeat", arguments->heartbeat,
                 "File that the daemon touches while it decides")
       ->type_name("FILE")
       ->required();
-  w->add_option("--after", arguments->after, "Time since the last beat (60s)")->type_name("SPAN");
-  w->add_option("--partitions", arguments->partitions, "Of these partitions; otherwise all")
+  w->add_option("--after", arguments->after,
+                "Time without a heartbeat after which it does so (60s)")
+      ->type_name("SPAN");
+  w->add_option("--partitions", arguments->partitions,
+                "Only jobs of these partitions (default: all)")
       ->type_name("NAME,...")
       ->delimiter(',');
   w->footer(
       "Example:\n"
       "  goban engine slurm watchdog --heartbeat /var/lib/goban/heartbeat --partitions gpu\n"
-      "Run it as a service of its own. While there is no beat it releases every job that waits for "
-      "Goban, as\n"
-      "release-all does. It shares nothing with the daemon but this file.\n"
-      "Exit codes: it runs until a signal; 2 usage error.");
+      "Run it as a service of its own. Without a heartbeat it releases every job that waits for\n"
+      "Goban, as release-all does. It shares nothing with the daemon but this file.\n"
+      "It runs until it gets a signal. Exit code: 2 usage error.");
   w->callback([arguments, &action] { action = [arguments] { return watch(*arguments); }; });
 }
 

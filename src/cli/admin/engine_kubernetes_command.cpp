@@ -39,21 +39,21 @@ void add_kubernetes_engine(Command& engine, Action& action) {
   Command* kubernetes = engine.add_subcommand("kubernetes", "A Kubernetes cluster");
   kubernetes->require_subcommand(1);
   auto arguments = std::make_shared<ManifestArguments>();
-  Command* c = kubernetes->add_subcommand("manifests", "Print what to apply with kubectl");
+  Command* c = kubernetes->add_subcommand("manifests", "Print manifests for kubectl apply");
   c->add_option("--mode", arguments->mode,
-                "observe: rights to read only; namespaces, all: also to decide")
+                "observe: read-only rights; namespaces, all: also the rights to schedule pods")
       ->type_name("MODE")
       ->required();
   c->add_option("--namespaces", arguments->options.namespaces,
-                "The managed ones, with --mode namespaces")
+                "With --mode namespaces: the namespaces to manage")
       ->type_name("NAME,...")
       ->delimiter(',');
-  c->add_option("--home", arguments->options.home, "Namespace of Goban itself (goban)")
+  c->add_option("--home", arguments->options.home, "Namespace in which Goban runs (goban)")
       ->type_name("NAME");
-  c->add_option("--image", arguments->options.image, "Also a Deployment that runs this image")
+  c->add_option("--image", arguments->options.image, "Add a Deployment that runs this image")
       ->type_name("IMAGE");
   c->add_option("--watchdog", arguments->options.watchdog,
-                "Also a kube-scheduler of this image, which starts pods while Goban is away")
+                "Add a kube-scheduler with this image, which schedules pods while Goban is down")
       ->type_name("IMAGE");
   c->footer(
       "Examples:\n"
@@ -63,7 +63,7 @@ void add_kubernetes_engine(Command& engine, Action& action) {
       "  goban engine kubernetes manifests --mode all | kubectl delete -f -\n"
       "It prints a namespace, a service account with its rights, and a policy by which only this "
       "account writes\n"
-      "annotations of goban.dev. It does not speak to a cluster.\n"
+      "annotations of goban.dev. It does not contact a cluster.\n"
       "Exit codes: 0 success, 2 usage error.");
   c->callback(
       [arguments, &action] { action = [arguments] { return print_manifests(*arguments); }; });

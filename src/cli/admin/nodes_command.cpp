@@ -158,7 +158,7 @@ void add_change(Command& nodes, const std::shared_ptr<NodesArguments>& arguments
 
 void add_nodes(Command& app, Action& action) {
   auto arguments = std::make_shared<NodesArguments>();
-  Command* c = app.add_subcommand("nodes", "List nodes, drain, resume or fence them");
+  Command* c = app.add_subcommand("nodes", "List, drain, resume or fence nodes");
   c->require_subcommand(0, 1);
   c->add_flag("--json", arguments->json_out, "Print JSON only");
   add_server_option(*c, arguments->server);

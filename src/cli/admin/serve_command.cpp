@@ -108,9 +108,13 @@ int serve(const ServeArguments& arguments) {
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  // Standard error may be a pipe without a reader; the others mean nothing here and would end the
+  // Standard error may be a pipe without a reader, and a file may reach a limit of the shell
+  // (ulimit -f), which is an error of the write; the others mean nothing here and would end the
   // daemon. Jobs start with all signals at their defaults.
-  for (const int ignored : {SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM}) std::signal(ignored, SIG_IGN);
+  for (const int ignored :
+       {SIGPIPE, SIGXFSZ, SIGXCPU, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO}) {
+    std::signal(ignored, SIG_IGN);
+  }
   serve::daemon::Takeover takeover;
   if (arguments.standby) {
     serve::daemon::add_defaults(*config);
@@ -254,8 +258,8 @@ void add_serve(Command& app, Action& action) {
       "  goban serve --config /etc/goban.toml --standby\n"
       "On loopback without configured tokens, goban token prints the link to the dashboard.\n"
       "Ctrl-C or SIGTERM stops the daemon. Running jobs continue and are adopted by the next one.\n"
-      "SIGHUP reloads tokens, certificate and access rights. SIGUSR1, SIGUSR2 and SIGALRM are\n"
-      "ignored.\n"
+      "SIGHUP reloads tokens, certificate and access rights. Signals of users, timers and limits\n"
+      "are ignored.\n"
       "A daemon exits with code 1 when a standby has taken over its state folder.");
   command->callback([arguments, &action] { action = [arguments] { return serve(*arguments); }; });
 }

@@ -131,8 +131,8 @@ int report(ReportArguments arguments) {
 void add_slurm_report(Command& slurm, Action& action) {
   auto arguments = std::make_shared<ReportArguments>();
   Command* c = slurm.add_subcommand("observe-report",
-                                    "Write a page: what Slurm did, and what Goban would have done");
-  c->add_option("--out", arguments->out, "Folder of the page and of what it was made from (.)")
+                                    "Report what Slurm did and what Goban would have done");
+  c->add_option("--out", arguments->out, "Folder for the report and its input (.)")
       ->type_name("DIR");
   c->add_option("--days", arguments->days, "Jobs of the last N days (1)")
       ->type_name("N")
@@ -141,11 +141,12 @@ void add_slurm_report(Command& slurm, Action& action) {
       ->type_name("POLICY,...")
       ->delimiter(',');
   c->add_option("--site-policy", arguments->site_policy,
-                fmt::format("What Slurm does here ({})", kSitePolicy))
+                fmt::format("Policy that represents this Slurm ({})", kSitePolicy))
       ->type_name("POLICY");
-  c->add_option("--jobs", arguments->jobs, "Output of sacct, instead of asking it")
+  c->add_option("--jobs", arguments->jobs, "Read this output of sacct instead of running it")
       ->type_name("FILE");
-  c->add_option("--nodes", arguments->nodes, "Output of scontrol show node, instead of asking it")
+  c->add_option("--nodes", arguments->nodes,
+                "Read this output of scontrol show node instead of running it")
       ->type_name("FILE");
   c->add_option("--conf", arguments->conf, "slurm.conf; otherwise $SLURM_CONF, Slurm's default")
       ->type_name("FILE");
@@ -155,8 +156,8 @@ void add_slurm_report(Command& slurm, Action& action) {
       "The page is observe-DATE.html. The error of the simulator, against the recorded starts, "
       "stands beside each gain;\n"
       "a gain that does not exceed it is not claimed. It writes nothing to Slurm.\n"
-      "Exit codes: 0 success, 1 Slurm does not answer or has no accounting, 2 usage error, 3 the "
-      "records are not as expected.");
+      "Exit codes: 0 success, 1 Slurm does not answer or has no accounting, 2 usage error, 3 "
+      "invalid records.");
   c->callback([arguments, &action] { action = [arguments] { return report(*arguments); }; });
 }
 

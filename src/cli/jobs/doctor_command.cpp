@@ -42,12 +42,13 @@ int doctor_run(const RunArguments& arguments) {
 
 void add_doctor(Command& app, Action& action) {
   const auto arguments = std::make_shared<RunArguments>();
-  Command* doctor = app.add_subcommand("doctor", "Say what holds a training run or a machine back");
+  Command* doctor =
+      app.add_subcommand("doctor", "Find what slows down a training run or a machine");
   doctor->require_subcommand(1);
-  Command* run = doctor->add_subcommand("run", "Print where the time of a run went");
+  Command* run = doctor->add_subcommand("run", "Print where a run spent its time");
   run->add_option("DIR", arguments->folder, "The run's folder: --out of goban-train")->required();
   run->add_flag("--json", arguments->json, "Print JSON only");
-  run->add_option("--html", arguments->html, "File for a timeline of the run, as a page");
+  run->add_option("--html", arguments->html, "Write a timeline of the run to this HTML file");
   run->footer("Example: goban doctor run results/ --html timeline.html");
   run->callback([arguments, &action] { action = [arguments] { return doctor_run(*arguments); }; });
   add_doctor_topology(*doctor, action);

@@ -106,14 +106,14 @@ void add_doctor_topology(Command& doctor, Action& action) {
   const auto add = [&](const char* name, const char* help) {
     Command* command = doctor.add_subcommand(name, help);
     command->add_option("--from", arguments->from,
-                        "Folder with the files of another machine, written by --save");
+                        "Read the files of another machine, written by --save, from this folder");
     command->add_flag("--json", arguments->json, "Print JSON only");
     return command;
   };
   Command* drawn = add("topology",
                        "Draw sockets, NUMA nodes, PCIe switches, GPUs, NVLink, network cards and "
                        "disks of this machine");
-  drawn->add_option("--save", arguments->save, "Folder to write what was read from the machine to");
+  drawn->add_option("--save", arguments->save, "Write the files that were read to this folder");
   drawn->footer(
       "Examples:\n  goban doctor topology\n"
       "  ssh node7 goban doctor topology --save /shared/node7\n"
@@ -127,7 +127,7 @@ void add_doctor_topology(Command& doctor, Action& action) {
                    "NCCL's log (NCCL_DEBUG=INFO), plain or gzip; - for standard input. Exit code 1 "
                    "if NVLink or RDMA is not used");
   nccl->footer(
-      "Variables that are set already are kept, and checked.\nExamples:\n"
+      "Variables that are already set are kept and checked.\nExamples:\n"
       "  eval \"$(goban doctor nccl --export)\"\n  goban doctor nccl --verify nccl.log");
   nccl->callback(
       [arguments, &action] { action = [arguments] { return doctor_nccl(*arguments); }; });

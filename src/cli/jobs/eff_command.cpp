@@ -106,9 +106,10 @@ int run_eff(const EffArguments& arguments) {
 
 void add_eff(Command& app, Action& action) {
   auto arguments = std::make_shared<EffArguments>();
-  Command* c = app.add_subcommand("eff", "Show what jobs used of what they held");
-  c->add_option("JOB", arguments->names,
-                "Jobs: 7 for a job or a whole array, 7_2 or 7_[0-3] (default: yours of a week)");
+  Command* c = app.add_subcommand("eff", "Show how much of their allocation jobs used");
+  c->add_option(
+      "JOB", arguments->names,
+      "Jobs: 7 for a job or a whole array, 7_2 or 7_[0-3] (default: yours of the last week)");
   c->add_option("-u,--user", arguments->user,
                 "Finished jobs of this user (operators; default: your own)")
       ->type_name("USER");
@@ -129,7 +130,7 @@ void add_eff(Command& app, Action& action) {
       "terminal, uses below 25 % are red.\n\n"
       "Examples:\n"
       "  goban eff 7\n"
-      "  goban eff                          # your finished jobs of a week\n"
+      "  goban eff                          # your finished jobs of the last week\n"
       "  goban eff --user anna --from 2026-11-01 --json\n"
       "Exit codes: 0 success, 1 failure, unknown job, permission denied or no daemon, 2 usage\n"
       "error.");

@@ -82,6 +82,20 @@ TEST_F(JobCommands, QueueSaysWhyJobsWaitAndJoinsTasks) {
   EXPECT_THAT(unknown.out, HasSubstr("did you mean job?"));
 }
 
+TEST_F(JobCommands, QueueShowsTasksThatTheDaemonJoined) {
+  serve({{"GET /v1/jobs", R"({"jobs": [
+  {"job": 8, "id": "7_1", "user": "anna", "state": "waiting", "num_gpus": 2, "position": 1,
+   "tasks": "1-9998,10000", "num_tasks": 9999, "tasks_gpus": 19998}],
+  "total": 10000, "held_gpus": 2, "states": {"running": 1, "waiting": 9999}})"},
+         {"GET /v1/jobs/8", R"({"spec": {"array_limit": 4}})"}});
+  const std::string text = goban("queue --format job,gpus").out;
+  EXPECT_THAT(daemon->asked()[0], HasSubstr("tasks=joined&"));
+  EXPECT_THAT(text, HasSubstr("7_[1-9998,10000%4]  19998\n"));
+  EXPECT_THAT(text, HasSubstr("and 1 more"));
+  EXPECT_EQ(goban("queue --each-task").code, 0);
+  EXPECT_THAT(daemon->asked(), Contains(HasSubstr("tasks=joined")).Times(1));
+}
+
 TEST_F(JobCommands, QueueAsksForAsManyJobsAsItShows) {
   const std::string part = R"({"jobs": [
     {"job": 9, "id": "9", "user": "anna", "state": "running", "num_gpus": 4}],

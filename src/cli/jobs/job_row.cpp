@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.hpp"
+#include "base/ranges_text.hpp"
 #include "base/units.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/shell/text_table.hpp"
@@ -12,20 +13,6 @@
 namespace goban::cli {
 
 using nlohmann::json;
-
-std::string ranges_text(std::vector<int32_t> numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  std::string out;
-  for (size_t i = 0; i < numbers.size();) {
-    size_t last = i;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    if (!out.empty()) out += ',';
-    out +=
-        last == i ? fmt::format("{}", numbers[i]) : fmt::format("{}-{}", numbers[i], numbers[last]);
-    i = last + 1;
-  }
-  return out;
-}
 
 double wall_clock_s() { return base::to_seconds(base::wall_ns()); }
 
@@ -47,7 +34,7 @@ std::string where_text(const json& gpus) {
   }
   std::string out;
   for (const auto& [node, indexes] : nodes) {
-    out += fmt::format("{}{}[{}]", out.empty() ? "" : " ", node, ranges_text(indexes));
+    out += fmt::format("{}{}[{}]", out.empty() ? "" : " ", node, base::ranges_text(indexes));
   }
   return out;
 }
@@ -100,6 +87,10 @@ JobRow job_row(const json& from) {
   row.exit_code = static_cast<int32_t>(number_of(from, "exit_code", -1));
   row.signal = static_cast<int32_t>(number_of(from, "signal"));
   row.is_past = flag_of(from, "history");
+  row.tasks = text_of(from, "tasks");
+  if (row.tasks.empty()) return row;
+  row.num_tasks = static_cast<int64_t>(number_of(from, "num_tasks"));
+  row.tasks_gpus = static_cast<int64_t>(number_of(from, "tasks_gpus"));
   return row;
 }
 

@@ -35,6 +35,9 @@ struct JobRow {
   int32_t exit_code = -1;        ///< -1 = unfinished, never ran, or ended by a signal
   int32_t signal = 0;            ///< that ended it
   bool is_past = false;          ///< from the history; named by its id only
+  std::string tasks{};     ///< of an array that this row stands for: "0-3,6"; empty: only itself
+  int64_t num_tasks = 1;   ///< with `tasks`
+  int64_t tasks_gpus = 0;  ///< with `tasks`: of all of them
 
   [[nodiscard]] bool is_over() const { return state == "done"; }
   [[nodiscard]] bool holds_gpus() const {
@@ -47,8 +50,6 @@ struct JobRow {
 [[nodiscard]] JobRow job_row(const nlohmann::json& from);
 /// The jobs of a response of GET /v1/jobs.
 [[nodiscard]] std::vector<JobRow> job_rows(const nlohmann::json& answer);
-/// The numbers as ranges: "0-3,6".
-[[nodiscard]] std::string ranges_text(std::vector<int32_t> numbers);
 /// A list of {"node", "index"} as "n1[0-3] n2[0]".
 [[nodiscard]] std::string where_text(const nlohmann::json& gpus);
 /// A forecast start: "14:30:00 (14:10:00 to 18:00:00)", empty if there is none.

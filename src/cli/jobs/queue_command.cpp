@@ -46,20 +46,12 @@ std::string query_of(const QueueArguments& arguments) {
   return query;
 }
 
-/// Jobs that are read where arrays leave room for more.
-constexpr int64_t kCollapsed = 10'000;
-
 QueueView view_of(const QueueArguments& arguments) {
   return {.now_s = wall_clock_s(),
           .columns = arguments.columns,
           .sort = arguments.sort,
           .each_task = arguments.each_task,
           .style = output_style()};
-}
-
-bool has_tasks(const nlohmann::json& answer) {
-  return std::ranges::any_of(job_rows(answer),
-                             [](const JobRow& job) { return array_of(job) != 0; });
 }
 
 Result<std::string> queue_text(serve::api::ApiClient& client, const QueueArguments& arguments) {
@@ -70,17 +62,14 @@ Result<std::string> queue_text(serve::api::ApiClient& client, const QueueArgumen
     if (!jobs) return base::failure(jobs.error());
     return jobs->dump(2) + "\n";
   }
-  auto answer = ask_for_queue(client, query_of(arguments), limit);
+  // In tables the waiting tasks of an array are one row.
+  const bool joins = limit > 0 && !arguments.json_out && !arguments.each_task;
+  const auto answer =
+      ask_for_queue(client, (joins ? "tasks=joined&" : "") + query_of(arguments), limit);
   if (!answer) return base::failure(answer.error());
   if (arguments.json_out) return list_of(*answer, "jobs").dump(2) + "\n";
   QueueView view = view_of(arguments);
   if (limit > 0) view.rows_max = static_cast<size_t>(limit);
-  const bool has_room = arguments.limit < 0 && !arguments.each_task && has_tasks(*answer);
-  if (has_room && number_of(*answer, "total") > static_cast<double>(limit)) {
-    // Tasks of an array are one row.
-    answer = ask_for_queue(client, query_of(arguments), kCollapsed);
-    if (!answer) return base::failure(answer.error());
-  }
   ask_for_reasons(client, *answer, view);
   const auto stats = get_json(client, "/v1/stats");
   return queue_table(*answer, view) + (stats ? holds_text(*stats) : "");
@@ -130,17 +119,17 @@ void add_queue(Command& app, Action& action) {
       ->delimiter(',')
       ->one_word()
       ->type_name("COLUMN");
-  c->add_option("-S,--sort", arguments->sort, "Column to sort by, descending behind a minus")
+  c->add_option("-S,--sort", arguments->sort,
+                "Column to sort by; in descending order after a minus")
       ->type_name("[-]COLUMN");
   c->add_flag("-r,--each-task", arguments->each_task,
-              "A row for each task of an array; otherwise waiting tasks share one");
+              "Print a row for each task of an array; by default waiting tasks share one");
   c->add_flag("--json", arguments->json_out, "Print JSON only");
   c->add_flag("-w,--watch", arguments->watch, "Refresh at every change, until Ctrl-C");
   add_server_option(*c, arguments->server);
   c->footer(
       "Running jobs come first, then the others by number. The last line counts all jobs. REASON\n"
-      "says for the first ten jobs of the queue what they wait for (goban explain JOB tells "
-      "more).\n\n"
+      "says what each of the first ten jobs of the queue waits for (see also goban explain).\n\n"
       "Examples:\n"
       "  goban queue\n"
       "  goban queue --me --state waiting,held\n"

@@ -8,6 +8,7 @@
 
 #include "base/nearest.hpp"
 #include "base/number.hpp"
+#include "base/ranges_text.hpp"
 #include "base/text.hpp"
 #include "cli/jobs/job_choice.hpp"
 #include "cli/jobs/live_client.hpp"
@@ -143,10 +144,13 @@ std::string tasks_id(const std::vector<const JobRow*>& tasks, const QueueView& v
     const auto index = base::parse_int(std::string_view(task->id).substr(task->id.find('_') + 1));
     if (index) indexes.push_back(static_cast<int32_t>(*index));
   }
+  const bool is_joined = tasks.size() == 1 && !tasks.front()->tasks.empty();
+  const std::string ranges =
+      is_joined ? tasks.front()->tasks : base::ranges_text(std::move(indexes));
   const auto limit = view.array_limits.find(array);
   const bool is_limited = limit != view.array_limits.end() && limit->second > 0;
   const std::string at_once = is_limited ? fmt::format("%{}", limit->second) : std::string{};
-  return fmt::format("{}_[{}{}]", array, ranges_text(std::move(indexes)), at_once);
+  return fmt::format("{}_[{}{}]", array, ranges, at_once);
 }
 
 void sort_rows(std::vector<QueueRow>& rows, const QueueView& view) {
@@ -205,10 +209,18 @@ base::Status check_view(const QueueView& view) {
 void ask_for_reasons(serve::api::ApiClient& client, const json& answer, QueueView& view) {
   constexpr size_t kAsked = 10;
   std::vector<JobRow> waiting;
-  std::map<uint32_t, std::vector<uint32_t>> arrays;
+  struct Array {
+    uint32_t task = 0;  ///< the job number of one of them
+    int64_t num_tasks = 0;
+  };
+  std::map<uint32_t, Array> arrays;
   for (JobRow& job : job_rows(answer)) {
     if (rank_of(job) != 1) continue;
-    if (const uint32_t array = array_of(job); array != 0) arrays[array].push_back(job.job);
+    if (const uint32_t number = array_of(job); number != 0) {
+      Array& array = arrays[number];
+      if (array.num_tasks == 0) array.task = job.job;
+      array.num_tasks += job.num_tasks;
+    }
     if (job.state == "waiting" && job.position > 0) waiting.push_back(std::move(job));
   }
   std::ranges::sort(waiting, {}, &JobRow::position);
@@ -221,12 +233,12 @@ void ask_for_reasons(serve::api::ApiClient& client, const json& answer, QueueVie
     if (!cause.empty()) view.reasons[job.job] = cause;
   }
   size_t asked = 0;
-  for (const auto& [array, tasks] : arrays) {
-    if (view.each_task || tasks.size() < 2 || ++asked > kAsked) continue;
-    const auto first = get_json(client, fmt::format("/v1/jobs/{}", tasks.front()));
-    if (!first) continue;
-    const auto limit = number_of(part_of(*first, "spec"), "array_limit");
-    view.array_limits[array] = static_cast<int32_t>(limit);
+  for (const auto& [number, array] : arrays) {
+    if (view.each_task || array.num_tasks < 2 || ++asked > kAsked) continue;
+    const auto task = get_json(client, fmt::format("/v1/jobs/{}", array.task));
+    if (!task) continue;
+    const auto limit = number_of(part_of(*task, "spec"), "array_limit");
+    view.array_limits[number] = static_cast<int32_t>(limit);
   }
 }
 
@@ -240,9 +252,12 @@ std::vector<QueueRow> queue_rows(const std::vector<JobRow>& jobs, const QueueVie
       return std::pair(task->position > 0 ? task->position : INT64_MAX, task->job);
     });
     QueueRow row{.job = first, .id = first.id, .reason = reason_of(first, view)};
-    if (tasks.size() > 1) row.id = tasks_id(tasks, view);
-    row.num_jobs = static_cast<int64_t>(tasks.size());
-    for (const JobRow* task : tasks) row.num_gpus += task->num_gpus;
+    if (tasks.size() > 1 || !first.tasks.empty()) row.id = tasks_id(tasks, view);
+    row.num_jobs = 0;
+    for (const JobRow* task : tasks) {
+      row.num_jobs += task->num_tasks;
+      row.num_gpus += task->tasks.empty() ? task->num_gpus : static_cast<int32_t>(task->tasks_gpus);
+    }
     rows.push_back(std::move(row));
   }
   sort_rows(rows, view);

@@ -183,7 +183,7 @@ void add_run(Command& app, Action& action) {
   add_submit_options(*c, choices, {"--array", "--hold"});
   c->add_flag("--pty", arguments->has_terminal,
               "Run the command in a terminal that receives the keyboard input, Ctrl-C included");
-  c->add_flag("--as-slurm", arguments->as_slurm, "Options mean what they mean to srun")->group("");
+  c->add_flag("--as-slurm", arguments->as_slurm, "Interpret options as srun does")->group("");
   add_server_option(*c, arguments->server);
   c->footer(
       "The command runs in the current folder on the GPUs that the scheduler assigns. Its output\n"

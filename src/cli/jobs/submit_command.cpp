@@ -123,8 +123,7 @@ void add_submit(Command& app, Action& action) {
   c->add_flag("--json", arguments->json_out, "Print JSON only");
   c->add_flag("--dry-run", arguments->dry_run,
               "Print the job's specification and its forecast without submitting it");
-  c->add_flag("--as-slurm", arguments->as_slurm, "Options mean what they mean to sbatch")
-      ->group("");
+  c->add_flag("--as-slurm", arguments->as_slurm, "Interpret options as sbatch does")->group("");
   add_server_option(*c, arguments->server);
   c->footer(
       "Options can also be given as #GOBAN lines at the head of the script; #SBATCH, #$ and #PBS\n"

@@ -265,12 +265,12 @@ void add_slurm_options(Command& command, const std::shared_ptr<SubmitChoices>& c
                       [choices, known](const std::vector<std::string>& values) {
                         choices->emplace_back(known, values.front());
                       },
-                      fmt::format("as in #SBATCH {}", known))
+                      fmt::format("As in #SBATCH {}", known))
                   ->type_name("VALUE");
     } else {
       added = command.add_flag_callback(
           names, [choices, known] { choices->emplace_back(known, ""); },
-          fmt::format("as in #SBATCH {}", known));
+          fmt::format("As in #SBATCH {}", known));
     }
     // What has no effect is accepted with a warning, and not listed.
     added->group(option.set == nullptr ? "" : kGroup);

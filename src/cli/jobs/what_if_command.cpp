@@ -105,9 +105,9 @@ void add_what_if(Command& app, Action& action) {
       ->delimiter(',')
       ->type_name("TIME,...");
   c->add_option("--name", arguments->job.name, "Name of the job");
-  c->add_option("--model", arguments->job.model, "Its model");
-  c->add_option("--account", arguments->job.account, "Its account");
-  c->add_option("--partition", arguments->job.partition, "Its partition");
+  c->add_option("--model", arguments->job.model, "Model that it trains");
+  c->add_option("--account", arguments->job.account, "Account of the job");
+  c->add_option("--partition", arguments->job.partition, "Partition of the job");
   c->add_option("-p,--policy", arguments->policies, "Policies to compare (see goban policies)")
       ->delimiter(',')
       ->type_name("POLICY,...");
@@ -119,9 +119,9 @@ void add_what_if(Command& app, Action& action) {
   c->footer(
       "With --gpus: when would such a job of yours start, and how long would it run? A copy of "
       "the\n"
-      "scheduler runs ahead with predicted run times, 20 times (goban predict; median and 80 %\n"
-      "interval). Later submissions are unknown to it; how earlier forecasts held corrects for "
-      "them.\n\n"
+      "scheduler runs ahead 20 times with predicted run times (see goban predict), which gives\n"
+      "median and 80 % interval. It does not know later submissions; the accuracy of earlier\n"
+      "forecasts corrects for them.\n\n"
       "Examples:\n"
       "  goban whatif --gpus 8,4 --time 24h,2h --name train\n"
       "  goban whatif --policy fifo+packed,las+pal\n"

@@ -55,6 +55,12 @@ void catch_interrupts() {
   std::signal(SIGTERM, on_interrupt);
 }
 
+void interrupt_reads() {
+  struct sigaction without_restart{};
+  without_restart.sa_handler = on_interrupt;
+  for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &without_restart, nullptr);
+}
+
 void catch_hangups() {
   if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }

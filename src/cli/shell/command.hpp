@@ -25,6 +25,8 @@ const std::atomic<bool>& interrupted();
 /// From now on the first Ctrl-C sets interrupted(); another one, more than a second later, exits
 /// immediately.
 void catch_interrupts();
+/// Afterwards: Ctrl-C ends the wait for a file or pipe that is opened or read, as an error of it.
+void interrupt_reads();
 
 /// The exit code after Ctrl-C, as shells define it: 128 + SIGINT.
 inline constexpr int kExitInterrupted = 130;

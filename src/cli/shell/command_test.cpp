@@ -79,8 +79,9 @@ TEST_F(CommandTest, TheDecisionLogSaysWhichLaunchesDisturbedNobody) {
   const std::string jobs = write("jobs.csv",
                                  "job_id,submit_time,duration,num_gpus,user\n"
                                  "a,0,100,2,u\nb,10,100,1,u\nc,30,10,1,u\n");
-  const Output run = shell("GOBAN simulate --cluster 1x4 --jobs " + jobs +
-                           " --policy fifo+packed+non-sticky --out " + dir_ + "/out --decisions");
+  const Output run =
+      shell("GOBAN simulate --cluster 1x4 --jobs " + jobs +
+            " --policy fifo+packed+non-sticky --round 0 --out " + dir_ + "/out --decisions");
   ASSERT_EQ(run.code, 0);
   EXPECT_EQ(read(dir_ + "/out/fifo+packed+non-sticky/decisions.jsonl"),
             "[0,[[0,[0,1]]],[],[]]\n"
@@ -358,6 +359,22 @@ TEST_F(CommandTest, InterruptedRunsLeaveNoHalfWrittenFiles) {
   EXPECT_EQ(run.code, 130) << run.out;
   EXPECT_THAT(run.out, HasSubstr("interrupted"));
   EXPECT_EQ(shell("find " + out + " -type f").out, "");
+}
+
+TEST_F(CommandTest, AnInterruptEndsTheWaitForAPipe) {
+  // Nobody writes to the pipe. The signal is sent once, when it is caught.
+  const std::string pipe = dir_ + "/pipe";
+  for (const std::string& command :
+       {"simulate --cluster 1x4 --policy fifo+packed --jobs " + pipe, "analyze " + pipe}) {
+    const Output run =
+        shell("[ -e " + pipe + " ] || mkfifo " + pipe + "; cd " + dir_ + "; GOBAN " + command +
+              " 2>&1 & pid=$!; until [ $((0x$(sed -n 's/^SigCgt:[^0-9a-f]*//p' /proc/$pid/status) &"
+              " 0x4000)) -ne 0 ]; do sleep 0.05; done; sleep 0.2; kill -TERM $pid;"
+              " (sleep 20; kill -KILL $pid) >/dev/null 2>&1 & guard=$!; wait $pid; code=$?;"
+              " kill $guard; exit $code");
+    EXPECT_EQ(run.code, 130) << run.out;
+    EXPECT_THAT(run.out, HasSubstr("interrupted"));
+  }
 }
 
 TEST_F(CommandTest, ScoresAreDrawnBinnedAndUsed) {

@@ -74,10 +74,10 @@ void add_shims(Command& app, Action& action) {
       "shims", "Write sbatch, squeue, scancel, sinfo, sacct and srun that use this daemon");
   c->add_option("DIR", *folder, "Folder for the commands; created if absent")->required();
   c->footer(
-      "For sites of one machine without Slurm: job scripts and habits stay as they are. The "
-      "commands\n"
-      "need Python 3. Files that are not ours are left alone. docs/from-slurm.md says what "
-      "differs.\n\n"
+      "For a single machine without Slurm: job scripts work unchanged. The commands need Python "
+      "3.\n"
+      "Files that goban did not write are not replaced. docs/from-slurm.md lists the "
+      "differences.\n\n"
       "Examples:\n"
       "  goban shims ~/.local/lib/goban-slurm\n"
       "  export PATH=~/.local/lib/goban-slurm:$PATH; sbatch train.sh; squeue --me\n"

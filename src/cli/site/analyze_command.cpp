@@ -52,6 +52,7 @@ base::Status add_sizing(const AnalyzeArguments& arguments, const site::analysis:
 
 int analyze(const AnalyzeArguments& arguments) {
   catch_interrupts();
+  interrupt_reads();
   const auto language = site::analysis::parse_language(arguments.language);
   if (!language) {
     return report_error({base::ErrorCode::Usage,

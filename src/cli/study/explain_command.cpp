@@ -76,7 +76,7 @@ void add_explain(Command& app, Action& action) {
       "Folder DIR/<policy> written by goban simulate --out DIR (default: a job of the daemon)");
   auto* const job =
       c->add_option("JOB", arguments->job, "Job: its number, or its id in the history");
-  c->add_option("--job", arguments->job, "The same")->excludes(job);
+  c->add_option("--job", arguments->job, "The same as JOB")->excludes(job);
   add_server_option(*c, arguments->server);
   c->add_flag("--json", arguments->json, "Print JSON only");
   c->footer(

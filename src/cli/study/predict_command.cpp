@@ -80,7 +80,7 @@ void add_predict(Command& app, Action& action) {
   c->add_flag("--json", arguments->json, "Print JSON only");
   c->footer(
       "Replays the history: each job is predicted at its submission from the runs that had ended\n"
-      "by then. The first 20% of the jobs only teach; the others are judged.\n"
+      "by then. The first 20 % of the jobs are for learning only; the others are evaluated.\n"
       "Examples:\n"
       "  goban predict jobs.csv\n"
       "  sacct -aPX -o ALL | goban predict - --out prediction\n"

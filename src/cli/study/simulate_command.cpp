@@ -102,6 +102,7 @@ void print_results(const study::Study& study, const study::results::Comparison& 
 
 int simulate(const SimulateArguments& arguments) {
   catch_interrupts();
+  interrupt_reads();
   ProgressBar progress;
   const auto study = study::Study::load(arguments.study, progress);
   if (!study) return report_error(study.error());

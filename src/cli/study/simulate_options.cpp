@@ -51,13 +51,13 @@ void add_input_options(Command& c, study::StudyOptions& options) {
   c.add_option("--deadlines", files.deadlines,
                "Deadlines: a CSV file with job,deadline_s; gavel: 1.2, 2 or 10 times the duration; "
                "none (default: those of the history)");
-  Option* prices =
-      c.add_option("--prices", files.prices,
-                   "Prices of electricity, carbon and GPU-hours (TOML file); adds what a policy is "
-                   "worth a year")
-          ->type_name("FILE");
+  Option* prices = c.add_option("--prices", files.prices,
+                                "Prices of electricity, carbon and GPU-hours (TOML file); adds the "
+                                "value of each policy per year")
+                       ->type_name("FILE");
   c.add_option("--seeds", options.seeds,
-               "With --prices: resamples of the history's days that are simulated for intervals")
+               "With --prices: number of simulated resamples of the history's days, for confidence "
+               "intervals")
       ->range(0, 1000)
       ->capture_default_str()
       ->needs(prices);
@@ -68,7 +68,10 @@ void add_policy_options(Command& c, study::StudyOptions& options) {
       ->delimiter(',')
       ->capture_default_str();
   c.add_option("--order", options.order, "Replace the order of every policy");
-  c.add_option("--round", options.round_s, "Decide every N seconds only; 0: at events")
+  c.add_option(
+       "--round", options.round_s,
+       "Decide every N seconds only; 0: at events (default 0; non-sticky policies and artifact "
+       "presets 360)")
       ->type_name("SECONDS")
       ->range(0.0, 1e7);
   c.add_option("--restart-cost", options.restart_cost_s,
@@ -99,7 +102,7 @@ void add_policy_options(Command& c, study::StudyOptions& options) {
              "saves its progress first)");
   c.add_option("--preemptible", options.files.preemptible_share,
                "Share of the jobs that may be preempted, drawn by --seed (default: as the history "
-               "says, else all)")
+               "says, otherwise all)")
       ->range(0.0, 1.0);
   c.add_option("--prediction-noise", options.prediction_noise_pct,
                "Standard deviation, in percent, of the true slowdowns of co-located jobs around "

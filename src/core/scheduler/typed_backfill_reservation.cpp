@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/model/instances.hpp"
+
 namespace goban::core::scheduler {
 
 using model::HostResources;
@@ -29,14 +31,8 @@ TypedBackfillReservation::TypedBackfillReservation(const State& state, const Job
 int32_t TypedBackfillReservation::instances_on(NodeId node) const {
   const Room& room = rooms_[node.index()];
   if (!room.open || room.gpus < type_->gpus || !type_->may_use(node)) return 0;
-  int64_t fit = type_->apart ? 1 : std::numeric_limits<int32_t>::max();
-  const auto limit = [&fit](int64_t has, int64_t asks) {
-    if (asks > 0) fit = std::min(fit, has / asks);
-  };
-  limit(room.gpus, type_->gpus);
-  limit(room.host.cores, type_->host.cores);
-  limit(room.host.mem_bytes, type_->host.mem_bytes);
-  limit(room.host.ssd_bytes, type_->host.ssd_bytes);
+  const int64_t most = type_->apart ? 1 : std::numeric_limits<int32_t>::max();
+  const int64_t fit = model::instances_in(room.gpus, room.host, *type_, most);
   return static_cast<int32_t>(std::max<int64_t>(fit, 0));
 }
 

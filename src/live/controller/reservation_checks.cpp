@@ -5,6 +5,7 @@
 #include "base/counted.hpp"
 #include "base/date_time.hpp"
 #include "base/units.hpp"
+#include "core/model/instances.hpp"
 #include "live/controller/input_checks.hpp"
 
 namespace goban::live::controller {
@@ -208,18 +209,6 @@ Result<std::vector<NodeId>> first_nodes(const CheckFacts& facts, const Reserve& 
       "request fewer nodes or choose another time");
 }
 
-int64_t instances_on(const core::model::Node& node, const core::model::ResourceType& type) {
-  int64_t fit = type.max_instances;
-  const auto limit = [&fit](int64_t has, int64_t asks) {
-    if (asks > 0) fit = std::min(fit, has / asks);
-  };
-  limit(node.num_gpus, type.gpus);
-  limit(node.host.cores, type.host.cores);
-  limit(node.host.mem_bytes, type.host.mem_bytes);
-  limit(node.host.ssd_bytes, type.host.ssd_bytes);
-  return fit;
-}
-
 }  // namespace
 
 Result<std::vector<NodeId>> choose_nodes(const Reserve& reserve, const CheckFacts& facts) {
@@ -265,7 +254,9 @@ Status check_reservation_use(const job::JobSpec& spec, const Site& site, const J
   for (const NodeId id_of_node : found->plan.nodes) {
     const core::model::Node& node = site.cluster.node(id_of_node);
     gpus += node.num_gpus;
-    if (type.valid()) instances += instances_on(node, site.cluster.resource_type(type));
+    if (!type.valid()) continue;
+    const core::model::ResourceType& asked = site.cluster.resource_type(type);
+    instances += core::model::instances_in(node.num_gpus, node.host, asked, asked.max_instances);
   }
   if (spec.num_gpus > gpus || (type.valid() && spec.instances > instances)) {
     return refuse(

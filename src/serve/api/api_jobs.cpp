@@ -2,14 +2,18 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <pwd.h>
+#include <tuple>
 #include <unistd.h>
 #include <utility>
 
 #include "base/http/reply.hpp"
 #include "base/number.hpp"
+#include "base/ranges_text.hpp"
 #include "base/reports/run_reports_json.hpp"
 #include "serve/api/api.hpp"
 #include "serve/api/forecast_view.hpp"
@@ -143,6 +147,7 @@ struct Filter {
   int64_t limit = kPageDefault;
   int64_t after = 0;           ///< job number
   bool running_first = false;  ///< jobs that hold GPUs come before the others
+  bool joins_tasks = false;    ///< waiting tasks of an array that look alike share an entry
 
   [[nodiscard]] bool takes(const ListedJob& job) const {
     return (user.empty() || live::job::full_name(job.owner) == user) &&
@@ -182,6 +187,9 @@ base::Result<Filter> filter_of(const Call& call) {
   const std::string_view first = call.query("first");
   if (!first.empty() && first != "running") return wrong("first", "must be running");
   filter.running_first = !first.empty();
+  const std::string_view tasks = call.query("tasks");
+  if (!tasks.empty() && tasks != "joined") return wrong("tasks", "must be joined");
+  filter.joins_tasks = !tasks.empty();
   const auto number = [&](const char* name, int64_t least, int64_t most, int64_t& out) {
     const std::string_view text = call.query(name);
     if (text.empty()) return true;
@@ -216,6 +224,42 @@ std::vector<size_t> filtered(const JobListing& listing, const Filter& filter) {
   return out;
 }
 
+/// An entry of a list: a job, or several tasks of an array, which the first in the queue shows.
+struct Entry {
+  size_t job = 0;  ///< index into the listing
+  std::vector<int32_t> tasks{};
+  int64_t num_gpus = 0;  ///< of all of them
+};
+
+/// `found`: the jobs to be listed, in this order.
+std::vector<Entry> entries_of(const JobListing& listing, const std::vector<size_t>& found,
+                              bool joins_tasks) {
+  using Alike = std::tuple<core::model::JobId, live::controller::JobStage, std::string_view>;
+  std::vector<Entry> out;
+  std::map<Alike, size_t> places;
+  const auto place_in_queue = [&](size_t job) {
+    const int64_t position = listing.positions[job];
+    return position > 0 ? position : std::numeric_limits<int64_t>::max();
+  };
+  for (const size_t i : found) {
+    const ListedJob& job = *listing.jobs[i];
+    const bool waits = !job.holds_gpus() && job.state.stage != live::controller::JobStage::Done;
+    if (joins_tasks && waits && job.array_first.valid()) {
+      const Alike alike(job.array_first, job.state.stage, job.state.blocked);
+      const auto [place, is_new] = places.emplace(alike, out.size());
+      if (!is_new) {
+        Entry& entry = out[place->second];
+        if (place_in_queue(i) < place_in_queue(entry.job)) entry.job = i;
+        entry.tasks.push_back(job.array_task);
+        entry.num_gpus += job.state.num_gpus;
+        continue;
+      }
+    }
+    out.push_back({.job = i, .tasks = {job.array_task}, .num_gpus = job.state.num_gpus});
+  }
+  return out;
+}
+
 /// `,"start":{...}` of a job that waits; empty if there is no forecast.
 std::string start_part(const StartTable& starts, const ListedJob& job) {
   const auto found = starts.starts.find(job.job);
@@ -245,19 +289,28 @@ base::http::Response list_jobs(const Call& call, const ApiContext& context, JobL
     std::stable_partition(found.begin(), found.end(),
                           [&](size_t i) { return listing->jobs[i]->holds_gpus(); });
   }
-  found.resize(std::min(found.size(), static_cast<size_t>(filter->limit)));
+  std::vector<Entry> entries = entries_of(*listing, found, filter->joins_tasks);
+  if (entries.size() > static_cast<size_t>(filter->limit)) {
+    entries.resize(static_cast<size_t>(filter->limit));
+  }
   base::http::Response response{.body = R"({"jobs":[)"};
   const auto starts = context.parts.starts == nullptr ? nullptr : context.parts.starts->latest();
-  for (const size_t i : found) {
-    const ListedJob& job = *listing->jobs[i];
+  for (Entry& entry : entries) {
+    const ListedJob& job = *listing->jobs[entry.job];
     if (response.body.back() != '[') response.body += ',';
     response.body += job.summary;
     if (!job.name.empty() && call.who.may_see(job.owner, job.account)) {
       response.body += R"(,"name":)" + job.name;
     }
-    const int64_t position = listing->positions[i];
+    const int64_t position = listing->positions[entry.job];
     if (position > 0) response.body += fmt::format(R"(,"position":{})", position);
     if (starts != nullptr) response.body += start_part(*starts, job);
+    if (entry.tasks.size() > 1) {
+      const size_t count = entry.tasks.size();
+      response.body +=
+          fmt::format(R"(,"tasks":"{}","num_tasks":{},"tasks_gpus":{})",
+                      base::ranges_text(std::move(entry.tasks)), count, entry.num_gpus);
+    }
     response.body += '}';
   }
   response.body += fmt::format(R"(],"total":{},"held_gpus":{},"states":{}}})", total, held_gpus,

@@ -338,6 +338,33 @@ TEST_F(ApiJobs, ALargeArrayIsChangedInOneCycle) {
   EXPECT_EQ(scheduler.num_cycles, 1);
 }
 
+TEST_F(ApiJobs, WaitingTasksOfAnArrayShareAnEntry) {
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs",
+                   R"({"script":"x","num_gpus":2,"array_tasks":[0,1,2,3,6]})"),
+            201);
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","num_gpus":1})"), 201);
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs/1_1/hold"), 200);
+  const json each = parsed(ask(kAlice, "GET", "/v1/jobs"));
+  EXPECT_EQ(each["jobs"].size(), 6U);
+  const json joined = parsed(ask(kAlice, "GET", "/v1/jobs", "", {{"tasks", "joined"}}));
+  EXPECT_EQ(joined["total"], 6);
+  EXPECT_EQ(joined["states"], each["states"]);
+  const json& jobs = joined["jobs"];
+  ASSERT_EQ(jobs.size(), 3U) << jobs.dump(1);
+  EXPECT_EQ(jobs[0]["id"], "1_0");
+  EXPECT_EQ(jobs[0]["tasks"], "0,2-3,6");
+  EXPECT_EQ(jobs[0]["num_tasks"], 4);
+  EXPECT_EQ(jobs[0]["tasks_gpus"], 8);
+  EXPECT_EQ(jobs[1]["id"], "1_1");
+  EXPECT_FALSE(jobs[1].contains("tasks"));
+  EXPECT_EQ(jobs[2]["job"], 6);
+  EXPECT_EQ(
+      parsed(ask(kAlice, "GET", "/v1/jobs", "", {{"tasks", "joined"}, {"limit", "1"}}))["jobs"]
+          .size(),
+      1U);
+  EXPECT_EQ(status(kAlice, "GET", "/v1/jobs", "", {{"tasks", "each"}}), 400);
+}
+
 TEST_F(ApiJobs, ArraysAreChangedAsAWhole) {
   const base::http::Response response =
       ask(kAlice, "POST", "/v1/jobs", R"({"script":"x","array_tasks":[3,5,7],"array_limit":2})");

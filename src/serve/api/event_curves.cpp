@@ -108,7 +108,7 @@ class Collector {
   void take(const live::job::Owner& owner, const FoundFile& found) {
     const base::Result<LogFile> file = LogFile::open(owner, found.path);
     if (!file || !file->there()) {
-      complain(found, "is no file that its owner can read");
+      complain(found, "is not a file that its owner can read");
       return;
     }
     ++out_.files;

@@ -27,7 +27,7 @@ std::vector<int32_t> own_cores() {
   return cores;
 }
 
-/// Errors: BadData if one is no character device, is one that every process needs, or is given
+/// Errors: BadData if one is not a character device, is one that every process needs, or is given
 /// twice.
 base::Status add_devices(const std::vector<std::string>& files, std::vector<LocalGpu>& gpus) {
   std::set<dev_t> known;
@@ -35,7 +35,7 @@ base::Status add_devices(const std::vector<std::string>& files, std::vector<Loca
     struct stat facts{};
     if (::stat(files[i].c_str(), &facts) != 0 || !S_ISCHR(facts.st_mode)) {
       return base::bad_data({"", 0, 0, "virtual_devices"},
-                            fmt::format("'{}' is no character device", files[i]),
+                            fmt::format("'{}' is not a character device", files[i]),
                             "name device files, such as /dev/full, or remove the key");
     }
     const auto refuse = [&](std::string message, const char* remedy) {

@@ -8,6 +8,7 @@
 
 #include "base/number.hpp"
 #include "core/knowledge/app_class.hpp"
+#include "core/model/instances.hpp"
 #include "site/records/record_check.hpp"
 
 namespace goban::study::history {
@@ -20,26 +21,14 @@ using core::model::Recorded;
 using core::model::RecordedEnd;
 using core::model::ResourceType;
 
-/// Number of instances of `type` that fit on an empty node.
-int64_t instances_of(const ResourceType& type, const core::model::Node& node) {
-  int64_t fit = std::numeric_limits<int64_t>::max();
-  const auto limit = [&fit](int64_t has, int64_t asks) {
-    if (asks > 0) fit = std::min(fit, has / asks);
-  };
-  limit(node.num_gpus, type.gpus);
-  limit(node.host.cores, type.host.cores);
-  limit(node.host.mem_bytes, type.host.mem_bytes);
-  limit(node.host.ssd_bytes, type.host.ssd_bytes);
-  return fit;
-}
-
 std::vector<int64_t> count_instances(const Cluster& cluster) {
   constexpr int64_t kEnough = std::numeric_limits<int32_t>::max();
   std::vector<int64_t> counts;
   for (const ResourceType& type : cluster.resource_types()) {
     int64_t count = 0;
     for (const core::model::Node& node : cluster.nodes()) {
-      count = std::min(kEnough, count + std::min(kEnough, instances_of(type, node)));
+      count = std::min(kEnough,
+                       count + core::model::instances_in(node.num_gpus, node.host, type, kEnough));
     }
     counts.push_back(count);
   }

@@ -76,7 +76,7 @@ TEST_F(RivalPresets, RecordedSharesSetTheOrder) {
 
 TEST_F(RivalPresets, NamesWhatDoesNotFit) {
   options_.policies = {"gavel-allox"};
-  EXPECT_THAT(problem(), HasSubstr("gavel-allox is no policy of format elasticflow"));
+  EXPECT_THAT(problem(), HasSubstr("gavel-allox is not a policy of format elasticflow"));
   options_.policies = {"elasticflow-edf"};
   EXPECT_THAT(problem(), HasSubstr("rates.csv: steps_per_s: no rate of m with batch size 8 on 1"));
   options_.policies = {"elasticflow-gandiva"};

@@ -125,7 +125,7 @@ Result<const RivalPreset*> find_rival(const std::string& name, RivalFormat forma
     names += preset.name;
   }
   return base::usage_error(
-      fmt::format("--policy: {} is no policy of format {}", name, rival_format_name(format)),
+      fmt::format("--policy: {} is not a policy of format {}", name, rival_format_name(format)),
       "one of " + names);
 }
 

@@ -65,7 +65,7 @@ std::optional<ShardFormat> shard_format(std::string_view path) {
 base::Result<std::unique_ptr<ShardReader>> open_shard(const std::string& path) {
   const auto format = shard_format(path);
   if (!format) {
-    return base::usage_error(fmt::format("'{}' is no shard by its name", path),
+    return base::usage_error(fmt::format("'{}' is not the name of a shard", path),
                              "names end in .tar, .tgz, .tar.gz, .tar.zst, .tfrecord or .tfrecords");
   }
   return *format == ShardFormat::Tar ? open_tar(path) : open_tfrecords(path);

@@ -35,7 +35,7 @@ base::Result<Shard> shard_from(const json& item, const fs::path& folder, const s
     return base::bad_data({file, 0, 0, fmt::format("shardlist[{}].{}", number, field)}, why,
                           "write the index again: goban-train data index");
   };
-  if (!item.is_object()) return bad("", "is no object");
+  if (!item.is_object()) return bad("", "must be an object");
   const auto text = [&](const char* field) -> std::string {
     const auto found = item.find(field);
     return found != item.end() && found->is_string() ? found->get<std::string>() : "";
@@ -138,7 +138,7 @@ base::Result<ShardSet> from_wids(std::string_view text, const std::string& folde
   const auto bad = [&](const char* field, const std::string& why) {
     return base::bad_data({file, 0, 0, field}, why, "write it again: goban-train data index");
   };
-  if (!index.is_object()) return bad("", "is no JSON object");
+  if (!index.is_object()) return bad("", "is not a JSON object");
   if (index.value("__kind__", json()) != kKind) {
     return bad("__kind__", fmt::format("must be \"{}\"", kKind));
   }

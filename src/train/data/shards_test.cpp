@@ -199,7 +199,7 @@ TEST(Shards, TfRecordsWithWrongSumsAreNamed) {
   damaged[3] ^= 1;
   EXPECT_THAT(error(damaged), HasSubstr("wrong checksum of its length"));
   EXPECT_THAT(error(good.substr(0, good.size() - 1)), HasSubstr("bytes"));
-  EXPECT_THAT(error(tfrecord("no message")), HasSubstr("is no tf.train.Example"));
+  EXPECT_THAT(error(tfrecord("no message")), HasSubstr("is not a tf.train.Example"));
 }
 
 TEST(Shards, NumbersOfExamplesBecomeText) {

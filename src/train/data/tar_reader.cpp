@@ -52,7 +52,7 @@ class TarReader final : public ShardReader {
     if (archive_errno(archive_.get()) != EILSEQ) {
       return base::failed(fmt::format("cannot open '{}': {}", name_, text));
     }
-    return base::bad_data({name_, 0, 0, ""}, "is no tar shard: " + text,
+    return base::bad_data({name_, 0, 0, ""}, "is not a tar shard: " + text,
                           "write it again; see goban-train data pack");
   }
 

@@ -133,7 +133,7 @@ base::Result<ShardWriter> ShardWriter::create(const std::string& pattern, ShardL
   const auto format = shard_format(pattern);
   if (!std::regex_match(pattern, found, numbered) || !format) {
     return base::usage_error(
-        fmt::format("'{}' is no pattern of shards", pattern),
+        fmt::format("'{}' is not a pattern of shards", pattern),
         "give one number and a known ending, such as train-%06d.tar, .tar.gz, .tar.zst, .tfrecord");
   }
   auto impl = std::make_unique<Impl>();

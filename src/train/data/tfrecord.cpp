@@ -220,7 +220,7 @@ std::string to_example(const Sample& sample) {
 }
 
 base::Status from_example(std::string_view message, Sample& sample) {
-  const auto damaged = [] { return base::bad_data({}, "is no tf.train.Example"); };
+  const auto damaged = [] { return base::bad_data({}, "is not a tf.train.Example"); };
   Message example(message);
   while (const auto features = example.next()) {
     if (features->number != 1) continue;

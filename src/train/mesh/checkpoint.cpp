@@ -100,6 +100,10 @@ base::Result<std::optional<Read>> read_file(const std::string& path, const Graph
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::not_found) return std::optional<Read>{};
+  if (std::filesystem::is_other(status)) {  // a pipe would be waited for
+    return base::bad_data({path, 0, 0, ""}, "is not a regular file",
+                          "remove it to train from the start");
+  }
   std::ifstream in(path, std::ios::binary);
   if (error || !in) {
     return base::failed(fmt::format("cannot open checkpoint '{}'{}", path,

@@ -24,7 +24,7 @@ base::Status Executor::overlap(const ProgramOptions& options) {
   for (const NodeId id : options.gradients) {
     if (bucket_of_.contains(id)) continue;
     return base::usage_error(
-        fmt::format("--overlap delayed: the gradient '{}' is no sum over devices of its own",
+        fmt::format("--overlap delayed: the gradient '{}' is not a sum over devices of its own",
                     node(id).name),
         "split only the batch, without micro-batches; or use --overlap buckets");
   }

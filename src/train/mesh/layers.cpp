@@ -12,7 +12,7 @@ Layers::Layers(Graph& graph, DType activation, const std::vector<TypeRule>& rule
       rules_.emplace_back(std::regex(rule.pattern), rule.activation);
     } catch (const std::regex_error& error) {
       throw GraphError(
-          fmt::format("'{}' is no regular expression: {}", rule.pattern, error.what()));
+          fmt::format("'{}' is not a valid regular expression: {}", rule.pattern, error.what()));
     }
   }
 }

@@ -86,7 +86,7 @@ base::Result<mesh::CostModel> planner_costs(const TrainOptions& options, int64_t
   if (!options.costs.empty()) return parse_costs(options.costs);
   if (devices != end.size()) {
     return base::usage_error(
-        fmt::format("what collectives between {} devices cost cannot be measured on {} rank{}",
+        fmt::format("the costs of collectives between {} devices cannot be measured on {} rank{}",
                     devices, end.size(), end.size() == 1 ? "" : "s"),
         fmt::format("give the costs of that machine, --costs FILE or --costs {}; or start {} ranks",
                     std::string(kRemedy).substr(8), devices));

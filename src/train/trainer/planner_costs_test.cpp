@@ -67,8 +67,7 @@ TEST(PlannerCosts, OfAMeshThatIsLargerThanTheRanksMustBeGiven) {
   options.layout = "auto";
   const auto guessed = chosen(options, 1);
   ASSERT_FALSE(guessed);
-  EXPECT_THAT(guessed.error().text(),
-              HasSubstr("between 8 devices cost cannot be measured on 1 rank"));
+  EXPECT_THAT(guessed.error().text(), HasSubstr("between 8 devices cannot be measured on 1 rank"));
   EXPECT_THAT(guessed.error().text(), HasSubstr("--costs"));
   // Costly messages: nothing is split. Free ones: something is.
   options.costs = "latency_s=1;s_per_byte=1;flops_per_s=1e12;bytes_per_s=1e11";

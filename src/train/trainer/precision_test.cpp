@@ -83,7 +83,7 @@ TEST_F(PrecisionRuns, LayersHaveTypesOfTheirOwn) {
   options_.layer_precision = {{"^hidden2/", DType::F32}, {"hidden2", DType::BF16}};
   EXPECT_EQ(last_loss(options_), full);  // the first match applies
   options_.layer_precision = {{"(", DType::BF16}};
-  EXPECT_THAT(run(options_).error().text(), HasSubstr("'(' is no regular expression"));
+  EXPECT_THAT(run(options_).error().text(), HasSubstr("'(' is not a valid regular expression"));
 }
 
 TEST_F(PrecisionRuns, ATransformerMixesTypesOfItsLayers) {

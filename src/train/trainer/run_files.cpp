@@ -1,6 +1,8 @@
 #include "train/trainer/run_files.hpp"
 
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -57,7 +59,10 @@ base::Status write_metrics(const TrainOptions& options, const EpochResult& resul
   std::ofstream out(csv, std::ios::app);
   if (before.empty()) out << columns << "\n";
   out << line << "\n";
-  if (!out.flush()) return base::failed(fmt::format("cannot write '{}'", csv));
+  if (!out.flush()) {
+    return base::failed(fmt::format("cannot write '{}': {}", csv, std::strerror(errno)),
+                        "free space on this disk; --out must be a writable folder");
+  }
   std::string text;
   const auto gauge = [&](const char* name, const char* help, double value) {
     text += fmt::format(

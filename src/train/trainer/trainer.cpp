@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
+#include <optional>
 
 #include "base/clock.hpp"
 #include "base/output_file.hpp"
 #include "train/mesh/measure_costs.hpp"
+#include "train/trainer/folder_lock.hpp"
 #include "train/trainer/prepared_run.hpp"
 #include "train/trainer/progress_socket.hpp"
 #include "train/trainer/run_checkpoint.hpp"
@@ -78,13 +80,30 @@ class Run {
     checkpoint_ = std::make_unique<RunCheckpoint>(options_, *run_.batches, run_.steps, *run_.whole);
     auto found = checkpoint_->resume();
     if (!found) return base::failure(found.error());
-    if (end_.rank() == 0 && !options_.out.empty()) {
-      std::error_code ignored;
-      std::filesystem::remove(divergence_mark(options_.out), ignored);
-    }
+    if (auto s = open_out(); !s) return s;
     if (!*found) return {};
     at_ = std::move(**found);
     if (speaks()) fmt::print(stderr, "resumed at epoch {}, step {}\n", at_.epoch, at_.step);
+    return {};
+  }
+
+  /// Before the first step: nobody else writes there, and we can.
+  base::Status open_out() {
+    if (end_.rank() != 0 || options_.out.empty()) return {};
+    std::error_code error;
+    std::filesystem::create_directories(options_.out, error);
+    if (error) {
+      return base::failed(
+          fmt::format("cannot create the folder '{}': {}", options_.out, error.message()),
+          "--out must be a writable folder");
+    }
+    // A checkpoint folder is locked already.
+    if (!std::filesystem::equivalent(options_.out, options_.checkpoint, error)) {
+      auto lock = FolderLock::take(options_.out, "--out");
+      if (!lock) return base::failure(lock.error());
+      out_lock_ = std::move(*lock);
+    }
+    std::filesystem::remove(divergence_mark(options_.out), error);
     return {};
   }
 
@@ -336,6 +355,7 @@ class Run {
   ProgressSocket socket_;
   Standing at_;
   std::unique_ptr<RunCheckpoint> checkpoint_;
+  std::optional<FolderLock> out_lock_;
   double right_ = 0, predictions_ = 0;
   StepStatistics statistics_;
   RunTimes times_;

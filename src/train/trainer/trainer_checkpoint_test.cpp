@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <limits>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "train/comm/thread_world.hpp"
@@ -307,6 +308,38 @@ TEST_F(TrainerCheckpoint, AFolderThatAnotherRunUsesIsRefused) {
     EXPECT_FALSE(fs::exists(saved()));
   }
   EXPECT_TRUE(run(options_));
+}
+
+TEST_F(TrainerCheckpoint, APipeIsRefusedAndNotWaitedFor) {
+  options_.checkpoint = (folder_ / "saved").string();
+  fs::create_directories(options_.checkpoint);
+  ASSERT_EQ(mkfifo(saved().c_str(), 0600), 0);
+  const auto result = run(options_);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().text(), HasSubstr("is not a regular file"));
+}
+
+TEST_F(TrainerCheckpoint, AnOutFolderIsCheckedBeforeTheFirstStep) {
+  std::ofstream(folder_ / "file") << "x";
+  options_.checkpoint = (folder_ / "saved").string();
+  options_.out = (folder_ / "file" / "out").string();
+  const auto unwritable = run(options_);
+  ASSERT_FALSE(unwritable);
+  EXPECT_THAT(unwritable.error().text(), HasSubstr("--out must be a writable folder"));
+  EXPECT_FALSE(fs::exists(saved())) << "nothing was trained";
+
+  options_.out = (folder_ / "out").string();
+  fs::create_directories(options_.out);
+  {
+    const auto other = FolderLock::take(options_.out, "--out");
+    ASSERT_TRUE(other) << other.error().text();
+    const auto result = run(options_);
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().text(), HasSubstr("use another --out folder"));
+    EXPECT_FALSE(fs::exists(saved()));
+  }
+  options_.out = options_.checkpoint;
+  EXPECT_TRUE(run(options_)) << "one folder may serve both";
 }
 
 TEST_F(TrainerCheckpoint, ThatDoesNotExistIsNoRemedy) {

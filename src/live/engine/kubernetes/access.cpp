@@ -123,7 +123,7 @@ Result<Access> access_from_kubeconfig(std::string_view text, const std::string& 
   Access access;
   try {
     const YAML::Node root = YAML::Load(std::string(text));
-    if (!root.IsMap()) return base::bad_data({path, 0, 0, ""}, "is no kubeconfig");
+    if (!root.IsMap()) return base::bad_data({path, 0, 0, ""}, "is not a kubeconfig");
     const std::string chosen =
         context.empty() ? Kubeconfig::text(root, "current-context") : context;
     const YAML::Node place = file.named(root, "contexts", "context", chosen);
@@ -153,7 +153,7 @@ Result<Access> access_in_cluster(const std::string& folder) {
   const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
   const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
   if (host == nullptr || port == nullptr) {
-    return base::failed("this is no pod of a Kubernetes cluster",
+    return base::failed("not running in a pod of a Kubernetes cluster",
                         "outside of it, name a kubeconfig: [kubernetes] kubeconfig = \"PATH\"");
   }
   const bool is_v6 = std::string_view(host).find(':') != std::string_view::npos;

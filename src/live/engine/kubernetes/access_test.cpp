@@ -70,7 +70,7 @@ TEST(KubernetesAccess, RefusesWhatIsNotVerified) {
   EXPECT_THAT(problem_of(kConfig, "blind"), HasSubstr("insecure-skip-tls-verify"));
   EXPECT_THAT(problem_of(kConfig, "other"), HasSubstr("has no context \"other\""));
   EXPECT_THAT(problem_of("x: [1"), HasSubstr("/etc/kube/config:1:"));
-  EXPECT_THAT(problem_of("- 1"), HasSubstr("is no kubeconfig"));
+  EXPECT_THAT(problem_of("- 1"), HasSubstr("is not a kubeconfig"));
   EXPECT_THAT(problem_of(std::string(20'000, '[')), HasSubstr("/etc/kube/config"));
   EXPECT_THAT(problem_of(std::string(kConfig) + "- name: x\n"), "");
 }

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <csignal>
 #include <fmt/format.h>
-#include <optional>
 #include <tuple>
 
 #include "base/number.hpp"
+#include "live/engine/kubernetes/gang_stand.hpp"
+#include "live/engine/kubernetes/gpu_holdings.hpp"
+#include "live/engine/kubernetes/pod_facts.hpp"
 
 namespace goban::live::engine::kubernetes {
 
@@ -17,27 +19,10 @@ using cluster::Stand;
 
 constexpr std::string_view kRealm = "kubernetes";
 constexpr int32_t kGangMost = 100'000;
-constexpr std::string_view kJob = "Job";
-
-bool is_ours(const Meta& meta, const std::string& scheduler, const Rules& rules) {
-  const bool names_us = scheduler == rules.scheduler || scheduler == rules.scheduler + "-exact";
-  if (rules.mode == Mode::Observe || !names_us) return false;
-  return rules.mode == Mode::All ||
-         std::ranges::find(rules.namespaces, meta.space) != rules.namespaces.end();
-}
 
 bool is_managed(const Node& node, const Rules& rules) {
   if (rules.mode == Mode::Observe) return node.seen.num_gpus > 0;
   return node.meta.label(kManagedLabel) == "true";
-}
-
-std::string id_of(const Meta& meta) { return meta.key() + "/" + meta.uid; }
-
-/// The mark of a pod, unless a daemon with another state folder wrote it.
-std::optional<cluster::Mark> mark_of(const Pod& pod, uint64_t first_epoch) {
-  cluster::Mark mark;
-  const bool ours = cluster::parse_mark(pod.meta.note(kRunNote), mark) && mark.epoch >= first_epoch;
-  return ours ? std::optional(mark) : std::nullopt;
 }
 
 void put(Gang& gang, const Pod& pod) {
@@ -59,14 +44,6 @@ void put(Gang& gang, const Pod& pod) {
   } else if (!pod.meta.note(kRunNote).empty()) {
     gang.is_foreign = true;
   }
-}
-
-/// What the kubelet refused never ran.
-bool was_refused(const Pod& pod) { return pod.reason.starts_with("OutOf"); }
-
-bool is_of_run(const Pod& pod, const Gang& gang, const RunId& run) {
-  const auto mark = mark_of(pod, gang.first_epoch);
-  return mark && mark->run == run;
 }
 
 /// Pods that a Job has at a time, less those that have succeeded.
@@ -108,214 +85,6 @@ int32_t size_of(const Gang& gang) {
   if (!size || *size < 1 || *size > kGangMost) return -1;
   const auto well = std::ranges::count(gang.over, Phase::Succeeded, &Pod::phase);
   return std::max(0, static_cast<int32_t>(*size - well));
-}
-
-/// The GPUs of a node, while they are given to pods.
-struct NodeGpus {
-  std::vector<bool> taken{};
-};
-
-/// The older of two pods was there first.
-std::tuple<TimeNs, TimeNs, std::string> age_of(const Pod* pod) {
-  const TimeNs start_ns = pod->start_ns < 0 ? base::kNever : pod->start_ns;
-  return {start_ns, pod->meta.created_ns, pod->meta.key()};
-}
-
-using Holdings = std::map<std::string, std::vector<int32_t>>;  ///< pod's uid: indices
-
-bool all_free(const NodeGpus& node, const std::vector<int32_t>& gpus) {
-  return std::ranges::all_of(gpus, [&](int32_t gpu) {
-    return gpu >= 0 && static_cast<size_t>(gpu) < node.taken.size() &&
-           !node.taken[static_cast<size_t>(gpu)];
-  });
-}
-
-void take(NodeGpus& node, const std::vector<int32_t>& gpus) {
-  for (const int32_t gpu : gpus) {
-    if (gpu >= 0 && static_cast<size_t>(gpu) < node.taken.size())
-      node.taken[static_cast<size_t>(gpu)] = true;
-  }
-}
-
-std::vector<int32_t> free_of(const NodeGpus& node, size_t most) {
-  std::vector<int32_t> out;
-  for (size_t gpu = node.taken.size(); gpu-- > 0 && out.size() < most;) {
-    if (!node.taken[gpu]) out.push_back(static_cast<int32_t>(gpu));
-  }
-  std::ranges::sort(out);
-  return out;
-}
-
-std::vector<int32_t> told_gpus(const cluster::Picture& told, const Pod& pod) {
-  const auto found = told.jobs.find(id_of(pod.meta));
-  if (found == told.jobs.end() || found->second.parts.size() != 1) return {};
-  const NodePart& part = found->second.parts.front();
-  return part.node == pod.node ? part.gpus : std::vector<int32_t>{};
-}
-
-/// Who holds which GPU: pods of ours as their annotation says, others as was told last, and any of
-/// the rest for those that come anew.
-Holdings holdings_of(const Objects& objects, const Rules& rules, const cluster::Picture& told) {
-  std::map<std::string, NodeGpus> nodes;
-  for (const auto& [key, node] : objects.nodes) {
-    nodes[node.meta.name].taken.resize(static_cast<size_t>(node.seen.num_gpus));
-  }
-  Holdings out;
-  std::vector<const Pod*> pods;
-  for (const auto& [key, pod] : objects.pods) {
-    if (!pod.node.empty() && !pod.is_over() && pod.gpus > 0) pods.push_back(&pod);
-  }
-  std::ranges::sort(pods, {}, age_of);
-  std::vector<const Pod*> unknown;
-  for (const Pod* pod : pods) {
-    auto gpus = is_ours(pod->meta, pod->scheduler, rules)
-                    ? parse_gpu_list(pod->meta.note(kGpusNote))
-                    : std::nullopt;
-    // Where only their number counts, a device plug-in gives no GPU twice, whatever two daemons
-    // say.
-    const bool is_known = gpus && gpus->size() == static_cast<size_t>(pod->gpus) &&
-                          (rules.indices == Indices::Exact || all_free(nodes[pod->node], *gpus));
-    if (!is_known) {
-      unknown.push_back(pod);
-      continue;
-    }
-    take(nodes[pod->node], *gpus);
-    out[pod->meta.uid] = std::move(*gpus);
-  }
-  if (rules.indices == Indices::Exact) {
-    for (const Pod* pod : unknown) out[pod->meta.uid] = free_of(nodes[pod->node], SIZE_MAX);
-    return out;
-  }
-  std::erase_if(unknown, [&](const Pod* pod) {
-    std::vector<int32_t> gpus = told_gpus(told, *pod);
-    if (gpus.size() != static_cast<size_t>(pod->gpus) || !all_free(nodes[pod->node], gpus)) {
-      return false;
-    }
-    take(nodes[pod->node], gpus);
-    out[pod->meta.uid] = std::move(gpus);
-    return true;
-  });
-  for (const Pod* pod : unknown) {
-    std::vector<int32_t> gpus = free_of(nodes[pod->node], static_cast<size_t>(pod->gpus));
-    take(nodes[pod->node], gpus);
-    out[pod->meta.uid] = std::move(gpus);
-  }
-  return out;
-}
-
-std::vector<NodePart> parts_of(const Gang& gang, const Holdings& holdings) {
-  std::vector<NodePart> parts;
-  for (const Pod* pod : gang.pods) {
-    if (pod->node.empty()) continue;
-    auto part = std::ranges::find(parts, pod->node, &NodePart::node);
-    if (part == parts.end()) part = parts.insert(parts.end(), NodePart{.node = pod->node});
-    if (const auto held = holdings.find(pod->meta.uid); held != holdings.end()) {
-      part->gpus.insert(part->gpus.end(), held->second.begin(), held->second.end());
-    }
-    part->cores += static_cast<int32_t>((pod->cpu_milli + kMilli - 1) / kMilli);
-    part->mem_bytes += pod->mem_bytes;
-  }
-  return parts;
-}
-
-TimeNs start_of(const Gang& gang) {
-  TimeNs start_ns = -1;
-  for (const Pod* pod : gang.pods) start_ns = std::max(start_ns, pod->start_ns);
-  for (const Pod* pod : gang.over) {
-    if (gang.pods.empty()) start_ns = std::max(start_ns, pod->start_ns);
-  }
-  return start_ns;
-}
-
-void set_end(const Gang& gang, JobStand& out) {
-  out.stand = Stand::Ended;
-  out.exit_code = 0;
-  for (const Pod* pod : gang.over) {
-    out.ran = out.ran || (!pod->node.empty() && !was_refused(*pod));
-    out.end_ns = std::max(out.end_ns, pod->end_ns);
-    const auto mark = mark_of(*pod, gang.first_epoch);
-    if (mark && (!out.run.job.valid() || mark->run > out.run)) out.run = mark->run;
-    if (pod->phase != Phase::Failed || out.exit_code != 0 || out.signal != 0) continue;
-    out.exit_code = pod->signal != 0 ? -1 : pod->exit_code;
-    out.signal = pod->signal;
-    out.out_of_memory = pod->out_of_memory;
-    out.node_failed = pod->reason == "NodeLost" || pod->reason == "Terminated";
-  }
-  if (gang.group != nullptr) {
-    if (gang.group->complete) out.exit_code = 0, out.signal = 0;
-    if (gang.group->failed && out.exit_code == 0 && out.signal == 0) out.exit_code = 1;
-    return;
-  }
-  // The Job of these pods is gone.
-  out.cancelled =
-      gang.work == nullptr && !gang.over.empty() && gang.over.front()->owner_kind == kJob;
-  if (gang.work == nullptr) return;
-  if (gang.work->complete) out.exit_code = 0, out.signal = 0;
-  if (gang.work->failed && out.exit_code == 0 && out.signal == 0) out.exit_code = 1;
-  out.timed_out = gang.work->reason == "DeadlineExceeded";
-}
-
-bool has_ended(const Gang& gang) {
-  if (gang.bound > 0) return false;
-  if (gang.group != nullptr) return gang.group->complete || gang.group->failed;
-  if (gang.work != nullptr) return gang.work->complete || gang.work->failed;
-  return gang.pods.empty();
-}
-
-std::string why_not_whole(const Gang& gang) {
-  for (const Pod* pod : gang.over) {
-    if (was_refused(*pod) && is_of_run(*pod, gang, gang.mark.run)) {
-      return fmt::format("the kubelet of {} refused a pod: {}", pod->node, pod->reason);
-    }
-  }
-  return fmt::format("{} of {} pods have a node", gang.bound, gang.size);
-}
-
-/// Its pods have ended, and its Job's controller has not said yet what follows.
-bool is_between(const Gang& gang, const RunId& run) {
-  const bool has_owner = gang.work != nullptr || gang.group != nullptr;
-  if (!has_owner || gang.is_suspended() || !gang.pods.empty()) return false;
-  // Pods that are being removed were stopped: nothing but new ones follows.
-  return std::ranges::any_of(
-      gang.over, [&](const Pod* pod) { return !pod->meta.deleting && is_of_run(*pod, gang, run); });
-}
-
-JobStand stand_of(const Gang& gang, const Holdings& holdings, const JobSeen* told, RunId started) {
-  JobStand out;
-  if (has_ended(gang)) {
-    set_end(gang, out);
-    return out;
-  }
-  out.start_ns = start_of(gang);
-  if (gang.is_marked) out.run = gang.mark.run;
-  const bool between = started.job.valid() && is_between(gang, started);
-  if (between) out.run = started;
-  if (gang.bound == 0 && !between) {
-    out.stand = Stand::Held;
-    out.run = {};
-    return out;
-  }
-  out.parts = parts_of(gang, holdings);
-  const bool all_run =
-      std::ranges::all_of(gang.pods, [](const Pod* pod) { return pod->phase == Phase::Running; });
-  if (started.job.valid() && started == out.run) {
-    // The gang holds what it got until its last pod has ended.
-    if (told != nullptr && !told->parts.empty()) out.parts = told->parts;
-    if (told != nullptr && told->start_ns >= 0) out.start_ns = told->start_ns;
-    out.stand = Stand::Running;
-    return out;
-  }
-  // What somebody else placed is believed at once: nobody here can take it back. What another of
-  // our daemons left in parts is.
-  const bool is_believed = !gang.is_marked && (!gang.is_foreign || gang.whole());
-  if ((gang.whole() && all_run) || is_believed) {
-    out.stand = Stand::Running;
-    return out;
-  }
-  out.stand = Stand::Released;
-  out.hopeless = !gang.whole();
-  out.reason = out.hopeless ? why_not_whole(gang) : "its containers are being started";
-  return out;
 }
 
 std::string blocked_by(const Gang& gang) {
@@ -527,27 +296,6 @@ std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules)
     });
   }
   return gangs;
-}
-
-std::set<std::string> doubled(const std::map<std::string, Gang>& gangs, const Rules& rules) {
-  std::set<std::string> out;
-  if (rules.indices != Indices::Exact) return out;
-  std::vector<std::pair<const Pod*, const Gang*>> pods;
-  for (const auto& [id, gang] : gangs) {
-    for (const Pod* pod : gang.pods) {
-      if (!pod->node.empty()) pods.emplace_back(pod, &gang);
-    }
-  }
-  std::ranges::sort(pods, {}, [](const auto& each) { return age_of(each.first); });
-  std::map<std::pair<std::string, int32_t>, const Gang*> holders;
-  for (const auto& [pod, gang] : pods) {
-    for (const int32_t gpu :
-         parse_gpu_list(pod->meta.note(kGpusNote)).value_or(std::vector<int32_t>{})) {
-      const auto [holder, is_first] = holders.emplace(std::pair(pod->node, gpu), gang);
-      if (!is_first && !out.contains(holder->second->id)) out.insert(gang->id);
-    }
-  }
-  return out;
 }
 
 std::vector<const Pod*> left_on(const Objects& objects, const std::string& node,

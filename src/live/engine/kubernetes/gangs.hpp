@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -65,11 +64,6 @@ struct Gang {
 
 /// The gangs of managed pods, by id. Pointers into `objects`.
 [[nodiscard]] std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules);
-
-/// Gangs that two daemons placed on one GPU, without the one that has been there for longest: these
-/// are taken back. Where only numbers of GPUs count, kubelets refuse what is too much.
-[[nodiscard]] std::set<std::string> doubled(const std::map<std::string, Gang>& gangs,
-                                            const Rules& rules);
 
 /// Pods of ours on a node that is down; none if it is not.
 [[nodiscard]] std::vector<const Pod*> left_on(const Objects& objects, const std::string& node,

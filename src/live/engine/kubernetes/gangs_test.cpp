@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "live/engine/kubernetes/bindings.hpp"
+#include "live/engine/kubernetes/gpu_holdings.hpp"
 
 namespace goban::live::engine::kubernetes {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/printable.hpp"
+#include "live/engine/kubernetes/gpu_holdings.hpp"
 
 namespace goban::live::engine::kubernetes {
 

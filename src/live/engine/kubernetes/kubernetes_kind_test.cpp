@@ -85,7 +85,7 @@ TEST(KubernetesManifests, NamesCannotLeaveTheirPlace) {
     return text ? "" : text.error().text();
   };
   for (const char* name : {"a'b", "a\nb", "-a", "A", "", "a: b"}) {
-    EXPECT_THAT(error({.home = name}), HasSubstr("is no name of a namespace")) << name;
+    EXPECT_THAT(error({.home = name}), HasSubstr("is not a valid name of a namespace")) << name;
     EXPECT_NE(error({.mode = Mode::Namespaces, .namespaces = {name}}), "") << name;
   }
   EXPECT_THAT(error({.image = "x\" evil"}), HasSubstr("--image"));

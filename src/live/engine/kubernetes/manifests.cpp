@@ -280,15 +280,16 @@ base::Result<std::string> manifests(const ManifestOptions& options) {
   names.push_back(options.home);
   for (const std::string& name : names) {
     if (is_namespace(name)) continue;
-    return base::usage_error(fmt::format("\"{}\" is no name of a namespace", name.substr(0, 80)),
-                             "lower-case letters, digits and hyphens, at most 63");
+    return base::usage_error(
+        fmt::format("\"{}\" is not a valid name of a namespace", name.substr(0, 80)),
+        "lower-case letters, digits and hyphens, at most 63");
   }
   if (options.namespaces.empty() == (options.mode == Mode::Namespaces)) {
     return base::usage_error("--namespaces goes with --mode namespaces, and only with it");
   }
-  if (!is_image(options.image)) return base::usage_error("--image is no reference of an image");
+  if (!is_image(options.image)) return base::usage_error("--image is not a valid image reference");
   if (!is_image(options.watchdog)) {
-    return base::usage_error("--watchdog is no reference of an image");
+    return base::usage_error("--watchdog is not a valid image reference");
   }
   const bool watches = !options.watchdog.empty();
   if (watches && options.mode == Mode::Observe) {

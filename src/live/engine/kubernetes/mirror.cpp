@@ -136,7 +136,7 @@ bool Mirror::list(Api& api, Kind& kind, std::map<std::string, Object> Objects::*
         kind.listed = true;
         return false;
       }
-      fail(kind, answer.fine() ? "the answer is no list" : answer.problem);
+      fail(kind, answer.fine() ? "the answer is not a list" : answer.problem);
       return answer.status == kGone && !next.empty() && !ending_;
     }
     for (const auto& item : *page->items) {

@@ -153,9 +153,18 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-/// The errors of a call by which a machine says that it is full, whatever the call was given. A
-/// full disk is not among them here: the job's files may lie on a disk of its user.
-bool is_of_machine(int code) { return code == ENOMEM || code == EMFILE || code == ENFILE; }
+/// Whether the machine is short of files or memory, so that a call failed whatever it was given. A
+/// full disk is not meant here: the job's files may lie on a disk of its user. A file system of the
+/// user (FUSE) can answer with any error; then the machine still has files and memory for others.
+bool is_of_machine(int code) {
+  if (code != ENOMEM && code != EMFILE && code != ENFILE) return false;
+  constexpr size_t kMemory = size_t{16} << 20;
+  const base::Descriptor file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  void* const memory =
+      ::mmap(nullptr, kMemory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory != MAP_FAILED) ::munmap(memory, kMemory);
+  return !file || memory == MAP_FAILED;
+}
 
 /// Closes all files of the supervisor but the standard ones, and moves these two. A process that
 /// hangs before execve() may outlive the supervisor, and must not hold its locks.

@@ -13,11 +13,11 @@
 namespace goban::live::engine::local {
 namespace {
 
-/// Receives SIGCHLD and SIGTERM by signalfd; ignores signals of terminals and full disks, and those
-/// that mean nothing here.
+/// Receives SIGCHLD and SIGTERM by signalfd; ignores signals of terminals, limits and full disks,
+/// and those that mean nothing here.
 base::Descriptor receive_signals() {
-  for (const int ignored :
-       {SIGPIPE, SIGXFSZ, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTOU, SIGUSR1, SIGUSR2, SIGALRM}) {
+  for (const int ignored : {SIGPIPE, SIGXFSZ, SIGXCPU, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTOU,
+                            SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO}) {
     ::signal(ignored, SIG_IGN);
   }
   ::signal(SIGCHLD, SIG_DFL);
