@@ -48,14 +48,24 @@ EXCEPTIONS = {
     "*--like philly*": "too long for a test",
     "*gavel.csv*": "too long for a test",
     "*energy replay-tables*": "too long for a test",
-    "*mine.toml*": "names the cluster of the reader",
+    "*--cluster mine.toml*": "names the cluster of the reader",
     "*site.toml*": "names the cluster of the reader",
     "*--lang ja*": "needs the series of the GPUs",
+    "*topology.conf*": "names a file of a Slurm site",
+    "goban doctor nccl --verify": "needs the log of a run with NCCL",
 }
 # Not this program, or no command.
 NOT_A_COMMAND = re.compile(r"\[|\.\.\.|\bFILE\b|\bDIR\b|<|:$")
-PAGES = ("accounts analyze backtest cluster-import energy explain feeding history jobs kubernetes predict profile progress report "
-         "series serve simulate slurm traces").split()
+# Pages -> why none of their commands is run here.
+NOT_RUN = {
+    "benchmarks": "measures for minutes to hours",
+    "studies/rivals": "needs the public traces of the rivals",
+    "reliability": "attacks for hours",
+}
+BLOCK = re.compile(r"^```\w*\n(?P<fenced>.*?)^```$|^(?P<indented>(?: {4}\S.*\n)+)", re.M | re.S)
+# At the beginning of a line, after variables, a pipe or `&&`, or in a `$(...)`.
+CALL = re.compile(r"^(?![|`-])(?:.*(?:[|&;] |\$\())?(?:\w+=\S+ )*goban ")
+OTHERS = re.compile(r"(?:^|[|&] )(?:\w+=\S+ )*(?:goban-train|\./dev|curl) ")  # tests/docs_others.py
 LIMIT_S = 60
 # Wrong words are refused at once; what would run for long is stopped.
 EXCEPTION_LIMIT_S = 3
@@ -68,14 +78,37 @@ def reason_of(command):
     return None
 
 
+def pages():
+    """Names of the pages below docs whose lines are run, without .md."""
+    whole = set(re.findall(r"\bdocs/[\w-]+\.md", (ROOT / "cmake/program_tests.cmake").read_text(encoding="utf-8")))
+    found = (str(path.relative_to(ROOT / "docs")).removesuffix(".md") for path in sorted((ROOT / "docs").rglob("*.md")))
+    return [page for page in found if f"docs/{page}.md" not in whole and page not in NOT_RUN]
+
+
 def commands_of(page):
-    """The goban commands of a page, without comments; lines that a backslash continues are one."""
-    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8").replace("\\\n", " ")
-    for line in text.splitlines():
-        if not re.match(r"^(?: {4})?goban ", line) or NOT_A_COMMAND.search(line):
-            continue
-        line = re.sub(r"\s+#.*$", "", line.strip())
-        yield re.sub(r"\s+", " ", re.sub(r"\s*\|\s*kubectl.*$", "", line)).rstrip("& ")
+    """The commands in the page's blocks of code that call goban, without comments; lines that a backslash continues are one."""
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    for block in BLOCK.finditer(text):
+        for line in (block["fenced"] or block["indented"]).replace("\\\n", " ").splitlines():
+            line = re.sub(r"\s+", " ", re.sub(r"\s+#.*$", "", line)).strip()
+            if not CALL.search(line) or OTHERS.search(line) or NOT_A_COMMAND.search(line):
+                continue
+            yield re.sub(r"\s*\|\s*kubectl.*$", "", line).rstrip("& ")
+
+
+def make_commands(folder):
+    """What the pages pipe into goban, as a site has it: sacct, scontrol and kubectl with recorded answers."""
+    rows = ["JobID|User|Account|Partition|Submit|Start|End|ElapsedRaw|State|ExitCode|NNodes|NCPUS|ReqMem|AllocTRES|TimelimitRaw|NodeList"]
+    for i in range(60):
+        times = [f"2026-11-{1 + i // 6:02}T{4 * (i % 6) + hour:02}:00:00" for hour in (0, 1, 3)]
+        rows.append(f"{i + 1}|u{i % 5}|a{i % 2}|gpu|{times[0]}|{times[1]}|{times[2]}|7200|COMPLETED|0:0|1|8|16G|"
+                    "cpu=8,gres/gpu=2,mem=16G,node=1|600|g1")
+    answers = {"sacct": "\n".join(rows) + "\n", "scontrol": (ROOT / "tests/corpus/slurm_nodes/real_2205_show_node.txt").read_text(encoding="utf-8"),
+               "kubectl": (ROOT / "tests/corpus/kubernetes_nodes/list.json").read_text(encoding="utf-8")}
+    for name, answer in answers.items():
+        (folder / f"{name}.answer").write_text(answer)
+        (folder / "bin" / name).write_text(f"#!/bin/sh\ncat '{folder}/{name}.answer'\n")
+        (folder / "bin" / name).chmod(0o755)
 
 
 def make_inputs(goban, folder):
@@ -83,6 +116,8 @@ def make_inputs(goban, folder):
     run("trace", "generate", "--like", "poisson", "--jobs", "300", "--cluster", "4x4", "--load", "0.9", "--out", "jobs.csv")
     subprocess.run("gzip -k jobs.csv; cp jobs.csv recorded.csv", shell=True, cwd=folder, check=True)
     run("history", "import", "jobs.csv", "--store", "jobs.db")
+    make_commands(folder)
+    (folder / "prepare.sh").write_text("#!/bin/sh\ntrue\n")
     (folder / "train.sh").write_text("#!/bin/sh\ntrue\n")
     (folder / "prices.toml").write_text('currency = "EUR"\nelectricity_per_kwh = 0.2\ngpu_hour_value = 2\n')
 
@@ -117,7 +152,7 @@ def main():
                     break
                 if daemon.poll() is not None:
                     raise SystemExit("the daemon ended")
-            for page in PAGES:
+            for page in pages():
                 for command in commands_of(page):
                     reason = reason_of(command)
                     code, said = attempt(command, folder, environment, EXCEPTION_LIMIT_S if reason else LIMIT_S)
