@@ -2,8 +2,10 @@
 # The live part of the demonstration: measures four virtual GPUs, trains ten small language models on
 # them with `goban serve` under the policy `goban`, and analyses the finished jobs.
 #   demo_live.sh GOBAN GOBAN-TRAIN FOLDER
-# $GOBAN_DEMO_SECONDS: duration of the measurement (15); also scales the amount of training.
+# $GOBAN_DEMO_SECONDS: duration of the measurement (15); also scales the amount of training. The link to the dashboard, a secret, is
+# printed to descriptor 3 if that is a terminal, never to a log.
 set -euo pipefail
+{ true >&3; } 2>/dev/null || exec 3>&1
 goban=$(realpath "$1")
 train=$(realpath "$2")
 out=$3
@@ -61,7 +63,7 @@ for _ in $(seq 200); do
   sleep 0.05
 done
 cat "$out/serve.txt"
-if [[ -t 1 ]]; then echo "While it runs, open $("$goban" token)"; fi # a secret: only for terminals, not for logs
+if [[ -t 3 ]]; then printf '\nWhile it runs, open %s\n' "$("$goban" token)" >&3; fi
 
 cat >"$out/train.sh" <<'EOF'
 #!/bin/sh
@@ -88,8 +90,8 @@ for ((round = 1; ; ++round)); do
 done
 "$goban" stats
 "$goban" colocation export --out learned.csv
-if [[ -t 0 && -t 1 ]]; then
-  echo "The dashboard is open until you press Enter: $("$goban" token)"
+if [[ -t 0 && -t 3 ]]; then
+  printf '\nThe dashboard is open until you press Enter: %s\n' "$("$goban" token)" >&3
   read -r -t 900 || true
 fi
 kill $daemon

@@ -8,6 +8,8 @@ suite=${2:-bookworm}
 root=$(mktemp -d /tmp/goban-newcomer.XXXXXX)
 trap 'umount "$root/proc" "$root/dev" 2>/dev/null || true; rm -rf --one-file-system "$root" "$root.log"' EXIT
 check() { "$@" || { echo "newcomer: failed: $*" >&2; exit 1; }; }
+# evening WHO START: a first evening that takes five minutes is too long.
+evening() { echo "   $((SECONDS - $2)) s"; check test $((SECONDS - $2)) -lt 300 -a -n "$1"; }
 within() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 HOME=/root chroot "$root" "$@"; }
 as_user() { within setpriv --reuid 1000 --regid 1000 --clear-groups env HOME=/home/anna sh -euc "cd; $1"; }
 
@@ -34,7 +36,7 @@ as_user 'goban | grep -q analyze
   goban simulate --cluster 32x4 --jobs week/jobs.csv --policy slurm-multifactor,goban --html comparison.html >/dev/null
   test -s report/report.html && test -s comparison.html
   goban history import week/jobs.csv --store jobs.db >/dev/null && goban history status --store jobs.db --json >/dev/null'
-echo "   $((SECONDS - start)) s"
+evening operator "$start"
 
 echo "== a student's first evening on a GPU box"
 start=$SECONDS
@@ -49,12 +51,17 @@ as_user 'goban serve --virtual-gpus 4 >serve.log 2>&1 & daemon=$!
   squeue --me >/dev/null; sinfo >/dev/null; sacct -n >/dev/null
   goban eff "$job" >/dev/null; goban queue --me --all >/dev/null
   kill $daemon; wait $daemon || true'
-echo "   $((SECONDS - start)) s"
+evening student "$start"
 
 echo "== upgrade, removal, purge"
 echo '# a change of the administrator' >>"$root/etc/goban.toml"
 mkdir -p "$root/var/lib/goban"
-check within dpkg --install --force-confold "/tmp/$(basename "$deb")" >/dev/null
+# The next version: the same package under another number.
+dpkg-deb --raw-extract "$deb" "$root/tmp/next"
+sed -i 's/^Version: .*/Version: 999/' "$root/tmp/next/DEBIAN/control"
+dpkg-deb --root-owner-group --build "$root/tmp/next" "$root/tmp/next.deb" >/dev/null
+check within dpkg --install --force-confold /tmp/next.deb >/dev/null
+check test "$(within dpkg-query -W -f '${Version}' goban)" = 999
 check grep -q 'a change of the administrator' "$root/etc/goban.toml"
 check within dpkg --remove goban >/dev/null
 check test ! -e "$root/usr/bin/goban"

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Tries the wheel, the tarball and the image of a release in bare roots of other systems: portable_roots.sh FOLDER [SUITE...]
-# As root. In each suite of Debian (default: bookworm trixie), as a plain user: pip installs the wheel into an empty virtual
-# environment without a network, the tarball is unpacked, and a report, a comparison and a job run with each. Then the image is
-# unpacked with umoci and run. Needs mmdebstrap and umoci; $GOBAN_MIRROR names another source of packages.
+# Tries the wheel, the tarball, the .rpm and the image of a release in bare roots of other systems: portable_roots.sh FOLDER [SUITE...]
+# As root. In each suite of Debian (default: bullseye bookworm trixie), as a plain user: pip installs the wheel into an empty virtual
+# environment without a network, the tarball is unpacked, and a report, a comparison and a job run with each. rpm installs,
+# upgrades and removes the .rpm. Then the image is unpacked with umoci and run. Needs mmdebstrap and umoci; $GOBAN_MIRROR names
+# another source of packages.
 set -euo pipefail
 folder=$(realpath "$1")
 shift
 suites=("$@")
-[[ $# -gt 0 ]] || suites=(bookworm trixie)
+[[ $# -gt 0 ]] || suites=(bullseye bookworm trixie)
 root=$(mktemp -d /tmp/goban-roots.XXXXXX)
 clean() {
   for place in "$root"/*/{dev,proc} "$root"/image/rootfs/{dev,proc}; do ! mountpoint -q "$place" || umount "$place"; done
@@ -40,16 +41,27 @@ mount_in() { mkdir -p "$1/dev" "$1/proc" && mount --bind /dev "$1/dev" && mount 
 
 for suite in "${suites[@]}"; do
   echo "== $suite"
-  mmdebstrap --quiet --variant=apt --include=python3-venv,python3-pip,xz-utils "$suite" "$root/$suite" \
+  mmdebstrap --quiet --variant=apt --include=python3-venv,python3-pip,xz-utils,rpm "$suite" "$root/$suite" \
     ${GOBAN_MIRROR:+"$GOBAN_MIRROR"} >"$root/log" 2>&1 || { tail -20 "$root/log"; exit 1; }
   mount_in "$root/$suite"
-  cp "$folder"/goban_cluster-*.whl "$folder"/goban-*-linux-*.tar.xz "$root/evening.sh" "$root/$suite/opt/"
+  cp "$folder"/goban_cluster-*.whl "$folder"/goban-*-linux-*.tar.xz "$folder"/goban-*.rpm "$root/evening.sh" "$root/$suite/opt/"
   enter "$root/$suite" sh -euc 'python3 -m venv /tmp/venv; /tmp/venv/bin/pip -q install --no-index /opt/goban_cluster-*.whl
     PATH=/tmp/venv/bin:$PATH sh /opt/evening.sh; /tmp/venv/bin/pip -q uninstall -y goban-cluster
-    test ! -e /tmp/venv/bin/goban -a ! -e /tmp/venv/lib/goban/libcurl.so.4'
+    test ! -e /tmp/venv/bin/goban -a ! -e /tmp/venv/share/goban'
   echo "   wheel: ok"
   enter "$root/$suite" sh -euc 'tar -xJf /opt/goban-*-linux-*.tar.xz -C /tmp; PATH=$(echo /tmp/goban-*/bin):$PATH sh /opt/evening.sh'
   echo "   tarball: ok"
+  # As the administrator. Its database knows nothing of Debian's glibc, so --nodeps; the program itself says what it lacks.
+  manage() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot "$root/$suite" rpm --force-debian --nodeps "$@"; }
+  package=/opt/$(basename "$folder"/goban-*.rpm)
+  manage -i "$package"
+  enter "$root/$suite" sh -euc 'test "$(command -v goban)" = /usr/bin/goban; sh /opt/evening.sh'
+  echo '# a change of the administrator' >>"$root/$suite/etc/goban.toml"
+  manage -U --replacepkgs "$package"
+  grep -q 'a change of the administrator' "$root/$suite/etc/goban.toml"
+  manage -e goban
+  [[ ! -e $root/$suite/usr/bin/goban && ! -e $root/$suite/usr/share/goban && -e $root/$suite/etc/goban.toml.rpmsave ]]
+  echo "   rpm: ok"
   umount "$root/$suite/dev" "$root/$suite/proc"
   rm -rf --one-file-system "${root:?}/$suite"
 done

@@ -121,25 +121,27 @@ def time_of_sources():
 
 
 def make_portable(formats, build, out, version, seconds):
-    """What needs no package of the system except glibc."""
+    """What needs no package of the system except glibc and libgcc."""
     made = []
     with tempfile.TemporaryDirectory() as folder:
         stage = pathlib.Path(folder) / "root"
         prefix = stage / "usr"
-        add_goban(stage, build, add_program(stage, build / "bin/goban"))
+        linked = pathlib.Path(folder) / "goban"
+        for name, licence in release_portable.link((build / "bin/goban").resolve().parent.parent, linked).items():
+            put(prefix / "share/doc/goban/libraries" / name, licence)
+        add_goban(stage, build, add_program(stage, linked))
         (prefix / "lib").mkdir(exist_ok=True)
         shutil.move(stage / "lib/systemd", prefix / "lib/systemd")
         put(prefix / "share/doc/goban/LICENSE", (ROOT / "LICENSE").read_bytes())
         put(prefix / "share/doc/goban/goban.toml", (DEBIAN / "goban.toml").read_bytes())
-        glibc = release_portable.bundle(prefix)
         machine = platform.machine()
         if "tar" in formats:
             made.append(release_portable.make_tarball(prefix, out, version, machine, seconds))
         if "rpm" in formats:
-            made.append(release_portable.make_rpm(prefix, out, version, glibc, SUMMARY["goban"], TEXT["goban"], seconds))
+            made.append(release_portable.make_rpm(prefix, out, version, SUMMARY["goban"], TEXT["goban"], seconds))
         if "wheel" in formats:
             shutil.rmtree(prefix / "lib/systemd")
-            made.append(release_portable.make_wheel(prefix, out, version, machine, glibc, SUMMARY["goban"], seconds))
+            made.append(release_portable.make_wheel(prefix, out, version, machine, SUMMARY["goban"], seconds))
     return made
 
 
@@ -156,7 +158,7 @@ def make(name, build, out, version, seconds):
         if name == "goban":
             depends += ", init-system-helpers (>= 1.54~)"
         files = [path for path in stage.rglob("*") if path.is_file() and "DEBIAN" not in path.parts]
-        more = "Recommends: python3\nSuggests: slurm-client\n" if name == "goban" else "Recommends: goban\n"
+        more = "Recommends: python3\nSuggests: libmariadb3, libpq5, slurm-client\n" if name == "goban" else "Recommends: goban\n"
         text = "\n".join(f" {line}" for line in TEXT[name].splitlines())
         put(stage / "DEBIAN/control", f"Package: {name}\nVersion: {version}\nArchitecture: {architecture}\nMaintainer: {MAINTAINER}\n"
             f"Installed-Size: {sum(path.stat().st_size for path in files) // 1024 + 1}\nDepends: {depends}\n{more}"

@@ -1,5 +1,5 @@
-"""Packages for other systems than Debian 12, from the same build: a tree that brings all its libraries except glibc, as tarball,
-wheel and .rpm, and an OCI image with the .deb in a Debian made by mmdebstrap. tools/release.py calls it.
+"""Packages for other systems than Debian 12, from the same build: a program with its libraries in it (portable_link.py), as
+tarball, wheel and .rpm, and an OCI image with the .deb in a Debian made by mmdebstrap. tools/release.py calls it.
 """
 
 import base64
@@ -9,7 +9,6 @@ import io
 import json
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import tarfile
@@ -17,35 +16,16 @@ import tempfile
 import time
 import zipfile
 
+import portable_libraries
+import portable_link
+
 # On PyPI "goban" is another project.
 DISTRIBUTION = "goban-cluster"
-# glibc must be that of the system: it loads the system's users, hosts and character sets.
-SYSTEM = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|nsl))\.so")
-
-
-def output(*words, **options):
-    return subprocess.run(words, check=True, text=True, stdout=subprocess.PIPE, **options).stdout
-
-
-def libraries(program):
-    """Paths of the shared libraries that the program loads, by name, without those of glibc."""
-    found = {}
-    for line in output("ldd", program).splitlines():
-        match = re.match(r"\s*(\S+) => (/\S+)", line)
-        if match and not SYSTEM.match(match[1]):
-            found[match[1]] = pathlib.Path(match[2])
-    return found
-
-
-def glibc_needed(files):
-    """The version of glibc that the files need, such as "2.36"."""
-    versions = {tuple(map(int, version.split("."))) for path in files
-                for version in re.findall(r"\bGLIBC_(\d+\.\d+)", output("objdump", "-T", str(path), stderr=subprocess.DEVNULL))}
-    return ".".join(map(str, max(versions)))
+GLIBC = ".".join(map(str, portable_link.GLIBC))
 
 
 def owner_of(path):
-    """Debian's package of a library."""
+    """Debian's package of a file."""
     for name in (path, path.resolve(), pathlib.Path("/usr") / path.relative_to("/")):
         done = subprocess.run(["dpkg", "-S", str(name)], text=True, capture_output=True, check=False)
         if done.returncode == 0:
@@ -53,21 +33,18 @@ def owner_of(path):
     raise SystemExit(f"release: no package owns {path}, so its licence is unknown")
 
 
-def bundle(prefix):
-    """Copies the libraries of bin/goban beside it, with their licences. Returns the glibc that all of it needs."""
-    program = prefix / "bin/goban"
-    folder = prefix / "lib/goban"
-    folder.mkdir(parents=True)
-    for name, path in sorted(libraries(program).items()):
-        shutil.copyfile(path.resolve(), folder / name)
-        (folder / name).chmod(0o755)
-        package = owner_of(path)
-        licence = prefix / "share/doc/goban/libraries" / package
-        licence.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(f"/usr/share/doc/{package}/copyright", licence)
-    # DT_RPATH, not DT_RUNPATH: it holds for the libraries' own libraries, too.
-    subprocess.run(["patchelf", "--force-rpath", "--set-rpath", "$ORIGIN/../lib/goban", program], check=True)
-    return glibc_needed([program, *folder.iterdir()])
+def link(build, out):
+    """Writes the portable program of a build to `out`. Returns the licences of the libraries in it, by name."""
+    archives, built = portable_libraries.prepare(portable_libraries.default_folder())
+    with tempfile.TemporaryDirectory() as folder:
+        used = portable_link.link(build, "bin/goban", archives, out, pathlib.Path(folder))
+    used.append(portable_link.system_library("libstdc++.a").resolve())
+    licences = {}
+    for path in used:
+        licence = built.get(path)
+        name = path.stem if licence else owner_of(path)
+        licences[name] = (licence or pathlib.Path(f"/usr/share/doc/{name}/copyright")).read_bytes()
+    return licences
 
 
 def files_of(prefix):
@@ -87,10 +64,10 @@ def make_tarball(prefix, out, version, machine, seconds):
     return target
 
 
-def make_wheel(prefix, out, version, machine, glibc, summary, seconds):
+def make_wheel(prefix, out, version, machine, summary, seconds):
     """The program as a script, everything else below the prefix of the Python environment."""
     name = DISTRIBUTION.replace("-", "_")
-    tag = f"py3-none-manylinux_{glibc.replace('.', '_')}_{machine}"
+    tag = f"py3-none-manylinux_{GLIBC.replace('.', '_')}_{machine}"
     target = out / f"{name}-{version}-{tag}.whl"
     date = time.gmtime(max(seconds, 315532800))[:6]  # ZIP begins in 1980
     records = []
@@ -110,17 +87,17 @@ def make_wheel(prefix, out, version, machine, glibc, summary, seconds):
         info = f"{name}-{version}.dist-info"
         add(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {DISTRIBUTION}\nVersion: {version}\nSummary: {summary}\n"
             "License: Apache-2.0\nRequires-Python: >=3.8\nDescription-Content-Type: text/plain\n\n"
-            "The program goban. Licences of the libraries that it brings: share/doc/goban/libraries.\n".encode())
+            "The program goban. Licences of the libraries in it: share/doc/goban/libraries.\n".encode())
         add(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: goban release\nRoot-Is-Purelib: false\nTag: {tag}\n".encode())
         add(f"{info}/RECORD", "".join(f"{line}\n" for line in [*records, f"{info}/RECORD,,"]).encode())
     return target
 
 
-def make_rpm(prefix, out, version, glibc, summary, text, seconds):
+def make_rpm(prefix, out, version, summary, text, seconds):
     """For distributions with systemd and this glibc."""
     with tempfile.TemporaryDirectory() as name:
         top = pathlib.Path(name)
-        files = "".join(f"/usr/{path.relative_to(prefix)}\n" for path in files_of(prefix))
+        files = "".join(f"/usr/{path.relative_to(prefix)}\n" for path in files_of(prefix)) + "%config(noreplace) /etc/goban.toml\n"
         spec = top / "goban.spec"
         spec.write_text(f"""%global debug_package %{{nil}}
 %global __os_install_post %{{nil}}
@@ -131,11 +108,16 @@ Release: 1
 Summary: {summary}
 License: Apache-2.0
 AutoReqProv: no
-Requires: glibc >= {glibc}
+Requires: glibc >= {GLIBC}
 %description
 {text}
 %install
-mkdir -p %{{buildroot}}/usr && cp -a {prefix}/. %{{buildroot}}/usr/
+mkdir -p %{{buildroot}}/usr %{{buildroot}}/etc && cp -a {prefix}/. %{{buildroot}}/usr/
+cp {prefix}/share/doc/goban/goban.toml %{{buildroot}}/etc/
+%preun
+if [ "$1" = 0 ] && [ -d /run/systemd/system ]; then systemctl --no-reload disable --now goban.service >/dev/null 2>&1 || :; fi
+%postun
+if [ -d /run/systemd/system ]; then systemctl daemon-reload || :; [ "$1" = 0 ] || systemctl try-restart goban.service || :; fi
 %files
 {files}""")
         subprocess.run(["rpmbuild", "--quiet", "-bb", "--define", f"_topdir {top}", "--define", "_buildhost localhost",

@@ -1,8 +1,11 @@
 #include "base/http/http_client.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdlib>
 #include <curl/curl.h>
+#include <filesystem>
 #include <fmt/format.h>
 #include <thread>
 
@@ -110,6 +113,23 @@ void set_text(CURL* curl, CURLoption option, const std::string& text) {
   curl_easy_setopt(curl, option, &blob);
 }
 
+/// The certificates that the system trusts: $SSL_CERT_FILE, else where distributions keep them,
+/// since libcurl knows only the place of the one that it was built for. Null: none of these.
+const char* trusted_certificates() {
+  constexpr std::array kPlaces = {
+      "/etc/ssl/certs/ca-certificates.crt",  // Debian, Ubuntu, Arch
+      "/etc/pki/tls/certs/ca-bundle.crt",    // Fedora, RHEL
+      "/etc/ssl/ca-bundle.pem",              // SUSE
+  };
+  const char* const chosen = std::getenv("SSL_CERT_FILE");
+  if (chosen != nullptr && *chosen != '\0') return chosen;
+  const auto* const found = std::ranges::find_if(kPlaces, [](const char* path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+  });
+  return found == kPlaces.end() ? nullptr : *found;
+}
+
 void set_route(CURL* curl, const HttpCall& call) {
   curl_easy_setopt(curl, CURLOPT_URL, call.url.c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -122,8 +142,13 @@ void set_route(CURL* curl, const HttpCall& call) {
   } else {
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
   }
-  if (!call.ca_file.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, call.ca_file.c_str());
-  set_text(curl, CURLOPT_CAINFO_BLOB, call.ca_text);
+  if (!call.ca_file.empty()) {
+    curl_easy_setopt(curl, CURLOPT_CAINFO, call.ca_file.c_str());
+  } else if (!call.ca_text.empty()) {
+    set_text(curl, CURLOPT_CAINFO_BLOB, call.ca_text);
+  } else if (const char* const trusted = trusted_certificates(); trusted != nullptr) {
+    curl_easy_setopt(curl, CURLOPT_CAINFO, trusted);
+  }
   set_text(curl, CURLOPT_SSLCERT_BLOB, call.certificate_text);
   set_text(curl, CURLOPT_SSLKEY_BLOB, call.key_text);
   if (call.follows_redirects) {

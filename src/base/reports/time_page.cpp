@@ -91,10 +91,12 @@ std::string to_html(const TimeTable& table, const std::string& title) {
       "svg{{width:100%;font-size:12px}}i{{display:inline-block;width:1em;height:1em;"
       "margin:0 .4em -.1em 0}}span{{margin-right:1.2em}}pre{{overflow-x:auto}}"
       "@media(prefers-color-scheme:dark){{body{{background:#111;color:#eee}}svg{{fill:#eee}}}}"
-      "</style></head>\n<body><h1>{0}</h1>\n<p>Each column is the time from one evaluation to the "
+      "</style></head>\n<body><main><h1>{0}</h1>\n<p>Each column is the time from one evaluation "
+      "to the "
       "next, divided into its parts.{5}</p>\n<svg viewBox=\"0 0 {1:.0f} {2:.0f}\" role=\"img\" "
       "aria-label=\"Timeline of the "
-      "run\">\n{3}</svg>\n<p>{4}</p>\n<pre>{6}</pre>\n</body></html>\n",
+      "run\">\n{3}</svg>\n<p>{4}</p>\n<pre tabindex=\"0\" role=\"region\" "
+      "aria-label=\"Where the time went\">{6}</pre>\n</main></body></html>\n",
       shown(title), kWidth, kHeight + kAxis, columns, legend,
       table.intervals.empty() ? " This file has no intervals: it is of an older release." : "",
       html_escaped(to_text(table)));

@@ -321,6 +321,10 @@ TEST_F(HttpServerTest, SpeaksTls) {
   const auto distrusted = careless.get("/v1/stats");
   ASSERT_FALSE(distrusted.has_value());
   EXPECT_THAT(distrusted.error().text(), HasSubstr("not trusted"));
+  ::setenv("SSL_CERT_FILE", (folder + "/cert").c_str(), 1);
+  const auto trusted = ApiClient({.url = url, .token = kBob}).get("/v1/stats");
+  ::unsetenv("SSL_CERT_FILE");
+  EXPECT_TRUE(trusted.has_value()) << trusted.error().text();
 }
 
 TEST_F(HttpServerTest, OneDaemonASocket) {

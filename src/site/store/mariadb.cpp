@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "base/number.hpp"
+#include "site/store/client_library.hpp"
 
 namespace goban::site::store {
 namespace {
@@ -14,6 +15,43 @@ using base::Result;
 using base::Status;
 
 constexpr size_t kStatementBytes = size_t{1} << 20;
+
+/// Functions of the client library that are used here, as its header declares them.
+struct Functions {
+  decltype(&mysql_init) init = nullptr;
+  decltype(&mysql_close) close = nullptr;
+  decltype(&mysql_options) options = nullptr;
+  decltype(&mysql_real_connect) connect = nullptr;
+  decltype(&mysql_error) error = nullptr;
+  decltype(&mysql_errno) error_code = nullptr;
+  decltype(&mysql_real_query) query = nullptr;
+  decltype(&mysql_use_result) use_result = nullptr;
+  decltype(&mysql_fetch_row) fetch_row = nullptr;
+  decltype(&mysql_fetch_lengths) fetch_lengths = nullptr;
+  decltype(&mysql_free_result) free_result = nullptr;
+  decltype(&mysql_real_escape_string) escape = nullptr;
+};
+
+Result<Functions> load_functions() {
+  auto library = ClientLibrary::load("libmariadb.so.3",
+                                     "install MariaDB's client library (Debian: libmariadb3)");
+  if (!library) return base::failure(library.error());
+  Functions f;
+  library->find(f.init, "mysql_init");
+  library->find(f.close, "mysql_close");
+  library->find(f.options, "mysql_options");
+  library->find(f.connect, "mysql_real_connect");
+  library->find(f.error, "mysql_error");
+  library->find(f.error_code, "mysql_errno");
+  library->find(f.query, "mysql_real_query");
+  library->find(f.use_result, "mysql_use_result");
+  library->find(f.fetch_row, "mysql_fetch_row");
+  library->find(f.fetch_lengths, "mysql_fetch_lengths");
+  library->find(f.free_result, "mysql_free_result");
+  library->find(f.escape, "mysql_real_escape_string");
+  if (auto status = library->complete(); !status) return base::failure(status.error());
+  return f;
+}
 
 /// mariadb://USER@HOST[:PORT]/DATABASE[?socket=PATH]
 struct Address {
@@ -66,31 +104,32 @@ class Row final : public SqlRow {
 
 class Connection final : public SqlConnection {
  public:
-  explicit Connection(MYSQL* database) : database_(database) {}
+  explicit Connection(const Functions& f) : f_(f), database_(f.init(nullptr)) {}
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
-  ~Connection() override { mysql_close(database_); }
+  ~Connection() override { f_.close(database_); }
 
+  MYSQL* database() { return database_; }
   Dialect dialect() const override { return Dialect::MariaDb; }
   tl::unexpected<base::Error> error() {
-    return base::failed(std::string("MariaDB: ") + mysql_error(database_));
+    return base::failed(std::string("MariaDB: ") + f_.error(database_));
   }
   Status execute(const std::string& sql) override {
-    if (mysql_real_query(database_, sql.data(), sql.size()) != 0) return error();
+    if (f_.query(database_, sql.data(), sql.size()) != 0) return error();
     return {};
   }
   Status query(const std::string& sql, const std::function<bool(const SqlRow&)>& take) override {
-    if (mysql_real_query(database_, sql.data(), sql.size()) != 0) return error();
-    MYSQL_RES* const result = mysql_use_result(database_);
+    if (f_.query(database_, sql.data(), sql.size()) != 0) return error();
+    MYSQL_RES* const result = f_.use_result(database_);
     if (result == nullptr) return error();
     Row row;
     bool more = true;
-    while (more && (row.fields = mysql_fetch_row(result)) != nullptr) {
-      row.lengths = mysql_fetch_lengths(result);
+    while (more && (row.fields = f_.fetch_row(result)) != nullptr) {
+      row.lengths = f_.fetch_lengths(result);
       more = take(row);
     }
-    const bool failed = more && mysql_errno(database_) != 0;
-    mysql_free_result(result);
+    const bool failed = more && f_.error_code(database_) != 0;
+    f_.free_result(result);
     if (failed) return error();
     return {};
   }
@@ -112,11 +151,12 @@ class Connection final : public SqlConnection {
     const size_t begin = out.size();
     out.resize(begin + 2 * text.size() + 1);
     const unsigned long written =
-        mysql_real_escape_string(database_, out.data() + begin, text.data(), text.size());
+        f_.escape(database_, out.data() + begin, text.data(), text.size());
     out.resize(begin + written);
   }
 
  private:
+  Functions f_;
   MYSQL* database_;
 };
 
@@ -193,16 +233,18 @@ Result<std::unique_ptr<SqlConnection>> open_mariadb(const std::string& uri) {
                              "it must be mariadb://USER@HOST[:PORT]/DATABASE[?socket=PATH]; the "
                              "password goes into the group [goban] of ~/.my.cnf");
   }
-  MYSQL* const database = mysql_init(nullptr);
-  auto connection = std::make_unique<Connection>(database);
-  mysql_options(database, MYSQL_READ_DEFAULT_GROUP, "goban");
-  mysql_options(database, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+  const auto f = load_functions();
+  if (!f) return base::failure(f.error());
+  auto connection = std::make_unique<Connection>(*f);
+  MYSQL* const database = connection->database();
+  f->options(database, MYSQL_READ_DEFAULT_GROUP, "goban");
+  f->options(database, MYSQL_SET_CHARSET_NAME, "utf8mb4");
   const auto unless_empty = [](const std::string& text) {
     return text.empty() ? nullptr : text.c_str();
   };
-  if (mysql_real_connect(database, unless_empty(address->host), unless_empty(address->user),
-                         nullptr, address->database.c_str(), address->port,
-                         unless_empty(address->socket), 0) == nullptr) {
+  if (f->connect(database, unless_empty(address->host), unless_empty(address->user), nullptr,
+                 address->database.c_str(), address->port, unless_empty(address->socket),
+                 0) == nullptr) {
     return connection->error();
   }
   auto status = connection->execute(

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/number.hpp"
+#include "site/store/client_library.hpp"
 
 namespace goban::site::store {
 namespace {
@@ -19,53 +20,107 @@ constexpr size_t kCopyBytes = size_t{8} << 20;
 constexpr int kLockTries = 30;
 constexpr std::chrono::milliseconds kLockPause(100);
 
-struct ClearResult {
-  void operator()(PGresult* result) const { PQclear(result); }
+/// Functions of the client library that are used here, as its header declares them.
+struct Functions {
+  decltype(&PQclear) clear = nullptr;
+  decltype(&PQgetisnull) get_is_null = nullptr;
+  decltype(&PQgetvalue) get_value = nullptr;
+  decltype(&PQgetlength) get_length = nullptr;
+  decltype(&PQfinish) finish = nullptr;
+  decltype(&PQerrorMessage) error_message = nullptr;
+  decltype(&PQexec) exec = nullptr;
+  decltype(&PQresultStatus) result_status = nullptr;
+  decltype(&PQsendQuery) send_query = nullptr;
+  decltype(&PQsetSingleRowMode) set_single_row_mode = nullptr;
+  decltype(&PQgetResult) get_result = nullptr;
+  decltype(&PQescapeLiteral) escape_literal = nullptr;
+  decltype(&PQfreemem) free_memory = nullptr;
+  decltype(&PQputCopyData) put_copy_data = nullptr;
+  decltype(&PQputCopyEnd) put_copy_end = nullptr;
+  decltype(&PQconnectdb) connect = nullptr;
+  decltype(&PQstatus) status = nullptr;
+  decltype(&PQsetNoticeProcessor) set_notice_processor = nullptr;
+  decltype(&PQsetClientEncoding) set_client_encoding = nullptr;
 };
-using PgResult = std::unique_ptr<PGresult, ClearResult>;
+
+Result<Functions> load_functions() {
+  auto library =
+      ClientLibrary::load("libpq.so.5", "install PostgreSQL's client library (Debian: libpq5)");
+  if (!library) return base::failure(library.error());
+  Functions f;
+  library->find(f.clear, "PQclear");
+  library->find(f.get_is_null, "PQgetisnull");
+  library->find(f.get_value, "PQgetvalue");
+  library->find(f.get_length, "PQgetlength");
+  library->find(f.finish, "PQfinish");
+  library->find(f.error_message, "PQerrorMessage");
+  library->find(f.exec, "PQexec");
+  library->find(f.result_status, "PQresultStatus");
+  library->find(f.send_query, "PQsendQuery");
+  library->find(f.set_single_row_mode, "PQsetSingleRowMode");
+  library->find(f.get_result, "PQgetResult");
+  library->find(f.escape_literal, "PQescapeLiteral");
+  library->find(f.free_memory, "PQfreemem");
+  library->find(f.put_copy_data, "PQputCopyData");
+  library->find(f.put_copy_end, "PQputCopyEnd");
+  library->find(f.connect, "PQconnectdb");
+  library->find(f.status, "PQstatus");
+  library->find(f.set_notice_processor, "PQsetNoticeProcessor");
+  library->find(f.set_client_encoding, "PQsetClientEncoding");
+  if (auto status = library->complete(); !status) return base::failure(status.error());
+  return f;
+}
+
+using PgResult = std::unique_ptr<PGresult, decltype(&PQclear)>;
 
 class Row final : public SqlRow {
  public:
+  explicit Row(const Functions& f) : f_(f) {}
   const PGresult* result = nullptr;
   bool is_null(size_t column) const override {
-    return PQgetisnull(result, 0, static_cast<int>(column)) != 0;
+    return f_.get_is_null(result, 0, static_cast<int>(column)) != 0;
   }
   int64_t whole(size_t column) const override { return base::parse_int(text(column)).value_or(0); }
   double real(size_t column) const override { return base::parse_double(text(column)).value_or(0); }
   std::string_view text(size_t column) const override {
-    return {PQgetvalue(result, 0, static_cast<int>(column)),
-            static_cast<size_t>(PQgetlength(result, 0, static_cast<int>(column)))};
+    return {f_.get_value(result, 0, static_cast<int>(column)),
+            static_cast<size_t>(f_.get_length(result, 0, static_cast<int>(column)))};
   }
+
+ private:
+  const Functions& f_;
 };
 
 class Connection final : public SqlConnection {
  public:
-  explicit Connection(PGconn* database) : database_(database) {}
+  Connection(const Functions& f, const std::string& uri)
+      : f_(f), database_(f.connect(uri.c_str())) {}
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
-  ~Connection() override { PQfinish(database_); }
+  ~Connection() override { f_.finish(database_); }
 
+  PGconn* database() { return database_; }
   Dialect dialect() const override { return Dialect::PostgreSql; }
   tl::unexpected<base::Error> error() {
-    std::string text = PQerrorMessage(database_);
+    std::string text = f_.error_message(database_);
     while (text.ends_with('\n')) text.pop_back();
     return base::failed("PostgreSQL: " + text);
   }
   Status execute(const std::string& sql) override {
-    const PgResult result(PQexec(database_, sql.c_str()));
-    const ExecStatusType status = PQresultStatus(result.get());
+    const PgResult result = owned(f_.exec(database_, sql.c_str()));
+    const ExecStatusType status = f_.result_status(result.get());
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) return {};
     return error();
   }
   Status query(const std::string& sql, const std::function<bool(const SqlRow&)>& take) override {
-    if (PQsendQuery(database_, sql.c_str()) == 0 || PQsetSingleRowMode(database_) == 0) {
+    if (f_.send_query(database_, sql.c_str()) == 0 || f_.set_single_row_mode(database_) == 0) {
       return error();
     }
-    Row row;
+    Row row(f_);
     bool more = true;
     Status status;
-    while (const PgResult result{PQgetResult(database_)}) {
-      const ExecStatusType kind = PQresultStatus(result.get());
+    while (const PgResult result = owned(f_.get_result(database_))) {
+      const ExecStatusType kind = f_.result_status(result.get());
       if (kind == PGRES_SINGLE_TUPLE && more) {
         row.result = result.get();
         more = take(row);
@@ -77,9 +132,9 @@ class Connection final : public SqlConnection {
   }
   Result<std::unique_ptr<BulkWriter>> bulk(const BulkTable& table) override;
   std::string quoted(std::string_view text) override {
-    char* const literal = PQescapeLiteral(database_, text.data(), text.size());
+    char* const literal = f_.escape_literal(database_, text.data(), text.size());
     std::string out = literal == nullptr ? "NULL" : literal;
-    PQfreemem(literal);
+    f_.free_memory(literal);
     return out;
   }
   Status lock_for_writing() override {
@@ -93,20 +148,23 @@ class Connection final : public SqlConnection {
     return base::failed("another import is writing to this store", "wait until it is done");
   }
   Status copy(const std::string& table, const std::string& rows) {
-    const PgResult begun(PQexec(database_, ("COPY " + table + " FROM STDIN").c_str()));
-    if (PQresultStatus(begun.get()) != PGRES_COPY_IN) return error();
-    if (PQputCopyData(database_, rows.data(), static_cast<int>(rows.size())) != 1 ||
-        PQputCopyEnd(database_, nullptr) != 1) {
+    const PgResult begun = owned(f_.exec(database_, ("COPY " + table + " FROM STDIN").c_str()));
+    if (f_.result_status(begun.get()) != PGRES_COPY_IN) return error();
+    if (f_.put_copy_data(database_, rows.data(), static_cast<int>(rows.size())) != 1 ||
+        f_.put_copy_end(database_, nullptr) != 1) {
       return error();
     }
     Status status;
-    while (const PgResult result{PQgetResult(database_)}) {
-      if (PQresultStatus(result.get()) != PGRES_COMMAND_OK && status) status = error();
+    while (const PgResult result = owned(f_.get_result(database_))) {
+      if (f_.result_status(result.get()) != PGRES_COMMAND_OK && status) status = error();
     }
     return status;
   }
 
  private:
+  PgResult owned(PGresult* result) const { return {result, f_.clear}; }
+
+  Functions f_;
   PGconn* database_;
 };
 
@@ -205,11 +263,13 @@ Result<std::unique_ptr<BulkWriter>> Connection::bulk(const BulkTable& table) {
 }  // namespace
 
 Result<std::unique_ptr<SqlConnection>> open_postgresql(const std::string& uri) {
-  PGconn* const database = PQconnectdb(uri.c_str());
-  auto connection = std::make_unique<Connection>(database);
-  if (PQstatus(database) != CONNECTION_OK) return connection->error();
-  PQsetNoticeProcessor(database, [](void*, const char*) {}, nullptr);
-  PQsetClientEncoding(database, "UTF8");
+  const auto f = load_functions();
+  if (!f) return base::failure(f.error());
+  auto connection = std::make_unique<Connection>(*f, uri);
+  PGconn* const database = connection->database();
+  if (f->status(database) != CONNECTION_OK) return connection->error();
+  f->set_notice_processor(database, [](void*, const char*) {}, nullptr);
+  f->set_client_encoding(database, "UTF8");
   return connection;
 }
 
