@@ -38,8 +38,9 @@ std::vector<int64_t> count_instances(const Cluster& cluster) {
   std::vector<int64_t> counts;
   for (const ResourceType& type : cluster.resource_types()) {
     int64_t count = 0;
-    for (const core::model::Node& node : cluster.nodes()) {
-      count = std::min(kEnough, count + std::min(kEnough, instances_of(type, node)));
+    for (size_t i = 0; i < cluster.nodes().size(); ++i) {
+      if (!type.may_use(core::model::NodeId(i))) continue;
+      count = std::min(kEnough, count + std::min(kEnough, instances_of(type, cluster.nodes()[i])));
     }
     counts.push_back(count);
   }
