@@ -84,6 +84,7 @@ def make_inputs(goban, folder):
     subprocess.run("gzip -k jobs.csv; cp jobs.csv recorded.csv", shell=True, cwd=folder, check=True)
     run("history", "import", "jobs.csv", "--store", "jobs.db")
     (folder / "train.sh").write_text("#!/bin/sh\ntrue\n")
+    (folder / "us-east-2b_v100_1.json").write_text('{"metadata": {"gap_seconds": 3600}, "data": [4, 2, 0, 3, 4]}')
     (folder / "prices.toml").write_text('currency = "EUR"\nelectricity_per_kwh = 0.2\ngpu_hour_value = 2\n')
 
 

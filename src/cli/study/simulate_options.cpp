@@ -41,6 +41,10 @@ void add_input_options(Command& c, study::StudyOptions& options) {
       ->type_name("FILE");
   c.add_option("--incidents", files.incidents, "Node failures and maintenance windows (TOML file)")
       ->type_name("FILE");
+  c.add_option("--spot-supply", files.spot_supply,
+               "Spot instances over time (JSON of spot-traces): opens and closes the nodes of a "
+               "group, a GPU model or first..last, from the first submission on")
+      ->type_name("FILE:GROUP");
   c.add_option("--energy", files.energy,
                "Power models of the nodes: presets (see goban energy show; k80,v100 selects by GPU "
                "model) or a TOML file; adds energy figures");
