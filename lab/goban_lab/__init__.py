@@ -23,6 +23,7 @@ from ._core import Cluster, Free, Job, LabError, PlaceView, View
 from .compare import Comparison, compare
 from .env import env
 from .errors import PolicyError
+from .plugins import PluginPolicy, cmake_dir, plugin
 from .policy import Policy
 from .rivals import RivalResult, rival, rivals
 from .run import Result, simulate
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
     from .verifier import Report, verify
 
 __all__ = [
-    "Cluster", "Comparison", "Free", "Job", "LabError", "Limits", "PlaceView", "Policy", "PolicyError", "Reality",
-    "Report", "Result", "RivalResult", "Table", "Trace", "View", "cluster", "compare", "env", "generate", "reality",
-    "rival", "rivals", "seconds", "simulate", "trace", "verify",
+    "Cluster", "Comparison", "Free", "Job", "LabError", "Limits", "PlaceView", "PluginPolicy", "Policy",
+    "PolicyError", "Reality", "Report", "Result", "RivalResult", "Table", "Trace", "View", "cluster", "cmake_dir",
+    "compare", "env", "generate", "plugin", "reality", "rival", "rivals", "seconds", "simulate", "trace", "verify",
 ]  # fmt: skip
 __version__ = "0.1.0"
 

@@ -7,6 +7,7 @@ import json
 import sys
 
 from ._core import LabError
+from .plugins import cmake_dir
 from .remote import Limits
 from .verifier import verify
 
@@ -72,7 +73,11 @@ def main(arguments: list[str] | None = None, program: str = "python -m goban_lab
     truth.add_argument("--draws", type=_whole, default=200, help="replays of each policy (200; at least 20)")
     truth.add_argument("--seed", type=_whole, default=1, help="of the draws (1)")
     truth.add_argument("--json", action="store_true", help="print one JSON document")
+    commands.add_parser("cmake-dir", help="print where CMake finds the package goban_lab, for policies in C++")
     given = parser.parse_args(arguments)
+    if given.command == "cmake-dir":
+        print(cmake_dir())
+        return 0
     if given.command == "reality":
         return _reality(given)
     try:

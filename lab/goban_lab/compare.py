@@ -13,6 +13,7 @@ import numpy
 from ._core import Cluster, LabError
 from .errors import PolicyError
 from .gains import gain_spread, on_a_real_cluster
+from .plugins import PluginPolicy
 from .policy import Policy, name_of
 from .run import Result, simulate
 from .stats import t_quantile
@@ -152,7 +153,7 @@ class Comparison:
         return figure
 
 
-def compare(jobs: Jobs, cluster: Cluster, policies: Sequence[Policy | str], *, seeds: Iterable[int] = (),
+def compare(jobs: Jobs, cluster: Cluster, policies: Sequence[Policy | PluginPolicy | str], *, seeds: Iterable[int] = (),
             reference: str | None = None, block: str | float | None = None, workers: int | None = None,
             **options: Any) -> Comparison:
     """Runs all policies on the same jobs. `options` are those of simulate().
@@ -197,7 +198,7 @@ class _Work:
 
     jobs: Jobs
     cluster: Cluster
-    policies: list[Policy | str]
+    policies: list[Policy | PluginPolicy | str]
     block: str | float | None
     options: dict[str, Any]
 
@@ -232,7 +233,7 @@ def _run_all(work: _Work, tasks: list[tuple[int, int | None]], workers: int) -> 
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
-    in_python = [not isinstance(work.policies[policy], str) for policy, _ in tasks]
+    in_python = [isinstance(work.policies[policy], Policy) for policy, _ in tasks]
     forks = multiprocessing.get_context("fork") if any(in_python) else None
     first = {policy: seed for policy, seed in reversed(tasks)}
     _shared = work
@@ -262,7 +263,7 @@ def _outcome(work: _Work, task: tuple[int, int | None], future: Future[Any] | No
     try:
         return future.result()
     except BrokenProcessPool:
-        names = [name_of(each) for each in work.policies if not isinstance(each, str)]
+        names = [name_of(each) for each in work.policies if isinstance(each, Policy)]
         raise PolicyError(" or ".join(names), "any", "its process died: out of memory, or killed",
                           "run it alone with workers=1") from None
 

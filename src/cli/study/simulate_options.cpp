@@ -71,6 +71,9 @@ void add_policy_options(Command& c, study::StudyOptions& options) {
   c.add_option("--policy", options.policies, "Policies, separated by commas (see goban policies)")
       ->delimiter(',')
       ->capture_default_str();
+  c.add_option("--plugin", options.plugins,
+               "Shared library with further policies, written in C++ or C (docs/lab.md)")
+      ->type_name("FILE");
   c.add_option("--order", options.order, "Replace the order of every policy");
   c.add_option("--round", options.round_s, "Decide every N seconds only; 0: at events")
       ->type_name("SECONDS")
