@@ -55,7 +55,7 @@ goban_module(study/simulator)
 goban_module(study/lab study/history study/simulator)
 goban_module(study/rivals)
 goban_module(study/results study/history study/simulator)
-goban_module(study study/history study/simulator study/results)
+goban_module(study study/history study/simulator study/lab study/results)
 
 # The live scheduler of a cluster, and the engines that carry out what it decides.
 goban_layer(live base core)

@@ -120,6 +120,7 @@ def make_inputs(goban, folder):
     make_commands(folder)
     (folder / "prepare.sh").write_text("#!/bin/sh\ntrue\n")
     (folder / "train.sh").write_text("#!/bin/sh\ntrue\n")
+    (folder / "us-east-2b_v100_1.json").write_text('{"metadata": {"gap_seconds": 3600}, "data": [4, 2, 0, 3, 4]}')
     (folder / "prices.toml").write_text('currency = "EUR"\nelectricity_per_kwh = 0.2\ngpu_hour_value = 2\n')
 
 

@@ -22,6 +22,7 @@
 #include "study/history/resample.hpp"
 #include "study/lab/action_log.hpp"
 #include "study/lab/lab.hpp"
+#include "study/lab/plugin.hpp"
 #include "study/lab/sample.hpp"
 
 namespace goban::lab {
@@ -232,6 +233,50 @@ Run simulate_methods(const Trace& trace, const Cluster& cluster, const nb::dict&
   return run;
 }
 
+/// A library of policies.
+struct Library {
+  study::lab::Plugin plugin;
+};
+
+Library load_plugin(const std::string& path) {
+  return {.plugin = value_of(study::lab::Plugin::load(path))};
+}
+
+Run simulate_plugin(const Trace& trace, const Cluster& cluster, const Library& library,
+                    const std::string& policy, uint64_t seed, std::optional<double> restart_cost_s,
+                    std::optional<double> round_s, std::optional<double> locality_penalty,
+                    bool actions) {
+  const study::lab::PluginPolicy* const found = library.plugin.find(policy);
+  if (found == nullptr) throw LabError("the library has no policy " + policy);
+  const nb::gil_scoped_release release;
+  study::lab::PluginMethods methods(*found, *trace.history, seed);
+  Run run{.history = trace.history, .result = {}};
+  auto options = options_of(seed, restart_cost_s, round_s, locality_penalty);
+  if (actions) options.observer = &run.actions.emplace();
+  run.result = value_of(study::lab::run(*trace.history, cluster, found->text, methods, options));
+  return run;
+}
+
+void bind_plugins(nb::module_& m) {
+  nb::class_<Library>(m, "Library")
+      .def_prop_ro("names",
+                   [](const Library& library) {
+                     std::vector<std::string> names;
+                     for (const auto& each : library.plugin.policies()) {
+                       names.push_back(each.text.name);
+                     }
+                     return names;
+                   })
+      .def("is_oracle", [](const Library& library, const std::string& policy) {
+        const study::lab::PluginPolicy* const found = library.plugin.find(policy);
+        return found != nullptr && found->text.oracle;
+      });
+  m.def("load_plugin", load_plugin, nb::arg("path"));
+  m.def("simulate_plugin", simulate_plugin, nb::arg("trace"), nb::arg("cluster"),
+        nb::arg("library"), nb::arg("policy"), nb::arg("seed"), nb::arg("restart_cost_s").none(),
+        nb::arg("round_s").none(), nb::arg("locality_penalty").none(), nb::arg("actions"));
+}
+
 bool sees_durations(const std::string& policy, const Trace& trace) {
   return study::lab::uses_durations(value_of(core::policy::compose(policy)), *trace.history);
 }
@@ -344,6 +389,7 @@ NB_MODULE(_core, m) {
         nb::arg("stated"), nb::arg("policy"), nb::arg("rng").none(), nb::arg("where"),
         nb::arg("seed"), nb::arg("restart_cost_s").none(), nb::arg("round_s").none(),
         nb::arg("locality_penalty").none(), nb::arg("actions"));
+  bind_plugins(m);
   m.def("arrow_stream", arrow_stream);
   m.def("sees_durations", sees_durations);
   m.def("part_kind", part_kind);

@@ -1,5 +1,6 @@
 #include "rivals.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -35,6 +36,7 @@ nb::dict job_columns(const std::vector<RivalJob>& jobs) {
   out["held_s"] = seconds([](const RivalJob& job) { return job.held_s; });
   out["preemptions"] =
       column<int32_t, Wholes>(jobs, [](const RivalJob& job) { return job.preemptions; });
+  out["alone_s"] = seconds([](const RivalJob& job) { return job.alone_s; });
   return out;
 }
 
@@ -73,20 +75,23 @@ std::string format_of(const std::string& policy) {
 
 nb::tuple replay_rival(const std::string& policy, const std::string& trace,
                        const std::string& rates, const std::string& cluster,
-                       const std::string& batch_sizes, const std::string& shares) {
+                       const std::string& batch_sizes, const std::string& shares,
+                       std::optional<double> restart_cost_s) {
   const study::rivals::RivalOptions options{.cluster = cluster,
                                             .format = format_of(policy),
                                             .jobs = trace,
                                             .rates = rates,
                                             .batch_sizes = batch_sizes,
                                             .shares = shares,
+                                            .restart_cost_s = restart_cost_s,
                                             .policies = {policy}};
   RivalReplay replay;
   {
     const nb::gil_scoped_release release;
     const auto preset =
         value_of(study::rivals::find_rival(policy, study::rivals::rival_format_of(options)));
-    replay = value_of(value_of(study::rivals::RivalInputs::read(options)).replay(*preset));
+    const auto real = value_of(study::rivals::real_gpus(options));
+    replay = value_of(value_of(study::rivals::RivalInputs::read(options)).replay(*preset, real));
   }
   const auto& summary = replay.summary;
   nb::dict counts;
@@ -95,6 +100,38 @@ nb::tuple replay_rival(const std::string& policy, const std::string& trace,
   counts["decisions"] = summary.decisions;
   counts["shares"] = std::string(summary.shares);
   return nb::make_tuple(job_columns(replay.jobs), decision_columns(replay), counts);
+}
+
+/// The files of Shockwave's replay, for many runs on real GPUs.
+struct RealRuns {
+  study::rivals::RivalInputs inputs;
+};
+
+RealRuns read_real_runs(const std::string& trace, const std::string& rates,
+                        const std::string& batch_sizes, const std::string& cluster) {
+  const study::rivals::RivalOptions options{.cluster = cluster,
+                                            .format = "shockwave",
+                                            .jobs = trace,
+                                            .rates = rates,
+                                            .batch_sizes = batch_sizes};
+  return {.inputs = value_of(study::rivals::RivalInputs::read(options))};
+}
+
+/// JCTs by job, and the makespan.
+nb::tuple real_run(const RealRuns& runs, const std::string& policy, std::vector<double> restart_s,
+                   std::vector<double> speed, uint64_t seed) {
+  const study::rivals::RealGpus real{
+      .restart_s = std::move(restart_s), .speed = std::move(speed), .seed = seed};
+  RivalReplay replay;
+  {
+    const nb::gil_scoped_release release;
+    const auto preset =
+        value_of(study::rivals::find_rival(policy, study::rivals::RivalFormat::Shockwave));
+    replay = value_of(runs.inputs.replay(*preset, real));
+  }
+  const nb::object jct_s = column<double, Reals>(
+      replay.jobs, [](const RivalJob& job) { return job.finish_s - job.submit_s; });
+  return nb::make_tuple(jct_s, replay.summary.makespan_s);
 }
 
 std::vector<std::string> rival_names() {
@@ -107,8 +144,15 @@ std::vector<std::string> rival_names() {
 
 void bind_rivals(nb::module_& module) {
   module.def("replay_rival", replay_rival, nb::arg("policy"), nb::arg("trace"), nb::arg("rates"),
-             nb::arg("cluster"), nb::arg("batch_sizes"), nb::arg("shares"));
+             nb::arg("cluster"), nb::arg("batch_sizes"), nb::arg("shares"),
+             nb::arg("restart_cost_s").none());
   module.def("rival_names", rival_names);
+  nb::class_<RealRuns>(module, "RealRuns")
+      .def_prop_ro("jobs", [](const RealRuns& runs) { return runs.inputs.num_jobs(); })
+      .def("run", real_run, nb::arg("policy"), nb::arg("restart_s"), nb::arg("speed"),
+           nb::arg("seed"));
+  module.def("read_real_runs", read_real_runs, nb::arg("trace"), nb::arg("rates"),
+             nb::arg("batch_sizes"), nb::arg("cluster"));
 }
 
 }  // namespace goban::lab

@@ -23,6 +23,7 @@ from ._core import Cluster, Free, Job, LabError, PlaceView, View
 from .compare import Comparison, compare
 from .env import env
 from .errors import PolicyError
+from .plugins import PluginPolicy, cmake_dir, plugin
 from .policy import Policy
 from .rivals import RivalResult, rival, rivals
 from .run import Result, simulate
@@ -30,13 +31,14 @@ from .tables import Table
 from .traces import Trace, cluster, generate, seconds, trace
 
 if TYPE_CHECKING:
+    from .real_runs import Reality, reality
     from .remote import Limits
     from .verifier import Report, verify
 
 __all__ = [
-    "Cluster", "Comparison", "Free", "Job", "LabError", "Limits", "PlaceView", "Policy", "PolicyError",
-    "Report", "Result", "RivalResult", "Table", "Trace", "View", "cluster", "compare", "env", "generate", "rival",
-    "rivals", "seconds", "simulate", "trace", "verify",
+    "Cluster", "Comparison", "Free", "Job", "LabError", "Limits", "PlaceView", "PluginPolicy", "Policy",
+    "PolicyError", "Reality", "Report", "Result", "RivalResult", "Table", "Trace", "View", "cluster", "cmake_dir",
+    "compare", "env", "generate", "plugin", "reality", "rival", "rivals", "seconds", "simulate", "trace", "verify",
 ]  # fmt: skip
 __version__ = "0.1.0"
 
@@ -47,4 +49,8 @@ def __getattr__(name: str) -> Any:
         from . import verifier
 
         return getattr(verifier, name)
+    if name in ("Reality", "reality"):
+        from . import real_runs
+
+        return getattr(real_runs, name)
     raise AttributeError(f"module 'goban_lab' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""python -m goban_lab verify: scores of a policy in a file."""
+"""python -m goban_lab: scores of a policy in a file, and predictions of runs on a real cluster."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import sys
 
 from ._core import LabError
+from .plugins import cmake_dir
 from .remote import Limits
 from .verifier import verify
 
@@ -33,6 +34,18 @@ _bytes.__name__ = "amount of memory, such as 512M or 2G"
 _whole.__name__ = "whole number from 1 on"
 
 
+def _reality(given: argparse.Namespace) -> int:
+    from .real_runs import reality
+
+    try:
+        found = reality(given.folder, draws=given.draws, seed=given.seed)
+    except LabError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(json.dumps(found.document(), indent=2) if given.json else found.table())
+    return 1 if any(each.met is False for each in found.verdicts) else 0
+
+
 def main(arguments: list[str] | None = None, program: str = "python -m goban_lab") -> int:
     """Exit codes: 0 scored, 1 the policy failed, 2 usage."""
     parser = argparse.ArgumentParser(prog=program, description="The policy laboratory (docs/lab.md).")
@@ -49,7 +62,24 @@ def main(arguments: list[str] | None = None, program: str = "python -m goban_lab
                          help="CPU seconds of the policy in one run (60)")
     command.add_argument("--mem", type=_bytes, default=1 << 30, metavar="M", help="memory of the policy (1G)")
     command.add_argument("--json", action="store_true", help="print one JSON document")
+    truth = commands.add_parser(
+        "reality", help="predict runs on a real cluster, and compare with what happened",
+        description="Replays published policies with measured restart costs and compares mean JCT, makespan and jobs "
+        "with what was recorded on 32 GPUs (docs/studies/physical.md).",
+        epilog="example: goban lab reality shockwave --json\n"
+        "exit codes: 0 all bounds that can be judged are met, 1 one is missed, 2 wrong usage or files",
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    truth.add_argument("folder", nargs="?", help="the files of Shockwave (default: rivals/shockwave of the data sets)")
+    truth.add_argument("--draws", type=_whole, default=200, help="replays of each policy (200; at least 20)")
+    truth.add_argument("--seed", type=_whole, default=1, help="of the draws (1)")
+    truth.add_argument("--json", action="store_true", help="print one JSON document")
+    commands.add_parser("cmake-dir", help="print where CMake finds the package goban_lab, for policies in C++")
     given = parser.parse_args(arguments)
+    if given.command == "cmake-dir":
+        print(cmake_dir())
+        return 0
+    if given.command == "reality":
+        return _reality(given)
     try:
         report = verify(given.policy, given.suite, seeds=given.seeds, limits=Limits(given.time, given.mem))
     except LabError as error:

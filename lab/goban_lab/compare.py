@@ -12,8 +12,11 @@ import numpy
 
 from ._core import Cluster, LabError
 from .errors import PolicyError
+from .gains import gain_spread, on_a_real_cluster
+from .plugins import PluginPolicy
 from .policy import Policy, name_of
 from .run import Result, simulate
+from .stats import t_quantile
 from .traces import Trace
 
 if TYPE_CHECKING:
@@ -21,17 +24,6 @@ if TYPE_CHECKING:
 
 Jobs = Trace | Callable[[int], Trace]
 _METRICS = ("mean_jct_s", "mean_wait_s", "p99_jct_s")
-
-
-def t_quantile(degrees: int) -> float:
-    """The 97.5 % quantile of Student's distribution (Abramowitz and Stegun 26.7.5 beyond 4)."""
-    exact = {1: 12.7062, 2: 4.3027, 3: 3.1824, 4: 2.7764}
-    if degrees in exact:
-        return exact[degrees]
-    z = 1.959963984540054
-    v = degrees
-    return (z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)
-            + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * v**3))
 
 
 @dataclass(frozen=True)
@@ -77,6 +69,20 @@ class Row:
         """The interval of the gain excludes zero; None without an interval."""
         return None if self.gain is None or self.gain.half is None else self.gain.excludes_zero
 
+    @property
+    def real_gain(self) -> tuple[float, float] | None:
+        """The 95 % interval of the gain on a real cluster: that of `gain`, and the error of simulated
+        gains against runs on 32 GPUs (docs/studies/physical.md)."""
+        return None if self.gain is None else on_a_real_cluster(self.gain.value, self.gain.half or 0.0)
+
+    @property
+    def claimed_for_real(self) -> bool | None:
+        """As `claimed`, of `real_gain`."""
+        if self.claimed is None or self.real_gain is None:
+            return None
+        low, high = self.real_gain
+        return self.claimed and (low > 0 or high < 0)
+
 
 class Comparison:
     """The results of compare()."""
@@ -101,12 +107,14 @@ class Comparison:
     def table(self) -> str:
         """A table for a terminal: means with 95 % intervals, gains, and whether they are claimed."""
         lines = [["policy", "mean JCT s", "mean wait s", "p99 JCT s", f"gain over {self.reference}",
-                  "claimed"]]
+                  "on real GPUs", "claimed"]]
         for row in self.rows:
             gain = "" if row.gain is None else row.gain.text(100, 1) + " %"
-            claimed = {None: "", True: "yes", False: "no"}[row.claimed]
+            real = "" if row.real_gain is None else "{:.0f} to {:.0f} %".format(*(100 * end for end in row.real_gain))
+            claimed = "" if row.claimed is None else "no" if not row.claimed else \
+                "yes" if row.claimed_for_real else "simulated"
             lines.append([row.policy + (" *" if row.oracle else ""), row.mean_jct_s.text(),
-                          row.mean_wait_s.text(), row.p99_jct_s.text(), gain, claimed])
+                          row.mean_wait_s.text(), row.p99_jct_s.text(), gain, real, claimed])
         widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
         text = "\n".join("  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
                                    for i, (cell, width) in enumerate(zip(line, widths))).rstrip()
@@ -122,6 +130,9 @@ class Comparison:
             notes.append(f"± 95 % intervals of the means over {self.seeds} generated traces.")
         else:
             notes.append(f"± 95 % intervals over {self.seeds} traces of blocks drawn from this one.")
+        if len(self.rows) > 1:
+            notes.append(f"on real GPUs: with the error of simulated gains against runs on 32 GPUs, {gain_spread():.0%} "
+                         "(docs/studies/physical.md); claimed \"simulated\": in the simulation only.")
         if any(row.oracle for row in self.rows):
             notes.append("* decides by true run times, which no real scheduler knows.")
         return notes
@@ -142,7 +153,7 @@ class Comparison:
         return figure
 
 
-def compare(jobs: Jobs, cluster: Cluster, policies: Sequence[Policy | str], *, seeds: Iterable[int] = (),
+def compare(jobs: Jobs, cluster: Cluster, policies: Sequence[Policy | PluginPolicy | str], *, seeds: Iterable[int] = (),
             reference: str | None = None, block: str | float | None = None, workers: int | None = None,
             **options: Any) -> Comparison:
     """Runs all policies on the same jobs. `options` are those of simulate().
@@ -187,7 +198,7 @@ class _Work:
 
     jobs: Jobs
     cluster: Cluster
-    policies: list[Policy | str]
+    policies: list[Policy | PluginPolicy | str]
     block: str | float | None
     options: dict[str, Any]
 
@@ -222,7 +233,7 @@ def _run_all(work: _Work, tasks: list[tuple[int, int | None]], workers: int) -> 
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
-    in_python = [not isinstance(work.policies[policy], str) for policy, _ in tasks]
+    in_python = [isinstance(work.policies[policy], Policy) for policy, _ in tasks]
     forks = multiprocessing.get_context("fork") if any(in_python) else None
     first = {policy: seed for policy, seed in reversed(tasks)}
     _shared = work
@@ -252,7 +263,7 @@ def _outcome(work: _Work, task: tuple[int, int | None], future: Future[Any] | No
     try:
         return future.result()
     except BrokenProcessPool:
-        names = [name_of(each) for each in work.policies if not isinstance(each, str)]
+        names = [name_of(each) for each in work.policies if isinstance(each, Policy)]
         raise PolicyError(" or ".join(names), "any", "its process died: out of memory, or killed",
                           "run it alone with workers=1") from None
 

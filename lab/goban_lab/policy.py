@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
+from .plugins import PluginPolicy
 from .traces import seconds
 
 METHODS = ("order", "select", "place", "preempt")
@@ -44,7 +45,7 @@ class Policy:
     preempt: Any = None
 
 
-def name_of(policy: Policy | str) -> str:
+def name_of(policy: Policy | PluginPolicy | str) -> str:
     if isinstance(policy, str):
         return policy
     return policy.name or type(policy).__name__

@@ -49,11 +49,13 @@ def rivals() -> list[str]:
 
 
 def rival(policy: str, trace: str | os.PathLike[str], rates: str | os.PathLike[str], cluster: str,
-          batch_sizes: str | os.PathLike[str] = "", shares: str | os.PathLike[str] = "") -> RivalResult:
+          batch_sizes: str | os.PathLike[str] = "", shares: str | os.PathLike[str] = "",
+          restart_cost_s: float | None = None) -> RivalResult:
     """Replays a published scheduler ("gavel-gandiva-fair", "elasticflow-edf"; `lab.rivals()` lists them)
     on a trace of its own format; docs/studies/rivals.md describes the files and what equals the published
     logs. `cluster`: "32x1" (Shockwave's: servers of one GPU) or "16x8" (ElasticFlow's: of eight). `shares`:
-    recorded shares of time instead of those of our own solver. Errors: LabError."""
-    paths = [os.fspath(each) for each in (trace, rates)]
-    found = _core.replay_rival(policy, *paths, cluster, os.fspath(batch_sizes), os.fspath(shares))
+    recorded shares of time instead of those of our own solver. `restart_cost_s`: Shockwave's only; 20, as
+    published, if it is None. Errors: LabError."""
+    found = _core.replay_rival(policy, os.fspath(trace), os.fspath(rates), cluster, os.fspath(batch_sizes),
+                               os.fspath(shares), restart_cost_s)
     return RivalResult(policy, *found)

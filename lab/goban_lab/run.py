@@ -14,6 +14,7 @@ import numpy
 
 from . import _core
 from .errors import PolicyError, RemoteProblem, place_of_error, place_of_method
+from .plugins import PluginPolicy
 from .policy import Policy, name_of, stated_by
 from .tables import Table, frame
 from .traces import Trace
@@ -117,12 +118,12 @@ def _rng(name: str, seed: int) -> numpy.random.Generator:
     return numpy.random.Generator(numpy.random.PCG64([zlib.crc32(name.encode()), seed]))
 
 
-def simulate(jobs: Trace, cluster: _core.Cluster, policy: Policy | str, *, seed: int = 1,
+def simulate(jobs: Trace, cluster: _core.Cluster, policy: Policy | PluginPolicy | str, *, seed: int = 1,
              restart_cost_s: float | None = None, round_s: float | None = None,
              locality_penalty: float | None = None, call_limit_s: float = CALL_LIMIT_S,
              actions: bool = False) -> Result:
     """Runs one policy over all jobs. A policy in Python is copied first, so that no run knows of
-    another. Options that are None are those of the policy: 30 s for a restart, decisions at events,
+    another; one of lab.plugin() runs in C++. Options that are None are those of the policy: 30 s for a restart, decisions at events,
     no penalty for GPUs of several nodes. A single call of a method may take between `call_limit_s`
     and twice that; 0 = any time. With `actions` the result also has a row for every start, preemption
     and end.
@@ -141,15 +142,27 @@ def simulate(jobs: Trace, cluster: _core.Cluster, policy: Policy | str, *, seed:
     if isinstance(policy, str):
         run = _core.simulate_named(jobs._core, cluster, policy, *settings)
         oracle = _core.sees_durations(policy, jobs._core)
+    elif isinstance(policy, PluginPolicy):
+        run = _run_plugin(jobs, cluster, policy, settings)
+        oracle = policy.oracle
     else:
         if not isinstance(policy, Policy):
-            raise _core.LabError(f"{policy!r} is neither a lab.Policy nor the name of a policy")
+            raise _core.LabError(f"{policy!r} is neither a lab.Policy, nor a lab.plugin, nor the name of "
+                                 "a policy")
         run = _run_methods(jobs, cluster, policy, settings, call_limit_s)
         oracle = bool(policy.oracle)
     counts = {"end_s": run.end_s, "busy_gpu_s": run.busy_gpu_s, "decisions": run.decisions,
               "starts": run.starts}
     return Result(name_of(policy), run.columns(), cluster.gpus, counts, oracle,
                   run.action_columns())
+
+
+def _run_plugin(jobs: Trace, cluster: _core.Cluster, policy: PluginPolicy, settings: tuple[Any, ...]) -> _core.Run:
+    try:
+        return _core.simulate_plugin(jobs._core, cluster, policy.library, policy.name, *settings)
+    except _core.Fault as fault:
+        method, problem, remedy, job, at_s = fault.args
+        raise PolicyError(policy.name, method, problem, remedy, _job_name(jobs, job), at_s, policy.path) from None
 
 
 def _run_methods(jobs: Trace, cluster: _core.Cluster, policy: Policy, settings: tuple[Any, ...],

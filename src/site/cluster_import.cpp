@@ -7,6 +7,7 @@
 
 #include "base/text_file.hpp"
 #include "core/model/cluster_file.hpp"
+#include "core/model/import/alibaba_nodes.hpp"
 #include "core/model/import/kubernetes_nodes.hpp"
 #include "core/model/import/slurm_nodes.hpp"
 
@@ -24,8 +25,9 @@ Result<core::model::SiteNodes> read_nodes(const NodeSources& sources) {
     const auto text = base::read_text_file(path, kFileBytesMax);
     if (!text) return base::failure(text.error());
     const std::string name = base::input_name(path);
-    auto more = sources.from == "slurm" ? core::model::parse_slurm_nodes(*text, name)
-                                        : core::model::parse_kubernetes_nodes(*text, name);
+    auto more = sources.from == "slurm"          ? core::model::parse_slurm_nodes(*text, name)
+                : sources.from == "alibaba-spot" ? core::model::parse_alibaba_nodes(*text, name)
+                                                 : core::model::parse_kubernetes_nodes(*text, name);
     if (!more) return more;
     std::ranges::move(more->nodes, std::back_inserter(site.nodes));
     std::ranges::move(more->notes, std::back_inserter(site.notes));
@@ -59,7 +61,9 @@ Result<ImportedClusterFile> import_cluster(const NodeSources& sources) {
   }
   auto site = read_nodes(sources);
   if (!site) return base::failure(site.error());
-  auto imported = core::model::build_site_cluster(std::move(*site), sources.options);
+  core::model::ClusterImportOptions options = sources.options;
+  options.model_types = sources.from == "alibaba-spot";
+  auto imported = core::model::build_site_cluster(std::move(*site), options);
   if (!imported) return base::failure(imported.error());
   std::string toml = toml_of(sources, *imported);
   // Check that the cluster file reader accepts the result.

@@ -1,4 +1,4 @@
-// Makes a cluster file from the node lists of Slurm or Kubernetes. Implements
+// Makes a cluster file from the node lists of Slurm, Kubernetes or a public trace. Implements
 // `goban cluster import`.
 #pragma once
 
@@ -10,9 +10,10 @@
 
 namespace goban::site {
 
-/// Output files of Slurm's or Kubernetes' commands (docs/cluster-import.md).
+/// Output files of Slurm's or Kubernetes' commands, or the node table of a trace
+/// (docs/cluster-import.md).
 struct NodeSources {
-  std::string from;                     ///< "slurm" or "kubernetes"
+  std::string from;                     ///< "slurm", "kubernetes" or "alibaba-spot"
   std::vector<std::string> files;       ///< nodes; "-" is standard input
   std::vector<std::string> topologies;  ///< Slurm's racks and zones
   core::model::ClusterImportOptions options;
@@ -24,7 +25,8 @@ struct ImportedClusterFile {
   std::vector<std::string> notes;  ///< for the user; also in the file, as comments
 };
 
-/// Errors: Usage if Kubernetes is given a topology; Failed, BadData with file and line.
+/// Errors: Usage if another source than Slurm is given a topology; Failed, BadData with file and
+/// line.
 [[nodiscard]] base::Result<ImportedClusterFile> import_cluster(const NodeSources& sources);
 
 }  // namespace goban::site

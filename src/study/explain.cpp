@@ -27,6 +27,10 @@ Result<core::model::JobId> find_job(const core::model::JobHistory& history,
 
 Result<std::string> explain(StudyOptions options, const std::string& job_name, ExplainFormat format,
                             base::Progress& progress) {
+  if (!options.plugins.empty()) {
+    return base::usage_error("policies of plugins cannot be explained",
+                             "explain a run of a policy that goban policies lists");
+  }
   const auto policies = compositions(options);
   if (!policies) return base::failure(policies.error());
   const auto inputs = load_inputs(options.files, "", options.seed, progress);

@@ -14,6 +14,7 @@
 #include "core/scheduler/accounts.hpp"
 #include "site/inputs/inputs.hpp"
 #include "study/history/incidents.hpp"
+#include "study/history/spot_supply.hpp"
 #include "study/knowledge_files.hpp"
 #include "study/priced_runs.hpp"
 
@@ -127,6 +128,33 @@ base::Status add_rules(const std::string& path, Inputs& inputs) {
   return {};
 }
 
+/// Node failures, maintenance, and nodes that the supply of spot instances closes.
+base::Status add_incidents(const InputFiles& files, Inputs& inputs) {
+  history::Incidents incidents;
+  const core::model::JobHistory& history = inputs.jobs.history;
+  if (!files.incidents.empty()) {
+    auto read = history::read_incidents(files.incidents, inputs.cluster, history);
+    if (!read) return base::failure(read.error());
+    incidents = std::move(*read);
+  }
+  for (const std::string& option : files.spot_supply) {
+    const auto group = history::read_spot_group(option, inputs.cluster);
+    if (!group) return base::failure(group.error());
+    const base::TimeNs first_ns = history.jobs[0].request.submit_ns;
+    if (auto status = history::add_outages(*group, first_ns, incidents.outages); !status) {
+      return status;
+    }
+    if (group->supply.most() > static_cast<int64_t>(group->nodes.size())) {
+      inputs.knowledge_notes.push_back(
+          {.level = results::NoteLevel::Warning,
+           .text = fmt::format("--spot-supply {}: up to {} instances for {}", option,
+                               group->supply.most(), base::counted(group->nodes.size(), "node"))});
+    }
+  }
+  inputs.incidents = incidents.events();
+  return {};
+}
+
 std::string why_empty(const history::ReadResult& read) {
   if (read.rejected > 0) return "first reason: " + read.first_rejections[0].reason;
   if (read.counts.cpu_jobs_left_out == 0) return "the history is empty";
@@ -170,6 +198,8 @@ std::vector<std::string> InputFiles::input_paths() const {
   if (site::inputs::is_power_file(energy)) paths.push_back(energy);
   if (is_deadline_file(deadlines)) paths.push_back(deadlines);
   paths.insert(paths.end(), job_profiles.begin(), job_profiles.end());
+  for (const std::string& supply : spot_supply)
+    paths.push_back(supply.substr(0, supply.rfind(':')));
   return paths;
 }
 
@@ -236,11 +266,7 @@ Result<Inputs> load_inputs(InputFiles& files, const std::string& out, uint64_t s
     if (!fillers) return base::failure(fillers.error());
     inputs.fillers = std::move(*fillers);
   }
-  if (!files.incidents.empty()) {
-    auto incidents = history::read_incidents(files.incidents, inputs.cluster, inputs.jobs.history);
-    if (!incidents) return base::failure(incidents.error());
-    inputs.incidents = std::move(*incidents);
-  }
+  if (auto status = add_incidents(files, inputs); !status) return base::failure(status.error());
   for (const std::string& path : files.job_profiles) {
     if (auto status = add_job_profile(path, inputs, progress); !status)
       return base::failure(status.error());

@@ -30,10 +30,11 @@ struct InputFiles {
   std::string fillers;
   std::string accounts;
   std::string incidents;
-  std::string energy;      ///< power model: presets or a file
-  std::string colocation;  ///< co-location history: CSV or Gavel's JSON
-  std::string deadlines;   ///< a file, "gavel" or "none"
-  std::string prices{};    ///< of energy and GPU-hours; they change no run
+  std::vector<std::string> spot_supply{};  ///< FILE:GROUP
+  std::string energy;                      ///< power model: presets or a file
+  std::string colocation;                  ///< co-location history: CSV or Gavel's JSON
+  std::string deadlines;                   ///< a file, "gavel" or "none"
+  std::string prices{};                    ///< of energy and GPU-hours; they change no run
   std::string rejects;
   double max_rejects_pct = site::records::kMaxRejectsPct;  ///< of the records of the jobs
   std::vector<std::string> penalties;

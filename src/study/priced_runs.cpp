@@ -284,6 +284,7 @@ Result<results::Worth> price_runs(const StudyOptions& options, const Inputs& inp
     RunPlan plan(each, again, policies, progress.cancel());
     FinishedRuns resampled;
     for (simulator::BatchRun& run : plan.runs) resampled.watch(each, again, run);
+    plan.attach_plugins();
     auto simulated = simulator::simulate_all(again.jobs.history, plan.runs, options.threads);
     if (!simulated) return base::failure(simulated.error());
     resampled.simulated = std::move(*simulated);

@@ -1,13 +1,29 @@
 #include "study/runs.hpp"
 
+#include "base/check.hpp"
+#include "study/lab/estimates.hpp"
 #include "study/results/service_metrics.hpp"
 
 namespace goban::study {
 
+/// A policy of a plugin in one run, whose object is made when the run begins.
+struct RunPlan::PluginRun {
+  PluginRun(const lab::PluginPolicy& from, const core::model::JobHistory& of,
+            simulator::Observer* observer)
+      : policy(from), history(of), estimates(of, from.text.oracle, observer) {}
+
+  const lab::PluginPolicy& policy;
+  const core::model::JobHistory& history;
+  lab::Estimates estimates;
+  std::unique_ptr<lab::PluginMethods> methods{};
+};
+
 RunPlan::RunPlan(const StudyOptions& options, const Inputs& inputs,
                  const std::vector<core::policy::Composition>& policies,
                  const std::atomic<bool>* cancel)
-    : ideal(core::knowledge::PmScores::uniform(inputs.cluster.num_gpus())) {
+    : ideal(core::knowledge::PmScores::uniform(inputs.cluster.num_gpus())),
+      options_(options),
+      inputs_(inputs) {
   for (const core::policy::Composition& composition : policies) {
     penalties.push_back(inputs.penalties_for(composition, options.locality_penalty));
   }
@@ -30,6 +46,28 @@ RunPlan::RunPlan(const StudyOptions& options, const Inputs& inputs,
     each.options.prediction_noise = options.prediction_noise_pct / 100;
     each.options.fillers = inputs.filler_source();
     each.options.cancel = cancel;
+  }
+}
+
+RunPlan::~RunPlan() = default;
+
+void RunPlan::attach_plugins() {
+  auto loaded = load_plugins(options_);
+  GOBAN_CHECK(loaded.has_value(), "compositions() loaded them before");
+  plugins_ = std::move(*loaded);
+  for (simulator::BatchRun& run : runs) {
+    const lab::PluginPolicy* const policy = find_policy(plugins_, run.composition.name);
+    if (policy == nullptr) continue;
+    PluginRun* const own = plugin_runs_
+                               .emplace_back(std::make_unique<PluginRun>(
+                                   *policy, inputs_.jobs.history, run.options.observer))
+                               .get();
+    if (own->estimates.learns()) run.options.observer = &own->estimates;
+    run.options.adapt_policy = [own, seed = run.options.seed](core::policy::PolicySet& set,
+                                                              core::policy::RunContext& context) {
+      own->methods = std::make_unique<lab::PluginMethods>(own->policy, own->history, seed);
+      lab::adapting(own->policy.text, *own->methods, own->estimates)(set, context);
+    };
   }
 }
 

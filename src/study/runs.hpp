@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "study/inputs.hpp"
+#include "study/lab/plugin.hpp"
 #include "study/results/energy_recorder.hpp"
 #include "study/results/run_metrics.hpp"
 #include "study/results/sharing_recorder.hpp"
@@ -16,17 +17,28 @@
 
 namespace goban::study {
 
-/// One run per policy, ready to start. Refers to the inputs, which must outlive it.
+/// One run per policy, ready to start. Refers to options and inputs, which must outlive it.
 struct RunPlan {
   RunPlan(const StudyOptions& options, const Inputs& inputs,
           const std::vector<core::policy::Composition>& policies,
           const std::atomic<bool>* cancel = nullptr);
+  ~RunPlan();
   RunPlan(const RunPlan&) = delete;
   RunPlan& operator=(const RunPlan&) = delete;
 
   core::knowledge::PmScores ideal;
   std::vector<core::knowledge::LocalityPenalties> penalties;
   std::vector<simulator::BatchRun> runs;  ///< add observers before running them
+
+  /// Lets policies of plugins decide. Call it after all observers were added, before the runs.
+  void attach_plugins();
+
+ private:
+  struct PluginRun;
+  const StudyOptions& options_;
+  const Inputs& inputs_;
+  std::vector<lab::Plugin> plugins_;
+  std::vector<std::unique_ptr<PluginRun>> plugin_runs_;
 };
 
 /// Runs in the order of the policies: their recorders, then their results and metrics.

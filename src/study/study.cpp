@@ -115,6 +115,7 @@ Result<results::Comparison> Study::run(base::Progress& progress) const {
     runs.watch(options_, inputs_, run);
     report.watch(run);
   }
+  plan.attach_plugins();
   const auto jobs = static_cast<int64_t>(history.jobs.size() * policies_.size());
   {
     const base::Phase simulating(progress, "simulating", jobs);

@@ -34,11 +34,54 @@ void add_site_policy(StudyOptions& options) {
   options.policies.insert(options.policies.begin(), *options.backtest);
 }
 
+Result<std::vector<lab::Plugin>> load_plugins(const StudyOptions& options) {
+  std::vector<lab::Plugin> out;
+  for (const std::string& path : options.plugins) {
+    auto plugin = lab::Plugin::load(path);
+    if (!plugin) return base::failure(plugin.error());
+    for (const lab::PluginPolicy& policy : plugin->policies()) {
+      const std::string& name = policy.text.name;
+      if (find_policy(out, name) == nullptr && !core::policy::compose(name)) continue;
+      return base::usage_error(fmt::format("--plugin {}: there is another policy {}", path, name),
+                               "give the policy another name");
+    }
+    out.push_back(std::move(*plugin));
+  }
+  return out;
+}
+
+const lab::PluginPolicy* find_policy(const std::vector<lab::Plugin>& plugins,
+                                     const std::string& name) {
+  for (const lab::Plugin& plugin : plugins) {
+    if (const lab::PluginPolicy* found = plugin.find(name)) return found;
+  }
+  return nullptr;
+}
+
+namespace {
+
+Result<core::policy::Composition> compose(const std::string& name, const StudyOptions& options,
+                                          const std::vector<lab::Plugin>& plugins) {
+  const lab::PluginPolicy* const plugin = find_policy(plugins, name);
+  if (plugin == nullptr) return core::policy::compose(name, options.order);
+  if (plugin->text.methods.order && options.order) {
+    return base::usage_error(fmt::format("--order: policy {} orders by itself", name),
+                             "omit --order");
+  }
+  auto composition = core::policy::compose(plugin->text.parts, options.order);
+  if (composition) composition->name = name;
+  return composition;
+}
+
+}  // namespace
+
 Result<std::vector<core::policy::Composition>> compositions(const StudyOptions& options) {
+  const auto plugins = load_plugins(options);
+  if (!plugins) return base::failure(plugins.error());
   std::vector<core::policy::Composition> out;
   std::set<std::string> names;
   for (const std::string& name : options.policies) {
-    auto composition = core::policy::compose(name, options.order);
+    auto composition = compose(name, options, *plugins);
     if (!composition) return base::failure(composition.error());
     if (!names.insert(composition->name).second) {
       return base::usage_error(fmt::format("policy {} is given twice", name),

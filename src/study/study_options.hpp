@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "core/policy/compose.hpp"
 #include "study/inputs.hpp"
+#include "study/lab/plugin.hpp"
 
 namespace goban::study {
 
@@ -17,6 +18,7 @@ struct StudyOptions {
   StudyOptions();
   InputFiles files;
   std::vector<std::string> policies = {"fifo+packed", "goban"};
+  std::vector<std::string> plugins{};  ///< shared libraries with further policies
   std::optional<std::string> order;
   std::optional<double> round_s;  ///< not given: that of the preset; 360 s if non-sticky
   std::optional<double> restart_cost_s;
@@ -44,7 +46,15 @@ struct StudyOptions {
 /// Inserts the policy that `backtest` names before the others if it is not among them.
 void add_site_policy(StudyOptions& options);
 
-/// The policies by name, with the settings that the options override. Errors: Usage.
+/// The libraries of the options. Errors: those of lab::Plugin::load(); Usage if two have a policy
+/// of the same name, or one has the name of a policy of goban.
+[[nodiscard]] base::Result<std::vector<lab::Plugin>> load_plugins(const StudyOptions& options);
+/// Null if none has a policy of this name.
+[[nodiscard]] const lab::PluginPolicy* find_policy(const std::vector<lab::Plugin>& plugins,
+                                                   const std::string& name);
+
+/// The policies by name, with the settings that the options override; of policies of plugins the
+/// parts that they name. Errors: Usage; those of load_plugins().
 [[nodiscard]] base::Result<std::vector<core::policy::Composition>> compositions(
     const StudyOptions& options);
 

@@ -45,6 +45,7 @@ StudyReport::StudyReport(const StudyOptions& options, const Inputs& inputs,
   setting("PM scores", files.scores.empty() ? "all 1" : files.scores);
   setting("accounts", files.accounts);
   setting("incidents", files.incidents);
+  for (const std::string& supply : files.spot_supply) setting("spot supply", supply);
   setting("filler jobs", files.fillers);
   setting("power model", files.energy);
   setting("co-location history", files.colocation);

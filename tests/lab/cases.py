@@ -8,7 +8,7 @@ import unittest
 
 import goban_lab as lab
 import numpy
-from goban_lab.compare import t_quantile
+from goban_lab.stats import t_quantile
 
 CLUSTER = lab.cluster("4x4:V100")
 

@@ -6,6 +6,7 @@ with 77 (skipped) where PyPI cannot be reached.
 usage: wheel.py BUILD GOBAN
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -41,6 +42,42 @@ def install(python, *what):
     sys.exit(1)
 
 
+def build_plugin(python, folder, goban):
+    """Builds examples/lab/plugin with the wheel's header, and a library of another version of the
+    interface. Returns what plugin_cases.py finds them by; None if something fails."""
+    where = run(python, "-m", "goban_lab", "cmake-dir").stdout.strip()
+    for step in (["cmake", "-S", ROOT / "examples" / "lab" / "plugin", "-B", folder / "plugin", f"-Dgoban_lab_DIR={where}"],
+                 ["cmake", "--build", folder / "plugin"]):
+        if run(*step).returncode != 0:
+            return None
+    header = (Path(where).parent / "include" / "goban_lab.hpp").read_text()
+    (folder / "old").mkdir()
+    (folder / "old" / "goban_lab.hpp").write_text(
+        header.replace("#define GOBAN_LAB_VERSION 1\n", "#define GOBAN_LAB_VERSION 999\n"))
+    source = ROOT / "examples" / "lab" / "plugin" / "small_first.cpp"
+    if run("c++", "-std=c++20", "-shared", "-fPIC", f"-I{folder / 'old'}", source, "-o",
+           folder / "old" / "libold.so").returncode != 0:
+        return None
+    library = folder / "plugin" / "libmine.so"
+    (folder / "jobs.csv").write_text("job_id,submit_time,duration,num_gpus,user,walltime_s\n1,0,100,4,a,200\n2,1,50,4,a,60\n3,2,10,4,b,20\n")
+    compare = [goban, "simulate", "--cluster", "1x4", "--jobs", folder / "jobs.csv", "--plugin", library, "--policy",
+               "fifo+packed,small-first", "--json"]
+    done = run(*compare)
+    if done.returncode != 0:
+        return None
+    means = {each["policy"]: round(each["avg_jct_s"], 3) for each in json.loads(done.stdout)["runs"]}
+    # Job 1 runs first; then 2 and 3 in either order: 100, 149, 158 s or 100, 159, 108 s.
+    if means != {"fifo+packed": round(407 / 3, 3), "small-first": round(367 / 3, 3)}:
+        print(f"goban simulate --plugin: {means}", file=sys.stderr)
+        return None
+    compare[compare.index(library)] = folder / "old" / "libold.so"
+    refused = subprocess.run(list(map(str, compare)), capture_output=True, text=True, check=False)
+    if refused.returncode == 0 or "was built for version 999 of the interface" not in refused.stderr:
+        print(f"goban simulate --plugin libold.so: {refused.stderr}", file=sys.stderr)
+        return None
+    return {"GOBAN_LAB_PLUGIN": str(library), "GOBAN_LAB_OLD_PLUGIN": str(folder / "old" / "libold.so")}
+
+
 def main(build, goban):
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -58,7 +95,12 @@ def main(build, goban):
         for optional in ("nanoarrow", "gymnasium"):
             if run(empty, "-m", "pip", "-q", "--disable-pip-version-check", "install", optional).returncode != 0:
                 print(f"skipped: what needs {optional}, which cannot be installed")
-        away = {"cwd": folder, "env": {"PATH": "/nowhere", "HOME": str(folder)}}  # no compiler is found
+        plugin = build_plugin(empty, folder, goban)
+        if plugin is None:
+            return 1
+        data = {name: os.environ[name] for name in ("GOBAN_DATA", "GOBAN_SHARED") if name in os.environ}
+        # No compiler is found.
+        away = {"cwd": folder, "env": {"PATH": "/nowhere", "HOME": str(folder), **plugin, **data}}
         steps = ([empty, "-m", "unittest", "discover", "-s", ROOT / "tests" / "lab", "-p", "*cases.py"],
                  [empty, ROOT / "examples" / "lab" / "small_first.py"],
                  [empty, "-m", "mypy", "--strict", ROOT / "examples" / "lab" / "small_first.py"])

@@ -97,11 +97,25 @@ int print_toml(const std::string& spec) {
 
 struct ImportArguments {
   site::NodeSources sources;
+  std::string alibaba_nodes;
   std::string out = "-";
 };
 
-int import_cluster(const ImportArguments& arguments) {
-  const auto imported = site::import_cluster(arguments.sources);
+int import_cluster(ImportArguments arguments) {
+  site::NodeSources& sources = arguments.sources;
+  const bool alibaba = !arguments.alibaba_nodes.empty();
+  if (alibaba ? !sources.from.empty() : sources.files.empty()) {
+    return report_error(base::usage_error(alibaba
+                                              ? "--alibaba-spot-nodes takes the place of FROM FILE"
+                                              : "FROM and FILE are missing",
+                                          "see goban cluster import --help")
+                            .value());
+  }
+  if (alibaba) {
+    sources.from = "alibaba-spot";
+    sources.files = {arguments.alibaba_nodes};
+  }
+  const auto imported = site::import_cluster(sources);
   if (!imported) return report_error(imported.error());
   for (const std::string& note : imported->notes) fmt::print(stderr, "goban: note: {}\n", note);
   if (arguments.out == "-") {
@@ -118,14 +132,18 @@ int import_cluster(const ImportArguments& arguments) {
 
 void add_cluster_import(Command& cluster, Action& action) {
   auto arguments = std::make_shared<ImportArguments>();
-  Command* c = cluster.add_subcommand("import", "Import a cluster file from Slurm or Kubernetes");
+  Command* c = cluster.add_subcommand(
+      "import", "Import a cluster file from Slurm, Kubernetes or Alibaba's trace");
   c->add_option("FROM", arguments->sources.from, "Source: slurm or kubernetes")
-      ->required()
       ->one_of({"slurm", "kubernetes"});
   c->add_option("FILE", arguments->sources.files,
                 "Output of scontrol show node [--json], sinfo --json, or kubectl get nodes -o "
-                "json; - for standard input")
-      ->required();
+                "json; - for standard input");
+  c->add_option(
+       "--alibaba-spot-nodes", arguments->alibaba_nodes,
+       "Instead: the table node_info_df.csv of Alibaba's trace of spot GPUs; adds resource "
+       "types MODELxN, which the format alibaba-spot requests")
+      ->type_name("FILE");
   c->add_option("--topology", arguments->sources.topologies,
                 "Output of scontrol show topology, or topology.conf; defines racks and zones");
   c->add_option("--name", arguments->sources.options.name, "Name of the cluster")
@@ -141,7 +159,8 @@ void add_cluster_import(Command& cluster, Action& action) {
       "Examples:\n"
       "  scontrol show node | goban cluster import slurm - --out mine.toml\n"
       "  goban cluster import slurm nodes.json --topology /etc/slurm/topology.conf\n"
-      "  kubectl get nodes -o json | goban cluster import kubernetes - --only-usable");
+      "  kubectl get nodes -o json | goban cluster import kubernetes - --only-usable\n"
+      "  goban cluster import --alibaba-spot-nodes node_info_df.csv --out alibaba.toml");
   c->callback(
       [arguments, &action] { action = [arguments] { return import_cluster(*arguments); }; });
 }

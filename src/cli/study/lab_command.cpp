@@ -37,8 +37,9 @@ void add_lab(Command& app, Action& action) {
       "Examples:\n"
       "  goban lab verify policy.py --suite small\n"
       "  goban lab verify policy.py --suite site.toml --seeds 10 --json\n"
-      "Exit codes: 0 scored, 1 the policy failed or broke a constraint, 2 usage error, or the\n"
-      "package is not installed.");
+      "  goban lab reality shockwave        # runs on 32 real GPUs, predicted and compared\n"
+      "Exit codes: 0 scored, 1 the policy failed or broke a constraint, or a bound is missed, 2\n"
+      "usage error, or the package is not installed.");
   c->callback([c, &action] { action = [words = words_behind_options(*c)] { return lab(words); }; });
 }
 

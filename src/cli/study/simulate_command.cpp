@@ -26,9 +26,9 @@ struct SimulateArguments {
 };
 
 /// Options that apply to the formats of rivals, too.
-constexpr std::array<std::string_view, 11> kRivalOptions = {
+constexpr std::array<std::string_view, 12> kRivalOptions = {
     "cluster", "jobs", "format", "rates",     "batch-sizes", "shares",
-    "policy",  "out",  "json",   "decisions", "quiet"};
+    "policy",  "out",  "json",   "decisions", "quiet",       "restart-cost"};
 constexpr std::array<std::string_view, 3> kOnlyRivalOptions = {"rates", "batch-sizes", "shares"};
 
 /// Refuses options that do not go with the format.
@@ -53,6 +53,7 @@ int simulate_rivals(const SimulateArguments& arguments) {
   options.policies = study.policies;
   options.out = study.out;
   options.decisions = study.decisions;
+  options.restart_cost_s = study.restart_cost_s;
   const auto summaries = study::rivals::run_rivals(options);
   if (!summaries) return report_error(summaries.error());
   if (arguments.json) {

@@ -41,6 +41,10 @@ void add_input_options(Command& c, study::StudyOptions& options) {
       ->type_name("FILE");
   c.add_option("--incidents", files.incidents, "Node failures and maintenance windows (TOML file)")
       ->type_name("FILE");
+  c.add_option("--spot-supply", files.spot_supply,
+               "Spot instances over time (JSON of spot-traces): opens and closes the nodes of a "
+               "group, a GPU model or first..last, from the first submission on")
+      ->type_name("FILE:GROUP");
   c.add_option("--energy", files.energy,
                "Power models of the nodes: presets (see goban energy show; k80,v100 selects by GPU "
                "model) or a TOML file; adds energy figures");
@@ -67,6 +71,9 @@ void add_policy_options(Command& c, study::StudyOptions& options) {
   c.add_option("--policy", options.policies, "Policies, separated by commas (see goban policies)")
       ->delimiter(',')
       ->capture_default_str();
+  c.add_option("--plugin", options.plugins,
+               "Shared library with further policies, written in C++ or C (docs/lab.md)")
+      ->type_name("FILE");
   c.add_option("--order", options.order, "Replace the order of every policy");
   c.add_option(
        "--round", options.round_s,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 #include <set>
 #include <unordered_set>
 
@@ -215,6 +216,8 @@ class ClusterReader {
       }
       placed.rack = group.rack_of(i);
       builder.add_node(placed);
+      node_models_.push_back(placed.node.num_gpus > 0 ? std::optional(placed.node.gpu_model)
+                                                      : std::nullopt);
     }
     nodes_.push_back(placed.node);
     has_islands_ |= placed.islands > 1;
@@ -300,25 +303,41 @@ class ClusterReader {
 
   void read_resource_types(ClusterBuilder& builder) {
     for (TableReader& table : root_.tables("resource_type")) {
+      const std::optional<uint32_t> model = read_gpu_model_of_type(table);
       ResourceType type = read_resource_type(table);
       if (!type_names_.insert(type.name).second) {
         table.refuse("name", fmt::format("two resource types are named {}", type.name),
                      "names must be unique");
       }
-      if (std::ranges::none_of(nodes_, [&](const Node& node) { return fits_on(type, node); })) {
+      const auto fits = [&](const Node& node) {
+        return fits_on(type, node) && (!model || (node.num_gpus > 0 && node.gpu_model == *model));
+      };
+      if (std::ranges::none_of(nodes_, fits)) {
         table.refuse("name", fmt::format("{} fits on no node", type.name),
                      "reduce its gpus, cores, memory or ssd, or give those of the nodes");
+      }
+      if (model) {
+        for (const std::optional<uint32_t>& each : node_models_) {
+          type.nodes.push_back(each == model);
+        }
       }
       builder.add_resource_type(std::move(type));
       if (problems_.any()) return;
     }
   }
 
+  /// The GPU model on whose nodes alone instances may lie; none: on every node.
+  std::optional<uint32_t> read_gpu_model_of_type(TableReader& table) {
+    if (!table.has("gpu_model")) return std::nullopt;
+    return read_gpu_model_of(table, 0);
+  }
+
   const std::string& file_;
   ConfigProblems problems_;
   TableReader root_;
   std::vector<std::string> gpu_names_;
-  std::vector<Node> nodes_;  ///< one of each group
+  std::vector<Node> nodes_;                           ///< one of each group
+  std::vector<std::optional<uint32_t>> node_models_;  ///< by node; none: it has no GPUs
   std::unordered_set<std::string> node_names_;
   std::set<std::string> type_names_;
   Groups racks_{"rack", {}, {}};

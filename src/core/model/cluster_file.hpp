@@ -36,6 +36,7 @@
 //   cores = 5
 //   memory = "60 GiB"
 //   ssd = "180 GiB"
+//   gpu_model = "V100-SXM2-16GB" # on nodes with GPUs of this model only; default: on all
 //   max_instances = 1            # per job
 //   walltime_max = "168h"        # default: no limit
 //   walltime_default = "1h"      # for jobs that request no limit

@@ -321,6 +321,9 @@ TEST(ClusterFile, ResourceTypeProblems) {
             "c.toml:7:16: resource_type.walltime_max: is zero (omit it for no limit)");
   EXPECT_EQ(type("gpus = 1\nwalltime_max = \"1h\"\nwalltime_default = \"2h\""),
             "c.toml:8:20: resource_type.walltime_default: is above walltime_max (lower it)");
+  EXPECT_NE(type("gpus = 1\ngpu_model = \"none\"")
+                .find("resource_type.gpu_model: no GPU model is named none"),
+            std::string::npos);
   EXPECT_EQ(type("gpus = 1\n[[resource_type]]\nname = \"T\"\ngpus = 1"),
             "c.toml:8:8: resource_type.name: two resource types are named T "
             "(names must be unique)");

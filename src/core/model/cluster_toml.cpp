@@ -188,12 +188,23 @@ void add_links(std::string& out, const Cluster& cluster) {
   }
 }
 
+/// The GPU model whose nodes are those on which the type may lie; null: it may lie on every node.
+const GpuModel* model_of(const ResourceType& type, const Cluster& cluster) {
+  const auto first = std::ranges::find(type.nodes, true);
+  if (first == type.nodes.end()) return nullptr;
+  const Node& node = cluster.nodes()[static_cast<size_t>(first - type.nodes.begin())];
+  return &cluster.gpu_models()[node.gpu_model];
+}
+
 void add_resource_types(std::string& out, const Cluster& cluster) {
   for (const ResourceType& type : cluster.resource_types()) {
     out += "\n[[resource_type]]\n";
     add_line(out, "name", base::quoted(type.name));
     if (type.gpus > 0) add_line(out, "gpus", std::to_string(type.gpus));
     add_host(out, type.host);
+    if (const GpuModel* model = model_of(type, cluster); model != nullptr) {
+      add_line(out, "gpu_model", base::quoted(model->name));
+    }
     add_line(out, "max_instances", std::to_string(type.max_instances));
     if (type.walltime_max_ns > 0) {
       add_line(out, "walltime_max", base::quoted(base::duration_text(type.walltime_max_ns)));

@@ -7,10 +7,12 @@ namespace goban::site::records {
 
 std::span<const RecordFormat> record_formats() {
   // generic is last: it accepts any header with a column `user`.
-  static const std::array formats = {kSlurm,          kGridEngine, kSwf,        kKubernetes,
-                                     kPhillyJson,     kAlibabaPai, kRecordsCsv, kPalCsv,
-                                     kPhillyAttempts, kPhillySia,  kChronus,    kLumos,
-                                     kLumosIntervals, kOpenb,      kHelios,     kGenericCsv};
+  static const std::array formats = {kSlurm,          kGridEngine,  kSwf,         kKubernetes,
+                                     kPhillyJson,     kAlibabaPai,  kRecordsCsv,  kPalCsv,
+                                     kPhillyAttempts, kPhillySia,   kChronus,     kLumos,
+                                     kLumosIntervals, kOpenb,       kHelios,      kAcme,
+                                     kItpRaw,         kElasticflow, kAlibabaSpot, kAlibabaDlrm,
+                                     kGavelTrace,     kGenericCsv};
   return formats;
 }
 

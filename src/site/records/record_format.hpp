@@ -120,8 +120,14 @@ extern const RecordFormat kPhillySia;
 extern const RecordFormat kChronus;
 extern const RecordFormat kLumos;  // formats/lumos_csv.cpp
 extern const RecordFormat kLumosIntervals;
-extern const RecordFormat kOpenb;       // formats/openb_csv.cpp
-extern const RecordFormat kHelios;      // formats/helios_csv.cpp
+extern const RecordFormat kOpenb;   // formats/openb_csv.cpp
+extern const RecordFormat kHelios;  // formats/helios_csv.cpp
+extern const RecordFormat kAcme;    // formats/acme_csv.cpp
+extern const RecordFormat kItpRaw;  // formats/elasticflow_csv.cpp
+extern const RecordFormat kElasticflow;
+extern const RecordFormat kAlibabaSpot;  // formats/alibaba_csv.cpp
+extern const RecordFormat kAlibabaDlrm;
+extern const RecordFormat kGavelTrace;  // formats/gavel_trace.cpp
 extern const RecordFormat kGenericCsv;  // formats/generic_csv.cpp
 
 }  // namespace goban::site::records

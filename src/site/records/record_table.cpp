@@ -12,13 +12,13 @@ namespace goban::site::records {
 namespace {
 
 template <typename To>
-bool fits(int64_t value) {
+bool fits_in(int64_t value) {
   return value >= std::numeric_limits<To>::min() && value <= std::numeric_limits<To>::max();
 }
 
 /// -1 if the value does not fit; the values of Grid Engine and Slurm do.
 int16_t small(int32_t value) {
-  return fits<int16_t>(value) ? static_cast<int16_t>(value) : int16_t{-1};
+  return fits_in<int16_t>(value) ? static_cast<int16_t>(value) : int16_t{-1};
 }
 
 TimeNs run_time(const AccountingRecord& record) {

@@ -249,7 +249,8 @@ TEST(Helios, LocalTimesAndZones) {
   EXPECT_EQ(acme.history.jobs[0].work_s, 60);  // not the 120 that include the queue
   EXPECT_EQ(acme.history.accounts[0], "Pretrain");
   EXPECT_EQ(acme.history.recorded[0].end, RecordedEnd::NodeFailed);
-  EXPECT_EQ(acme.notes.size(), 0u);
+  EXPECT_EQ(acme.format, "acme");
+  EXPECT_EQ(acme.notes.size(), 1u);  // the duration that was not used
 }
 
 TEST(JobFormats, EachIsToldByItsOwnHeader) {

@@ -26,7 +26,9 @@ std::vector<int64_t> count_instances(const Cluster& cluster) {
   std::vector<int64_t> counts;
   for (const ResourceType& type : cluster.resource_types()) {
     int64_t count = 0;
-    for (const core::model::Node& node : cluster.nodes()) {
+    for (size_t i = 0; i < cluster.nodes().size(); ++i) {
+      if (!type.may_use(core::model::NodeId(i))) continue;
+      const core::model::Node& node = cluster.nodes()[i];
       count = std::min(kEnough,
                        count + core::model::instances_in(node.num_gpus, node.host, type, kEnough));
     }

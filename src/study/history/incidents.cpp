@@ -25,14 +25,6 @@ constexpr const char* kCrash = "crash";
 constexpr const char* kOutOfMemory = "out of memory";
 constexpr size_t kFileBytesMax = size_t{64} << 20;
 
-/// An interval in which one node is down.
-struct Outage {
-  TimeNs begin_ns = 0;
-  TimeNs end_ns = base::kNever;
-  bool is_failure = false;
-  TimeNs announce_ns = 0;  ///< of maintenance
-};
-
 class IncidentReader {
  public:
   IncidentReader(const base::ConfigValue& document, const std::string& file,
@@ -49,9 +41,8 @@ class IncidentReader {
     return problems_.status();
   }
 
-  [[nodiscard]] const std::vector<Event>& job_failures() const { return job_failures_; }
-  /// By node, so that events at the same time are in the order of the nodes.
-  [[nodiscard]] const std::map<size_t, std::vector<Outage>>& outages() const { return outages_; }
+  [[nodiscard]] std::vector<Event> take_job_failures() { return std::move(job_failures_); }
+  [[nodiscard]] NodeOutages take_outages() { return std::move(outages_); }
 
  private:
   void read_failure(TableReader& table) {
@@ -172,94 +163,44 @@ class IncidentReader {
   base::ConfigProblems problems_;
   TableReader root_;
   std::unordered_map<std::string, size_t> ids_;
-  std::map<size_t, std::vector<Outage>> outages_;
+  NodeOutages outages_;
   std::unordered_map<std::string_view, size_t> job_ids_;  ///< filled when first needed
   std::vector<Event> job_failures_;
   size_t num_outages_ = 0;
 };
 
-/// The events of one node, in time order.
-class NodeTimeline {
- public:
-  NodeTimeline(NodeId node, std::vector<Outage> outages)
-      : node_(node), outages_(std::move(outages)) {
-    // A failure precedes maintenance that starts at the same time: its jobs are lost.
-    std::ranges::stable_sort(outages_, {}, [](const Outage& outage) {
-      return std::pair(outage.begin_ns, !outage.is_failure);
-    });
-  }
-
-  void append_to(std::vector<Event>& events) const {
-    TimeNs up_since = 0;
-    for (size_t i = 0; i < outages_.size();) {
-      announce(i, up_since, events);
-      const Outage& first = outages_[i];
-      events.push_back(
-          event(first.is_failure ? EventKind::NodeLost : EventKind::NodeClosed, first.begin_ns));
-      up_since = first.end_ns;
-      for (++i; i < outages_.size() && outages_[i].begin_ns <= up_since; ++i) {
-        up_since = std::max(up_since, outages_[i].end_ns);
-      }
-      if (up_since == base::kNever) return;
-      events.push_back(event(EventKind::NodeRestored, up_since));
-    }
-  }
-
- private:
-  [[nodiscard]] Event event(EventKind kind, TimeNs at_ns) const {
-    Event out;
-    out.kind = kind;
-    out.at_ns = at_ns;
-    out.node = node_;
-    return out;
-  }
-
-  /// Announcements while the node is up, from `up_since` to the outage `next`: at any time the
-  /// earliest known window. A window announced after an earlier one adds nothing.
-  void announce(size_t next, TimeNs up_since, std::vector<Event>& events) const {
-    const TimeNs until_ns = outages_[next].begin_ns;
-    std::vector<std::pair<TimeNs, TimeNs>> known;  // time of the announcement, start of the window
-    for (size_t i = next; i < outages_.size(); ++i) {
-      const TimeNs at_ns = std::max(outages_[i].announce_ns, up_since);
-      if (outages_[i].is_failure || at_ns >= until_ns) continue;
-      // Windows are ordered by start, so this one matters only if it is known before all others.
-      if (!known.empty() && at_ns >= known.back().first) continue;
-      known.emplace_back(at_ns, outages_[i].begin_ns);
-      if (at_ns == up_since) break;
-    }
-    for (auto it = known.rbegin(); it != known.rend(); ++it) {
-      events.push_back(event(EventKind::NodeDrained, it->first));
-      events.back().until_ns = it->second;
-    }
-  }
-
-  NodeId node_;
-  std::vector<Outage> outages_;
-};
-
 }  // namespace
 
-Result<std::vector<Event>> parse_incidents(std::string_view toml, const std::string& file,
-                                           const core::model::Cluster& cluster,
-                                           const core::model::JobHistory& history) {
+Result<Incidents> parse_incident_file(std::string_view toml, const std::string& file,
+                                      const core::model::Cluster& cluster,
+                                      const core::model::JobHistory& history) {
   const auto document = base::parse_config(toml, file);
   if (!document) return base::failure(document.error());
   IncidentReader reader(*document, file, cluster, history);
   if (auto status = reader.run(); !status) return base::failure(status.error());
-  std::vector<Event> events = reader.job_failures();
-  for (const auto& [node, outages] : reader.outages()) {
-    NodeTimeline(NodeId(node), outages).append_to(events);
-  }
+  return Incidents{.outages = reader.take_outages(), .job_failures = reader.take_job_failures()};
+}
+
+Result<Incidents> read_incidents(const std::string& path, const core::model::Cluster& cluster,
+                                 const core::model::JobHistory& history) {
+  const auto text = base::read_text_file(path, kFileBytesMax);
+  if (!text) return base::failure(text.error());
+  return parse_incident_file(*text, base::input_name(path), cluster, history);
+}
+
+std::vector<Event> Incidents::events() const {
+  std::vector<Event> events = outage_events(outages);
+  events.insert(events.begin(), job_failures.begin(), job_failures.end());
   std::ranges::stable_sort(events, {}, &Event::at_ns);
   return events;
 }
 
-Result<std::vector<Event>> read_incidents(const std::string& path,
-                                          const core::model::Cluster& cluster,
-                                          const core::model::JobHistory& history) {
-  const auto text = base::read_text_file(path, kFileBytesMax);
-  if (!text) return base::failure(text.error());
-  return parse_incidents(*text, base::input_name(path), cluster, history);
+Result<std::vector<Event>> parse_incidents(std::string_view toml, const std::string& file,
+                                           const core::model::Cluster& cluster,
+                                           const core::model::JobHistory& history) {
+  const auto incidents = parse_incident_file(toml, file, cluster, history);
+  if (!incidents) return base::failure(incidents.error());
+  return incidents->events();
 }
 
 }  // namespace goban::study::history

@@ -26,19 +26,25 @@
 #include "core/model/cluster.hpp"
 #include "core/model/event.hpp"
 #include "core/model/job_history.hpp"
+#include "study/history/outages.hpp"
 
 namespace goban::study::history {
 
-/// Reads a file, plain or gzip. Errors: Failed if it cannot be read, else as parse_incidents.
-[[nodiscard]] base::Result<std::vector<core::model::Event>> read_incidents(
-    const std::string& path, const core::model::Cluster& cluster,
-    const core::model::JobHistory& history);
+/// What a file states, before outages of a node are merged with those of other sources.
+struct Incidents {
+  NodeOutages outages;
+  std::vector<core::model::Event> job_failures;  ///< JobBroke, for jobs of the history
 
-/// Events by time: NodeLost (failure), NodeClosed (maintenance starts), NodeRestored, NodeDrained
-/// (the next window is known). Where incidents of a node overlap, it goes down once, at the start
-/// of the first, and returns once, at the end of the last. A window is announced again after each
-/// return, since a returning node has lost it. JobBroke, for jobs of the history.
-/// Errors: BadData with line, column, field and remedy.
+  /// Events by time: those of outage_events, and the failures of jobs.
+  [[nodiscard]] std::vector<core::model::Event> events() const;
+};
+
+/// Reads a file, plain or gzip. Errors: Failed if it cannot be read, else as parse_incidents.
+[[nodiscard]] base::Result<Incidents> read_incidents(const std::string& path,
+                                                     const core::model::Cluster& cluster,
+                                                     const core::model::JobHistory& history);
+
+/// The events of a file's text. Errors: BadData with line, column, field and remedy.
 [[nodiscard]] base::Result<std::vector<core::model::Event>> parse_incidents(
     std::string_view toml, const std::string& file, const core::model::Cluster& cluster,
     const core::model::JobHistory& history);

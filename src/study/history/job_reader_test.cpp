@@ -311,7 +311,8 @@ TEST(JobReader, HeaderErrors) {
       error_text("id,gpus\n1,2\n"),
       "jobs.csv: no job format matches the header \"id,gpus\" (select one with --format: slurm, "
       "grid-engine, swf, kubernetes, philly-json, alibaba-pai, records, pal, "
-      "philly-attempts, philly-sia, chronus, lumos, lumos-intervals, openb, helios, generic; "
+      "philly-attempts, philly-sia, chronus, lumos, lumos-intervals, openb, helios, acme, "
+      "itp-raw, elasticflow, alibaba-spot, alibaba-dlrm, gavel-trace, generic; "
       "or use the columns of generic: job_id,submit_time,duration,num_gpus,user,model["
       ",class,priority,walltime_s,resource_type,instances,array_tasks,array_limit,account,"
       "partition,qos,start_time,end_time,state,batch_size,epochs,gpu_mem_bytes,gpu_util_pct,"

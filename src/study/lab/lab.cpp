@@ -71,7 +71,13 @@ Result<SimulationResult> run(const JobHistory& history, const Cluster& cluster,
   Estimates estimates(history, policy.oracle, options.observer);
   SimulationOptions simulation = simulation_options(options, *composition);
   if (estimates.learns()) simulation.observer = &estimates;
-  simulation.adapt_policy = [&](PolicySet& set, RunContext& context) {
+  simulation.adapt_policy = adapting(policy, methods, estimates);
+  return simulate_on(history, cluster, *composition, simulation);
+}
+
+std::function<void(PolicySet&, RunContext&)> adapting(const PolicyText& policy, Methods& methods,
+                                                      Estimates& estimates) {
+  return [&policy, &methods, &estimates](PolicySet& set, RunContext& context) {
     estimates.stand_in_for(context.oracle);
     context.oracle = &estimates;
     const MethodSet& has = policy.methods;
@@ -87,7 +93,6 @@ Result<SimulationResult> run(const JobHistory& history, const Cluster& cluster,
       set.fungible = policy.places_anywhere;
     }
   };
-  return simulate_on(history, cluster, *composition, simulation);
 }
 
 Result<SimulationResult> run_adapted(const JobHistory& history, const Cluster& cluster,

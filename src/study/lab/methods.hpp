@@ -30,7 +30,7 @@ enum class KeyTime : uint8_t {
 /// no other way to end a run; run() in lab.hpp lets it pass.
 struct Fault : std::runtime_error {
   Fault(std::string in_method, std::string what_is_wrong, std::string what_helps)
-      : std::runtime_error(what_is_wrong),
+      : std::runtime_error("method " + in_method + ": " + what_is_wrong + " (" + what_helps + ")"),
         method(std::move(in_method)),
         problem(std::move(what_is_wrong)),
         remedy(std::move(what_helps)) {}

@@ -112,9 +112,11 @@ Result<std::vector<RivalSummary>> run_rivals(const RivalOptions& options) {
   if (!chosen) return base::failure(chosen.error());
   const auto inputs = RivalInputs::read(options);
   if (!inputs) return base::failure(inputs.error());
+  const auto real = real_gpus(options);
+  if (!real) return base::failure(real.error());
   std::vector<RivalSummary> summaries;
   for (const RivalPreset* preset : *chosen) {
-    const auto replay = inputs->replay(*preset);
+    const auto replay = inputs->replay(*preset, *real);
     if (!replay) return base::failure(replay.error());
     if (!options.out.empty()) {
       if (auto written = write_replay(options, *replay); !written) {

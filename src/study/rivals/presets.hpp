@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,7 @@ struct RivalOptions {
   std::string rates{};
   std::string batch_sizes{};  ///< shockwave
   std::string shares{};
+  std::optional<double> restart_cost_s{};  ///< shockwave; none: 20 s, as published
   std::string out{};  ///< folder; DIR/<policy>/jobs.csv, and for elasticflow rows.csv
   std::vector<std::string> policies{};
   bool decisions = false;  ///< also DIR/<policy>/decisions.jsonl

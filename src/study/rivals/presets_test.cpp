@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/test_folder.hpp"
+#include "study/rivals/replay.hpp"
 
 namespace goban::study::rivals {
 namespace {
@@ -34,6 +35,15 @@ class RivalPresets : public testing::Test {
   TestFolder folder_{"rival_presets"};
   RivalOptions options_;
 };
+
+TEST_F(RivalPresets, RestartCostsAreShockwaves) {
+  options_.restart_cost_s = 30;
+  EXPECT_THAT(problem(), HasSubstr("--restart-cost: the programs of elasticflow"));
+  options_.format = "shockwave";
+  EXPECT_EQ(real_gpus(options_)->restart_s, std::vector<double>{30});
+  options_.restart_cost_s = -1;
+  EXPECT_FALSE(real_gpus(options_));
+}
 
 // The leases are those of ElasticFlow.ThemisByHand.
 TEST_F(RivalPresets, WritesWhatWasDecided) {

@@ -68,9 +68,10 @@ size_t index_of(const RivalPreset& preset) {
   return static_cast<size_t>(&preset - rival_presets().data());
 }
 
-Result<RivalReplay> replay_shockwave(const ShockwaveInputs& inputs, const RivalPreset& preset) {
+Result<RivalReplay> replay_shockwave(const ShockwaveInputs& inputs, const RivalPreset& preset,
+                                     const RealGpus& real) {
   const auto policy = static_cast<GavelPolicy>(index_of(preset));
-  auto run = run_shockwave(inputs, policy);
+  auto run = run_shockwave(inputs, policy, real);
   if (!run) return base::failure(run.error());
   RivalReplay out{.summary = {.policy = preset.name,
                               .mean_jct_s = run->mean_jct_s,
@@ -81,8 +82,10 @@ Result<RivalReplay> replay_shockwave(const ShockwaveInputs& inputs, const RivalP
   }
   for (size_t i = 0; i < inputs.jobs.size(); ++i) {
     const double submit_s = inputs.jobs[i].submit_s;
-    out.jobs.push_back(
-        {.submit_s = submit_s, .gpus = inputs.jobs[i].gpus, .finish_s = submit_s + run->jct_s[i]});
+    out.jobs.push_back({.submit_s = submit_s,
+                        .gpus = inputs.jobs[i].gpus,
+                        .finish_s = submit_s + run->jct_s[i],
+                        .alone_s = run->alone_s[i]});
   }
   out.decisions = std::move(run->rounds);
   return out;
@@ -99,7 +102,7 @@ Result<RivalReplay> replay_elasticflow(const ElasticInputs& inputs, const RivalP
                               .computations = run->shares.size()}};
   if (preset.takes_shares) out.summary.shares = inputs.shares ? "recorded" : "own solver";
   for (const ElasticJob& job : inputs.jobs) {
-    out.jobs.push_back({.submit_s = job.submit_s, .gpus = job.gpus});
+    out.jobs.push_back({.submit_s = job.submit_s, .gpus = job.gpus, .alone_s = job.duration_s});
   }
   for (const ElasticRow& row : run->rows) {
     out.jobs[static_cast<size_t>(row.job)].finish_s = row.end_s;
@@ -114,6 +117,21 @@ Result<RivalReplay> replay_elasticflow(const ElasticInputs& inputs, const RivalP
 RivalFormat rival_format_of(const RivalOptions& options) {
   return options.format == rival_format_name(RivalFormat::Shockwave) ? RivalFormat::Shockwave
                                                                      : RivalFormat::ElasticFlow;
+}
+
+Result<RealGpus> real_gpus(const RivalOptions& options) {
+  if (!options.restart_cost_s) return RealGpus{};
+  if (rival_format_of(options) != RivalFormat::Shockwave) {
+    return base::usage_error("--restart-cost: the programs of elasticflow have costs of their own",
+                             "leave it out");
+  }
+  constexpr double kMost_s = 1e6;
+  const double cost_s = *options.restart_cost_s;
+  if (!(cost_s >= 0 && cost_s <= kMost_s)) {
+    return base::usage_error("--restart-cost: not a number of seconds from 0 to 1e6",
+                             "give 0 to 1e6");
+  }
+  return RealGpus{.restart_s = {cost_s}};
 }
 
 Result<const RivalPreset*> find_rival(const std::string& name, RivalFormat format) {
@@ -179,9 +197,9 @@ Result<RivalInputs> RivalInputs::read(const RivalOptions& options) {
   return out;
 }
 
-Result<RivalReplay> RivalInputs::replay(const RivalPreset& preset) const {
+Result<RivalReplay> RivalInputs::replay(const RivalPreset& preset, const RealGpus& real) const {
   const auto* shockwave = std::get_if<ShockwaveInputs>(&inputs_);
-  auto out = shockwave != nullptr ? replay_shockwave(*shockwave, preset)
+  auto out = shockwave != nullptr ? replay_shockwave(*shockwave, preset, real)
                                   : replay_elasticflow(std::get<ElasticInputs>(inputs_), preset);
   if (!out) return base::failure(in_file(out.error(), jobs_file_));
   out->summary.jobs = out->jobs.size();

@@ -20,6 +20,7 @@ struct RivalJob {
   double start_s = 0;
   double held_s = 0;  ///< time with GPUs
   int32_t preemptions = 0;
+  double alone_s = 0;  ///< run time on the GPUs that it asked for, without restarts
 };
 
 struct RivalReplay {
@@ -36,14 +37,22 @@ class RivalInputs {
   [[nodiscard]] static base::Result<RivalInputs> read(const RivalOptions& options);
 
   /// `preset`: of the format of the files. Errors: those of the policy, such as a rate that is not
-  /// known, naming the file.
-  [[nodiscard]] base::Result<RivalReplay> replay(const RivalPreset& preset) const;
+  /// known, naming the file. `real`: for shockwave, what real GPUs do otherwise.
+  [[nodiscard]] base::Result<RivalReplay> replay(const RivalPreset& preset,
+                                                 const RealGpus& real = {}) const;
+
+  [[nodiscard]] size_t num_jobs() const {
+    return std::visit([](const auto& inputs) { return inputs.jobs.size(); }, inputs_);
+  }
 
  private:
   std::string jobs_file_;
   std::variant<ShockwaveInputs, ElasticInputs> inputs_;
 };
 
+/// Restarts as the options say. Errors: Usage for elasticflow, whose programs have costs of their
+/// own.
+[[nodiscard]] base::Result<RealGpus> real_gpus(const RivalOptions& options);
 /// The preset of this name and format. Errors: Usage naming those of the format.
 [[nodiscard]] base::Result<const RivalPreset*> find_rival(const std::string& name,
                                                           RivalFormat format);

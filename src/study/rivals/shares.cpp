@@ -27,6 +27,92 @@ std::optional<std::vector<double>> shares_within(const ShareProblem& problem, do
   return shares;
 }
 
+/// The analytic centre of 0 <= x <= 1, sum of GPUs * x <= capacity, and rate * x >= left / total_s,
+/// by Newton's method. `least`: shares that keep these.
+class AnalyticCentre {
+ public:
+  AnalyticCentre(const ShareProblem& problem, double total_s, std::vector<double> least)
+      : problem_(problem), shares_(std::move(least)) {
+    for (size_t i = 0; i < shares_.size(); ++i) {
+      needed_.push_back(problem.left[i] / total_s / problem.rate[i]);
+    }
+  }
+
+  std::vector<double> find() {
+    if (!step_inside()) return shares_;
+    constexpr int kStepsMax = 100;
+    constexpr double kNear = 1e-9;
+    for (int step = 0; step < kStepsMax; ++step) {
+      if (step_towards() < kNear) break;
+    }
+    return shares_;
+  }
+
+ private:
+  [[nodiscard]] double gpus_left() const {
+    double left = problem_.capacity;
+    for (size_t i = 0; i < shares_.size(); ++i) left -= problem_.gpus[i] * shares_[i];
+    return left;
+  }
+  /// Jobs that need all of their time cannot move.
+  [[nodiscard]] bool is_fixed(size_t i) const { return fixed_[i] != 0; }
+
+  /// From the least shares to a point of the interior; false if there is none.
+  bool step_inside() {
+    constexpr double kLeast = 1e-9;
+    double room = 0;
+    for (size_t i = 0; i < shares_.size(); ++i) {
+      fixed_.push_back(1 - shares_[i] < kLeast ? 1 : 0);
+      if (!is_fixed(i)) room += problem_.gpus[i] * (1 - shares_[i]);
+    }
+    const double left = gpus_left();
+    if (left < kLeast || room <= 0) return false;
+    const double part = std::min(0.5, 0.5 * left / room);
+    for (size_t i = 0; i < shares_.size(); ++i) {
+      if (!is_fixed(i)) shares_[i] += part * (1 - shares_[i]);
+    }
+    return true;
+  }
+
+  /// A damped step; returns the decrement of Newton's method. The matrix is a diagonal and a
+  /// product of two vectors, so it is inverted in closed form.
+  double step_towards() {
+    const double left = gpus_left();
+    const size_t jobs = shares_.size();
+    std::vector<double> slope(jobs, 0.0);
+    std::vector<double> bend(jobs, 1.0);
+    double gpus_bend = left * left;
+    double gpus_slope = 0;
+    for (size_t i = 0; i < jobs; ++i) {
+      if (is_fixed(i)) continue;
+      const double x = shares_[i];
+      const double gpus = problem_.gpus[i];
+      const double above = x - needed_[i];
+      slope[i] = 1 / x + 1 / above - 1 / (1 - x) - gpus / left;
+      bend[i] = 1 / (x * x) + 1 / (above * above) + 1 / ((1 - x) * (1 - x));
+      gpus_bend += gpus * gpus / bend[i];
+      gpus_slope += gpus * slope[i] / bend[i];
+    }
+    std::vector<double> step(jobs, 0.0);
+    double square = 0;
+    for (size_t i = 0; i < jobs; ++i) {
+      if (is_fixed(i)) continue;
+      step[i] = (slope[i] - problem_.gpus[i] * gpus_slope / gpus_bend) / bend[i];
+      square += step[i] * slope[i];
+    }
+    const double decrement = std::sqrt(std::max(0.0, square));
+    constexpr double kWhole = 0.25;  // such a step stays inside
+    const double length = decrement > kWhole ? 1 / (1 + decrement) : 1.0;
+    for (size_t i = 0; i < jobs; ++i) shares_[i] += length * step[i];
+    return decrement;
+  }
+
+  const ShareProblem& problem_;
+  std::vector<double> shares_;
+  std::vector<double> needed_;
+  std::vector<char> fixed_{};
+};
+
 /// Time that an equal share would take in all.
 double expected_s(const ShareProblem& problem, size_t i) {
   return problem.told_s[i] + problem.left[i] / problem.alone[i];
@@ -100,7 +186,8 @@ std::vector<double> min_duration_shares(const ShareProblem& problem) {
     low = first_high;
     high = 10 * first_high;
   }
-  return best.value_or(std::vector<double>(problem.gpus.size(), 0.0));
+  if (!best) return std::vector<double>(problem.gpus.size(), 0.0);
+  return AnalyticCentre(problem, high, std::move(*best)).find();
 }
 
 FairRatio fair_ratio_shares(const ShareProblem& problem) {

@@ -28,7 +28,8 @@ struct ShareProblem {
 /// Maximises the sum of rate * x (max_sum_throughput_perf); ties to the lower id.
 [[nodiscard]] std::vector<double> max_throughput_shares(const ShareProblem& problem);
 /// Bisects the least time in which all steps can be done (min_total_duration), with the published
-/// bounds and width; each x the least that this time needs.
+/// bounds and width. Many x do; these are the analytic centre of all of them, since the published
+/// program's solver returns a point of the interior as well.
 [[nodiscard]] std::vector<double> min_duration_shares(const ShareProblem& problem);
 
 /// The least ratio r = (waited + left / (rate x)) / (told + left / alone) of the worst job, and the

@@ -99,6 +99,52 @@ TEST(Shares, MinDurationIsWithinItsBisection) {
   }
 }
 
+/// The centre is where no job gains by a small change: the sum of the logarithms of all slacks is
+/// largest. Compared with other points of the same set.
+TEST(Shares, MinDurationIsTheCentreOfWhatKeepsItsTime) {
+  const ShareProblem problem{.capacity = 4,
+                             .gpus = {1, 2, 4},
+                             .rate = {1, 2, 1},
+                             .left = {900, 600, 700},
+                             .waited_s = {},
+                             .told_s = {},
+                             .alone = {}};
+  const auto shares = min_duration_shares(problem);
+  // The published bisection from 100 and 1e6: the last time that fits.
+  double low = 100;
+  double total_s = 1e6;
+  while (1.05 * low < total_s) {
+    const double middle = (low + total_s) / 2;
+    double used = 0;
+    bool fits = true;
+    for (size_t i = 0; i < 3; ++i) {
+      const double share = problem.left[i] / middle / problem.rate[i];
+      used += problem.gpus[i] * share;
+      fits = fits && share <= 1;
+    }
+    (fits && used <= 4 ? total_s : low) = middle;
+  }
+  const auto value = [&](const std::vector<double>& x) {
+    double sum = 0;
+    double left = 4;
+    for (size_t i = 0; i < 3; ++i) {
+      sum += std::log(x[i]) + std::log(1 - x[i]) +
+             std::log(x[i] - problem.left[i] / total_s / problem.rate[i]);
+      left -= problem.gpus[i] * x[i];
+    }
+    return sum + std::log(left);
+  };
+  const double best = value(shares);
+  ASSERT_TRUE(std::isfinite(best));
+  for (size_t i = 0; i < 3; ++i) {
+    for (const double change : {-1e-4, 1e-4}) {
+      std::vector<double> other = shares;
+      other[i] += change;
+      EXPECT_FALSE(value(other) > best) << i;
+    }
+  }
+}
+
 /// GPUs that a ratio needs; infinite if a job cannot keep it.
 double needed_gpus(const ShareProblem& problem, double ratio) {
   double used = 0;

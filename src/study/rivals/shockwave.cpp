@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/number.hpp"
+#include "base/random.hpp"
 #include "study/rivals/batch_sizes.hpp"
 #include "study/rivals/shares.hpp"
 
@@ -28,6 +29,7 @@ struct RoundJob {
   Training training;
   BatchState batch;
   double submit_s = 0;
+  double speed = 1;  ///< true rate / rate of the table
   double alone_s = 0;
   double limit_s = 0;
   double used_s = 0;  ///< since the last computation, with half a round to begin with
@@ -37,6 +39,7 @@ struct RoundJob {
   double told_s = 0;     ///< finish_time_fairness: of the computations so far
   double told_left = 0;  ///< steps left at the last computation
   double told_rate = 0;  ///< alone rate then; 0: none yet
+  double owed_s = 0;     ///< of its last restart
   int failures = 0;
   int64_t round = kNever;  ///< the last in which it ran
   int64_t round_before = kNever;
@@ -55,9 +58,11 @@ double rounded(double value) {
 
 class RoundSimulator {
  public:
-  RoundSimulator(const ShockwaveInputs& inputs, GavelPolicy policy)
+  RoundSimulator(const ShockwaveInputs& inputs, GavelPolicy policy, const RealGpus& real)
       : inputs_(inputs),
         policy_(policy),
+        real_(real),
+        draws_(real.seed),
         busy_s_(static_cast<size_t>(inputs.num_gpus), 0.0),
         taken_(static_cast<size_t>(inputs.num_gpus), 0) {}
 
@@ -108,7 +113,22 @@ class RoundSimulator {
       jobs_.push_back(std::move(*loaded));
     }
     if (jobs_.empty()) return base::failed("no jobs");
+    return check_real();
+  }
+
+  Status check_real() {
+    if (real_.speed.empty()) return {};
+    if (real_.speed.size() != jobs_.size()) {
+      return base::failed(fmt::format("{} speeds for {} jobs", real_.speed.size(), jobs_.size()),
+                          "give one for each job");
+    }
+    for (size_t i = 0; i < jobs_.size(); ++i) jobs_[i].speed = real_.speed[i];
     return {};
+  }
+
+  double charge_s() {
+    if (real_.restart_s.empty()) return kChargeS;
+    return real_.restart_s[draws_.below(real_.restart_s.size())];
   }
 
   Result<RoundJob> load_job(const ShockwaveJob& from) {
@@ -188,11 +208,17 @@ class RoundSimulator {
     int64_t steps = job.round_steps;
     double ran_s = job.finish_s - start_s_;
     if (round_ >= 2 && job.round_before != round_ - 2 && ran_s > kRoundS - 5) {
-      const double factor = (ran_s - kChargeS) / ran_s;
-      steps = static_cast<int64_t>(static_cast<double>(steps) * factor);
-      ran_s -= kChargeS;
+      job.owed_s = charge_s();
     }
-    if (steps <= 0 && ran_s <= 0) {
+    const bool pays = job.owed_s > 0 && ran_s > 0;
+    if (pays) {  // what is more than a round is due in the next one
+      const double paid_s = std::min(job.owed_s, ran_s);
+      const double factor = (ran_s - paid_s) / ran_s;
+      steps = static_cast<int64_t>(static_cast<double>(steps) * factor);
+      ran_s -= paid_s;
+      job.owed_s -= paid_s;
+    }
+    if (steps <= 0 && ran_s <= 0 && !pays) {
       dirty_ = true;
       ended = ++job.failures >= kFailuresMax;
     } else {
@@ -377,9 +403,10 @@ class RoundSimulator {
     if (job.start_s < 0) job.start_s = now_s_;
     job.round_before = job.round;
     job.round = round_;
+    const double rate = job.batch.rate * job.speed;
     job.round_steps =
-        std::min(static_cast<int64_t>(job.batch.rate * kRoundS), job.batch.steps - job.batch.done);
-    job.finish_s = std::max(now_s_, now_s_ + static_cast<double>(job.round_steps) / job.batch.rate);
+        std::min(static_cast<int64_t>(rate * kRoundS), job.batch.steps - job.batch.done);
+    job.finish_s = std::max(now_s_, now_s_ + static_cast<double>(job.round_steps) / rate);
   }
 
   void finish() {
@@ -389,6 +416,7 @@ class RoundSimulator {
     for (const RoundJob& each : jobs_) {
       run_.start_s.push_back(each.start_s);
       run_.jct_s.push_back(each.jct_s);
+      run_.alone_s.push_back(each.alone_s);
       run_.finish_time_fairness.push_back(rounded(each.jct_s / (each.alone_s * contention)));
       sum_s += each.jct_s;
     }
@@ -400,6 +428,8 @@ class RoundSimulator {
 
   const ShockwaveInputs& inputs_;
   GavelPolicy policy_;
+  const RealGpus& real_;
+  base::Random draws_;
   std::vector<RoundJob> jobs_;
   std::vector<int32_t> active_;   ///< ascending
   std::vector<int32_t> running_;  ///< of the last round, in the order of its line
@@ -418,8 +448,9 @@ class RoundSimulator {
 
 }  // namespace
 
-Result<ShockwaveRun> run_shockwave(const ShockwaveInputs& inputs, GavelPolicy policy) {
-  return RoundSimulator(inputs, policy).run();
+Result<ShockwaveRun> run_shockwave(const ShockwaveInputs& inputs, GavelPolicy policy,
+                                   const RealGpus& real) {
+  return RoundSimulator(inputs, policy, real).run();
 }
 
 }  // namespace goban::study::rivals

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/test_data.hpp"
 #include "base/text_file.hpp"
@@ -53,6 +54,41 @@ TEST(Shockwave, TwoJobsByHand) {
   std::string line;
   append_decision(line, run->rounds[2]);
   EXPECT_EQ(line, "[150, [[1, [0, 1]]], [0]]\n");
+}
+
+TEST(Shockwave, RealGpusByHand) {
+  const RealGpus real{.restart_s = {40}, .speed = {1, 0.5}};
+  const auto run = run_shockwave(two_jobs(), GavelPolicy::GandivaFair, real);
+  ASSERT_TRUE(run) << run.error().text();
+  // Job 1 does 5 steps a second: 400 in its first round, 40 s of which are the restart, then 600,
+  // 600, and the last 200 in 40 s.
+  EXPECT_THAT(run->jct_s, ElementsAre(150, 120 + 3 * 120 + 40));
+  const auto bad = run_shockwave(two_jobs(), GavelPolicy::GandivaFair, {.speed = {1}});
+  ASSERT_FALSE(bad);
+  EXPECT_THAT(bad.error().text(), HasSubstr("1 speeds for 2 jobs"));
+}
+
+TEST(Shockwave, ARestartThatIsLongerThanARoundGoesOnInTheNext) {
+  const RealGpus real{.restart_s = {180}};
+  const auto run = run_shockwave(two_jobs(), GavelPolicy::GandivaFair, real);
+  ASSERT_TRUE(run) << run.error().text();
+  // No step of job 1 in its first round, 600 in the second, the other 1200 in the third.
+  EXPECT_THAT(run->jct_s, ElementsAre(150, 120 + 3 * 120));
+  EXPECT_THAT(run->alone_s, testing::Each(testing::DoubleNear(223.78125, 1e-9)));
+}
+
+TEST(Shockwave, RestartsAreDrawnBySeed) {
+  const auto jct_s = [](uint64_t seed) {
+    const RealGpus real{.restart_s = {0, 30, 60, 90}, .seed = seed};
+    return run_shockwave(two_jobs(), GavelPolicy::GandivaFair, real).value().jct_s[1];
+  };
+  std::set<double> drawn;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    EXPECT_EQ(jct_s(seed), jct_s(seed));
+    drawn.insert(jct_s(seed));
+  }
+  // 1800 steps at 10 a second from 150 s on, 120 s behind the submission, and one restart.
+  EXPECT_THAT(drawn, ElementsAre(300, 330, 360, 390));
 }
 
 TEST(Shockwave, ABatchThatGrowsKeepsWholeEpochs) {

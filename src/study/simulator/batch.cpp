@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fmt/format.h>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 
 namespace goban::study::simulator {
@@ -16,7 +18,13 @@ base::Result<std::vector<BatchResult>> simulate_all(const core::model::JobHistor
   const auto work = [&] {
     for (size_t i = next.fetch_add(1); i < runs.size(); i = next.fetch_add(1)) {
       const auto begin = std::chrono::steady_clock::now();
-      outcomes[i] = simulate(history, runs[i].speed, runs[i].composition, runs[i].options);
+      try {
+        outcomes[i] = simulate(history, runs[i].speed, runs[i].composition, runs[i].options);
+      } catch (const std::runtime_error& error) {
+        // Parts from outside have no other way to end a run.
+        outcomes[i] =
+            base::failed(fmt::format("policy {}: {}", runs[i].composition.name, error.what()));
+      }
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
       wall_s[i] = took.count();
     }

@@ -4,6 +4,7 @@
 #include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "core/model/cluster_file.hpp"
+#include "core/model/import/alibaba_nodes.hpp"
 #include "core/model/import/gpu_specs.hpp"
 #include "core/model/import/host_list.hpp"
 #include "core/model/import/kubernetes_nodes.hpp"
@@ -47,6 +48,38 @@ std::vector<std::string> node_names(const Cluster& cluster) {
 const TopologyLevel* level(const Cluster& cluster, std::string_view name) {
   const auto found = std::ranges::find(cluster.levels(), name, &TopologyLevel::name);
   return found == cluster.levels().end() ? nullptr : &*found;
+}
+
+TEST(AlibabaNodes, ModelsBecomeResourceTypes) {
+  auto site = parse_alibaba_nodes(corpus("alibaba_nodes/four.csv"), "four.csv");
+  ASSERT_TRUE(site) << site.error().text();
+  const ImportedCluster built = build(std::move(*site), {.model_types = true});
+  const Cluster& cluster = built.cluster;
+  EXPECT_THAT(node_names(cluster), ElementsAre("n2", "n3", "n9", "n10"));
+  EXPECT_EQ(cluster.num_gpus(), 21U);  // 1 + 4 + 8 + 8
+  EXPECT_EQ(cluster.nodes()[0].host.cores, 128);
+  ASSERT_EQ(cluster.resource_types().size(), 1U + 4U + 8U);
+  const ResourceType& type = cluster.resource_type(cluster.find_resource_type("A100-SXM4-80GBx3"));
+  EXPECT_EQ(type.gpus, 3);
+  EXPECT_EQ(type.max_instances, 4);  // two on each node
+  EXPECT_THAT(type.nodes, ElementsAre(false, false, true, true));
+  const auto again = parse_cluster(to_toml(cluster), "again.toml");
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(again->resource_type(again->find_resource_type("A10x1")).nodes,
+            (std::vector<bool>{true, false, false, false}));
+  EXPECT_EQ(to_toml(*again), to_toml(cluster));
+}
+
+TEST(AlibabaNodes, ErrorsNameLineAndField) {
+  const auto error = [](std::string_view text) {
+    const auto site = parse_alibaba_nodes(text, "f.csv");
+    return site ? "fine" : site.error().text();
+  };
+  EXPECT_THAT(
+      error(corpus("alibaba_nodes/bad_count.csv")),
+      HasSubstr("f.csv:2:5: gpu_capacity_num: 'many' is not a whole number (give 0 to 255)"));
+  EXPECT_THAT(error("gpu_model,cpu_num,node_name\n"), HasSubstr("gpu_capacity_num"));
+  EXPECT_THAT(error("gpu_model,gpu_capacity_num,cpu_num,node_name\n"), HasSubstr("no nodes"));
 }
 
 TEST(SlurmGres, EveryDocumentedFormIsRead) {

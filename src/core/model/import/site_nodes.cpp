@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -140,6 +141,32 @@ class GpuModels {
   std::map<std::string, uint32_t> numbers_;
 };
 
+/// The resource types of ClusterImportOptions::model_types. `models`: of each node, none without
+/// GPUs.
+void add_model_types(const std::vector<SiteNode>& nodes,
+                     const std::vector<std::optional<uint32_t>>& models, ClusterBuilder& builder) {
+  std::map<uint32_t, std::vector<size_t>> by_model;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (models[i]) by_model[*models[i]].push_back(i);
+  }
+  for (const auto& [model, of_model] : by_model) {
+    int64_t most = 0;
+    for (const size_t i : of_model) most = std::max(most, nodes[i].num_gpus);
+    for (int64_t gpus = 1; gpus <= most; ++gpus) {
+      int64_t instances = 0;
+      for (const size_t i : of_model) instances += nodes[i].num_gpus / gpus;
+      const SiteNode& first = nodes[of_model.front()];
+      ResourceType type{
+          .name = fmt::format("{}x{}", first.gpu_model.empty() ? "gpu" : first.gpu_model, gpus),
+          .gpus = static_cast<int32_t>(gpus),
+          .host = {},
+          .max_instances = static_cast<int32_t>(std::min(instances, kNodesMax))};
+      for (const std::optional<uint32_t>& each : models) type.nodes.push_back(each == model);
+      builder.add_resource_type(std::move(type));
+    }
+  }
+}
+
 void note_partitions(const std::vector<SiteNode>& nodes, std::vector<std::string>& notes) {
   std::set<std::string> names;
   for (const SiteNode& node : nodes) names.insert(node.partitions.begin(), node.partitions.end());
@@ -230,11 +257,14 @@ Result<ImportedCluster> build_site_cluster(SiteNodes site, const ClusterImportOp
 
   ClusterBuilder builder(options.name);
   GpuModels models(builder, notes);
+  std::vector<std::optional<uint32_t>> node_models;
   for (const SiteNode& node : *nodes) {
     ClusterBuilder::Placed placed = placed_from(node, options, notes);
     placed.node.gpu_model = models.index_of(node);
+    node_models.push_back(node.num_gpus > 0 ? std::optional(placed.node.gpu_model) : std::nullopt);
     builder.add_node(std::move(placed));
   }
+  if (options.model_types) add_model_types(*nodes, node_models, builder);
   if (models.empty()) {
     return base::bad_data({}, "no node has GPUs",
                           "Slurm lists GPUs as Gres=gpu:..., Kubernetes as nvidia.com/gpu; "

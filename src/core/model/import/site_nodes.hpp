@@ -41,6 +41,9 @@ struct ClusterImportOptions {
   bool only_usable = false;  ///< exclude nodes that are down or drained
   /// Make the GPUs of each socket an island.
   bool socket_islands = false;
+  /// Add a resource type MODELxN for each GPU model and each N up to the largest node: N GPUs on
+  /// one node of that model.
+  bool model_types = false;
 };
 
 struct ImportedCluster {

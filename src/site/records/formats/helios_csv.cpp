@@ -1,12 +1,14 @@
-// Format `helios`: SenseTime's Helios (HeliosData, cluster_log.csv) and InternLM's AcmeTrace,
-// according to their READMEs: job_id,user,gpu_num,state,submit_time,duration and, where present,
-// vc, type, cpu_num, start_time, end_time. gpu_num 0 = a CPU-only job.
+// Format `helios`: SenseTime's Helios (HeliosData, cluster_log.csv), and InternLM's AcmeTrace where
+// columns that the format `acme` requires are missing, according to their READMEs:
+// job_id,user,gpu_num,state,submit_time,duration and, where present, vc, type, cpu_num, start_time,
+// end_time. gpu_num 0 = a CPU-only job.
 //
 // Helios has local times (UTC+8) without a time zone. They are read as UTC unless a zone is given,
 // which only shifts the hours of the day by eight. Acme's times have a zone. If start_time and
 // end_time are both present, the duration is their difference: Kalos' `duration` includes the time
 // in the queue. vc (Acme: type) = account and partition. mem_per_pod_GB is per node.
 #include "base/units.hpp"
+#include "site/records/formats/acme_csv.hpp"
 #include "site/records/formats/named_parser.hpp"
 
 namespace goban::site::records {
@@ -79,7 +81,9 @@ constexpr std::span<const std::string_view> required() {
   return std::span(HeliosParser::kNames).first<HeliosParser::kNumRequired>();
 }
 
-bool recognises_helios(const Header& header) { return has_columns(header, required()); }
+bool recognises_helios(const Header& header) {
+  return has_columns(header, required()) && !is_acme(header);
+}
 
 }  // namespace
 

@@ -1,0 +1,219 @@
+// Policies by the C interface, compiled into the test by the header that libraries use.
+#include "study/lab/plugin.hpp"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <numeric>
+#include <stdexcept>
+
+#include "base/random.hpp"
+#include "base/test_folder.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "study/lab/goban_lab.hpp"
+#include "study/lab/test_history.hpp"
+
+namespace {
+
+struct ShortFirst {
+  static constexpr const char* name = "short-first";
+  static constexpr const char* parts = "skip+packed";
+  void order(const goban_lab::Jobs& jobs, double* keys) {
+    for (size_t i = 0; i < jobs.count; ++i) keys[i] = jobs.limit_s[i];
+  }
+};
+
+/// The same by methods alone.
+struct ByHand {
+  static constexpr const char* name = "by-hand";
+  void order(const goban_lab::Jobs& jobs, double* keys) {
+    for (size_t i = 0; i < jobs.count; ++i) keys[i] = jobs.limit_s[i];
+  }
+  uint64_t select(const goban_lab::Jobs& jobs, int64_t* rows) {
+    uint64_t count = 0;
+    int32_t free = jobs.free_gpus;
+    for (size_t i = 0; i < jobs.count; ++i) {
+      if (jobs.gpus[i] > free) continue;
+      free -= jobs.gpus[i];
+      rows[count++] = static_cast<int64_t>(i);
+    }
+    return count;
+  }
+  bool place(const goban_lab::Place& view, int64_t* gpus) {
+    return view.take_one_node(gpus) || view.take_lowest(gpus);
+  }
+};
+
+struct Throws {
+  static constexpr const char* name = "throws";
+  static constexpr const char* when = "360s";
+  void order(const goban_lab::Jobs&, double*) { throw std::runtime_error("no keys today"); }
+};
+
+struct Seeded {
+  static constexpr const char* name = "seeded";
+  explicit Seeded(uint64_t seed) : seed_(seed) {}
+  void order(const goban_lab::Jobs& jobs, double* keys) {
+    for (size_t i = 0; i < jobs.count; ++i)
+      keys[i] = static_cast<double>((static_cast<uint64_t>(jobs.job[i]) * 7919 ^ seed_) % 101);
+  }
+  uint64_t seed_;
+};
+
+struct Taken {
+  static constexpr const char* name = "taken";
+  bool place(const goban_lab::Place& view, int64_t* gpus) {
+    for (int32_t i = 0; i < view.gpus; ++i) gpus[i] = i;
+    return true;
+  }
+};
+
+struct NotMade {
+  static constexpr const char* name = "not-made";
+  NotMade() { throw std::runtime_error("no"); }
+};
+
+struct Peeks {
+  static constexpr const char* name = "peeks";
+  static constexpr bool oracle = true;
+  void order(const goban_lab::Jobs& jobs, double* keys) {
+    for (size_t i = 0; i < jobs.count; ++i) keys[i] = jobs.duration_s[i];
+  }
+};
+
+}  // namespace
+
+GOBAN_LAB_PLUGIN(ShortFirst, ByHand, Throws, Seeded, Taken, NotMade, Peeks)
+
+namespace goban::study::lab {
+namespace {
+
+using testing::HasSubstr;
+
+/// Jobs that overload 8 GPUs; each limit is twice the work.
+JobHistory many_jobs() {
+  base::Random random(11);
+  std::vector<Sample> samples;
+  int submit_s = 0;
+  for (int i = 0; i < 300; ++i) {
+    submit_s += static_cast<int>(random.below(60));
+    const int work_s = 10 + static_cast<int>(random.below(300));
+    const int gpus = 1 << random.below(4);
+    samples.push_back(
+        {.submit_s = submit_s, .work_s = work_s, .gpus = gpus, .limit_s = 2 * work_s});
+  }
+  return history_of(samples);
+}
+
+class Plugins : public testing::Test {
+ protected:
+  Plugins() : plugin_(Plugin::from(goban_lab_plugin(), "libtest.so").value()) {}
+
+  std::vector<base::TimeNs> starts(const std::string& name, uint64_t seed = 1) {
+    const PluginPolicy& policy = *plugin_.find(name);
+    PluginMethods methods(policy, history_, seed);
+    const auto result = run(history_, cluster_, policy.text, methods, {.seed = seed});
+    if (!result) throw std::runtime_error(result.error().text());
+    return starts_of(*result);
+  }
+  std::vector<base::TimeNs> named_starts(const std::string& name) {
+    return starts_of(run(history_, cluster_, name, RunOptions{}).value());
+  }
+  static std::vector<base::TimeNs> starts_of(const simulator::SimulationResult& result) {
+    std::vector<base::TimeNs> out;
+    for (const auto& outcome : result.outcomes) out.push_back(outcome.start_ns);
+    return out;
+  }
+  Fault fault(const std::string& name) {
+    try {
+      (void)starts(name);
+    } catch (const Fault& caught) {
+      return caught;
+    }
+    throw std::runtime_error("no fault");
+  }
+
+  Plugin plugin_;
+  core::model::Cluster cluster_ = core::model::make_preset("2x4").value();
+  JobHistory history_ = many_jobs();
+};
+
+TEST_F(Plugins, DecideLikeTheirParts) {
+  ASSERT_EQ(plugin_.policies().size(), 7U);
+  const std::vector<base::TimeNs> starts = this->starts("short-first");
+  EXPECT_EQ(this->starts("by-hand"), starts);
+  const auto sum = [](const std::vector<base::TimeNs>& times) {
+    return std::accumulate(times.begin(), times.end(), base::TimeNs{0});
+  };
+  EXPECT_LT(sum(starts), sum(named_starts("fifo+skip+packed")));
+  EXPECT_EQ(plugin_.find("nobody"), nullptr);
+}
+
+TEST_F(Plugins, ObjectsKnowTheirSeed) {
+  EXPECT_EQ(starts("seeded", 3), starts("seeded", 3));
+  EXPECT_NE(starts("seeded", 3), starts("seeded", 4));
+}
+
+TEST_F(Plugins, TrueRunTimesAreForOracles) {
+  EXPECT_TRUE(plugin_.find("peeks")->text.oracle);
+  EXPECT_FALSE(plugin_.find("by-hand")->text.oracle);
+  EXPECT_EQ(starts("peeks").size(), history_.jobs.size());
+}
+
+TEST_F(Plugins, FaultsNameMethodAndWhatTheLibrarySaid) {
+  const Fault thrown = fault("throws");
+  EXPECT_EQ(thrown.method, "order");
+  EXPECT_EQ(thrown.problem, "no keys today");
+  EXPECT_GE(thrown.at_ns, 0);
+  EXPECT_THAT(fault("taken").what(), HasSubstr("method place: returned GPU 0, which is not free"));
+  EXPECT_THAT(fault("not-made").what(), HasSubstr("policy not-made could not be made"));
+}
+
+TEST_F(Plugins, OtherVersionsAreRefused) {
+  goban_lab_plugin_info info = *goban_lab_plugin();
+  const auto problem = [&] { return Plugin::from(&info, "libold.so").error().text(); };
+  info.version = GOBAN_LAB_VERSION + 1;
+  EXPECT_EQ(
+      problem(),
+      "libold.so: was built for version 2 of the interface; this goban has version 1 (rebuild "
+      "it with the header goban_lab.hpp of this goban)");
+  info = *goban_lab_plugin();
+  info.policy_bytes -= 8;
+  EXPECT_THAT(problem(), HasSubstr("its policies have"));
+  info = *goban_lab_plugin();
+  info.num_policies = 0;
+  EXPECT_THAT(problem(), HasSubstr("has no policies"));
+}
+
+TEST_F(Plugins, WhatAPolicyStatesIsChecked) {
+  goban_lab_policy policy = goban_lab_plugin()->policies[0];
+  goban_lab_plugin_info info = *goban_lab_plugin();
+  info.num_policies = 1;
+  info.policies = &policy;
+  const auto problem = [&] {
+    const auto read = Plugin::from(&info, "lib.so");
+    return read ? "" : read.error().text();
+  };
+  EXPECT_EQ(problem(), "");
+  policy.when = "soon";
+  EXPECT_THAT(problem(), HasSubstr("policy short-first: when = \"soon\""));
+  policy.when = "360s";
+  EXPECT_EQ(Plugin::from(&info, "lib.so")->policies()[0].text.every_s, 360);
+  policy.parts = "nonsense";
+  EXPECT_THAT(problem(), HasSubstr("nonsense"));
+  policy.parts = "fifo";
+  policy.name = "";
+  EXPECT_THAT(problem(), HasSubstr("a policy has no name"));
+  policy.name = "x";
+  policy.error = nullptr;
+  EXPECT_THAT(problem(), HasSubstr("create, destroy or error is missing"));
+}
+
+TEST_F(Plugins, FilesAreChecked) {
+  const base::TestFolder folder("plugins");
+  EXPECT_THAT(Plugin::load(folder / "none.so").error().text(), HasSubstr("there is no such file"));
+  EXPECT_THAT(Plugin::load(folder.write("text.so", "no library")).error().text(),
+              HasSubstr("cannot be loaded"));
+}
+
+}  // namespace
+}  // namespace goban::study::lab
