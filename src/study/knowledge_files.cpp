@@ -1,5 +1,6 @@
 #include "study/knowledge_files.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "base/counted.hpp"

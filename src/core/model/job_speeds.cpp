@@ -1,6 +1,7 @@
 #include "core/model/job_speeds.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "base/check.hpp"
 
@@ -102,10 +103,48 @@ std::optional<GpuCount> JobSpeeds::unknown_pair(const JobRequest& request,
   return {};
 }
 
+JobSpeeds JobSpeeds::with_models(std::span<const uint32_t> gpu_models) const {
+  JobSpeeds out;
+  const auto moved = [&](const Key& key) {
+    const uint32_t old = std::get<2>(key);
+    return old < gpu_models.size() ? gpu_models[old] : UINT32_MAX;
+  };
+  for (const auto& [key, levels] : levels_) {
+    const auto& [model, batch_size, old] = key;
+    if (moved(key) == UINT32_MAX) continue;
+    for (const SpeedLevel& level : levels) out.add(model, batch_size, moved(key), level);
+  }
+  for (const auto& [key, counts] : never_) {
+    const auto& [model, batch_size, old] = key;
+    if (moved(key) == UINT32_MAX) continue;
+    for (const int32_t gpus : counts) out.add_never(model, batch_size, moved(key), gpus);
+  }
+  return out;
+}
+
 const SpeedLevel* level_at_most(std::span<const SpeedLevel> levels, int64_t gpus) {
   const auto after = std::ranges::upper_bound(
       levels, gpus, {}, [](const SpeedLevel& level) { return static_cast<int64_t>(level.gpus); });
   return after == levels.begin() ? nullptr : &*std::prev(after);
+}
+
+std::string speed_problem(const JobSpeeds& speeds, const Cluster& cluster,
+                          const JobRequest& request, const TrainingFacts& facts,
+                          std::string_view name) {
+  const std::string batch =
+      facts.batch_size > 0 ? fmt::format(" with batch size {}", facts.batch_size) : std::string();
+  if (!speeds.knows(request.model, facts.batch_size)) {
+    return fmt::format("no speed of {}{} was measured", name, batch);
+  }
+  const auto count = static_cast<uint32_t>(cluster.gpu_models().size());
+  if (const auto pair = speeds.unknown_pair(request, facts, count)) {
+    return fmt::format("the speed of {}{} on {} x {} was not measured", name, batch, pair->gpus,
+                       cluster.gpu_models()[pair->gpu_model].name);
+  }
+  if (speeds.fastest(request.model, facts.batch_size, request.num_gpus) == nullptr) {
+    return fmt::format("{}{} runs on {} GPUs of no model", name, batch, request.num_gpus);
+  }
+  return {};
 }
 
 }  // namespace goban::core::model

@@ -6,9 +6,12 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "core/model/cluster.hpp"
 #include "core/model/ids.hpp"
 #include "core/model/job.hpp"
 
@@ -57,6 +60,8 @@ class JobSpeeds {
   [[nodiscard]] std::optional<GpuCount> unknown_pair(const JobRequest& request,
                                                      const TrainingFacts& facts,
                                                      uint32_t num_models) const;
+  /// The same speeds with other indices of GPU models, by old index; UINT32_MAX: left out.
+  [[nodiscard]] JobSpeeds with_models(std::span<const uint32_t> gpu_models) const;
 
  private:
   using Key = std::tuple<ModelId, int32_t, uint32_t>;
@@ -70,5 +75,11 @@ class JobSpeeds {
 
 /// The level with the most GPUs up to `gpus`; null if there is none.
 [[nodiscard]] const SpeedLevel* level_at_most(std::span<const SpeedLevel> levels, int64_t gpus);
+
+/// Why the job cannot run with these speeds: a pair of GPU model and number of GPUs of which
+/// nothing is known; empty if it can. `name`: of its model.
+[[nodiscard]] std::string speed_problem(const JobSpeeds& speeds, const Cluster& cluster,
+                                        const JobRequest& request, const TrainingFacts& facts,
+                                        std::string_view name);
 
 }  // namespace goban::core::model

@@ -175,7 +175,7 @@ void Jobs::carry_out(const DecisionCore::Actions& actions, TimeNs at) {
         break;
       }
       case ActionKind::Preempt:
-        ++book.jobs.at(action.job).preemptions;
+        ++(action.resize ? book.jobs.at(action.job).resizes : book.jobs.at(action.job).preemptions);
         stop(book.jobs.at(action.job), StopReason::Preempted, at);
         break;
       case ActionKind::Abandon: {

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -162,25 +164,6 @@ Result<JobSpeeds> make_speeds(
   return speeds;
 }
 
-std::string rate_problem(const JobSpeeds& speeds, const core::model::Cluster& cluster,
-                         const core::model::JobRequest& request, const TrainingFacts& facts,
-                         std::string_view name) {
-  const std::string batch =
-      facts.batch_size > 0 ? fmt::format(" with batch size {}", facts.batch_size) : std::string();
-  if (!speeds.knows(request.model, facts.batch_size)) {
-    return fmt::format("no speed of {}{} was measured", name, batch);
-  }
-  const auto count = static_cast<uint32_t>(cluster.gpu_models().size());
-  if (const auto pair = speeds.unknown_pair(request, facts, count)) {
-    return fmt::format("the speed of {}{} on {} x {} was not measured", name, batch, pair->gpus,
-                       cluster.gpu_models()[pair->gpu_model].name);
-  }
-  if (speeds.fastest(request.model, facts.batch_size, request.num_gpus) == nullptr) {
-    return fmt::format("{}{} runs on {} GPUs of no model", name, batch, request.num_gpus);
-  }
-  return {};
-}
-
 Result<RateCounts> fit_jobs(const JobSpeeds& speeds, const std::string& file,
                             const core::model::Cluster& cluster, core::model::JobHistory& history) {
   RateCounts counts;
@@ -201,8 +184,9 @@ Result<RateCounts> fit_jobs(const JobSpeeds& speeds, const std::string& file,
     const std::string& name = history.models[job.request.model.index()];
     const std::string problem =
         typed ? "a job with a range of GPUs cannot have a resource type"
-              : rate_problem(speeds, cluster, job.request, facts,
-                             name.empty() ? std::string_view("a job without a model") : name);
+              : core::model::speed_problem(
+                    speeds, cluster, job.request, facts,
+                    name.empty() ? std::string_view("a job without a model") : name);
     if (!problem.empty()) {
       return base::bad_data(
           {file, 0, 0, {}}, fmt::format("job {}: {}", history.job_names[i], problem),

@@ -37,14 +37,6 @@ struct RateRow {
     const std::vector<RateRow>& rows, const std::string& file, const core::model::Cluster& cluster,
     const std::function<core::model::ModelId(const std::string& name)>& number, bool interpolate);
 
-/// Why the job cannot run with these speeds: a pair of GPU model and number of GPUs that was not
-/// measured; empty if it can. `name`: of its model.
-[[nodiscard]] std::string rate_problem(const core::model::JobSpeeds& speeds,
-                                       const core::model::Cluster& cluster,
-                                       const core::model::JobRequest& request,
-                                       const core::model::TrainingFacts& facts,
-                                       std::string_view name);
-
 /// Counts of fit_jobs().
 struct RateCounts {
   int64_t elastic = 0;   ///< jobs with a range of GPUs
