@@ -90,7 +90,7 @@ bool DecisionBoard::follows_by_more_than(Job job, Job later, int32_t count) cons
 }
 
 bool DecisionBoard::find(const JobState& job, Allocation& out) {
-  if (books_ == nullptr || state_.has_one_model(job)) return find_free(job, out);
+  if (books_ == nullptr || state_.elastic().has_one_model(job)) return find_free(job, out);
   const bool first = policies_.sharing->when() == policy::ShareWhen::BeforeFree;
   return first ? books_->choose(job, out) || find_free(job, out)
                : find_free(job, out) || books_->choose(job, out);
@@ -99,7 +99,7 @@ bool DecisionBoard::find(const JobState& job, Allocation& out) {
 void DecisionBoard::share_behind(int32_t depth) {
   for (Job job = first(); job != nullptr && depth > 0; job = after(job), --depth) {
     Allocation allocation;
-    if (!state_.has_one_model(*job) && books_->choose(*job, allocation))
+    if (!state_.elastic().has_one_model(*job) && books_->choose(*job, allocation))
       commit(*job, std::move(allocation));
   }
 }
@@ -113,8 +113,8 @@ bool DecisionBoard::find_free(const JobState& job, Allocation& out) {
 bool DecisionBoard::find_in(Resources& resources, const JobState& job, TimeNs from, uint64_t seed,
                             Allocation& out) const {
   HoldSpan hold = hold_of(job, from);
-  if (!state_.has_one_model(job)) return resources.find(job.request, hold, seed, out);
-  std::vector<uint32_t> models = state_.models_of(job);
+  if (!state_.elastic().has_one_model(job)) return resources.find(job.request, hold, seed, out);
+  std::vector<uint32_t> models = state_.elastic().models_of(job);
   // The model that it was planned with; else any on which it runs.
   if (std::ranges::find(models, job.gpu_model) != models.end() && policies_.size->decides()) {
     models = {job.gpu_model};
@@ -141,7 +141,7 @@ bool DecisionBoard::find_or_mark(const JobState& job, Allocation& out) {
   if (find(job, out)) return true;
   // Mark shapes that cannot be placed although enough GPUs are free. With maintenance windows
   // ahead, a shorter job of the same shape may still fit.
-  const bool enough = job.request.num_gpus <= free_gpus() && !state_.has_one_model(job);
+  const bool enough = job.request.num_gpus <= free_gpus() && !state_.elastic().has_one_model(job);
   if (books_ == nullptr && enough && !state_.resources().has_windows()) {
     marks_.set(state_.shape(job), ShapeMarks::Mark::Skip);
   }
@@ -259,7 +259,7 @@ void DecisionBoard::start_resized(const SizeChange& change, const Allocation& be
     if (start_on(slot, change.size, std::move(part))) return;
   }
   if (start_on(slot, former, before)) return;
-  const auto levels = state_.levels(job, change.size.gpu_model);
+  const auto levels = state_.elastic().levels(job, change.size.gpu_model);
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
     if (level->gpus >= change.size.gpus) continue;
     if (place({.gpus = level->gpus, .gpu_model = change.size.gpu_model})) return;
@@ -411,8 +411,8 @@ BackfillReservation DecisionBoard::earliest_start(Job job) {
     // Jobs that do not use the reserved room may run longer.
     return {typed_->start_ns(), std::numeric_limits<int32_t>::max()};
   }
-  if (!policies_.fungible || books_ != nullptr || some_found || state_.has_one_model(*job) ||
-      resources.restricted(job->request)) {
+  if (!policies_.fungible || books_ != nullptr || some_found ||
+      state_.elastic().has_one_model(*job) || resources.restricted(job->request)) {
     return reserve_by_trial(*job);
   }
   BackfillReservation reservation;
@@ -487,7 +487,7 @@ DecisionBoard::Job DecisionBoard::promised() {
 
 bool DecisionBoard::counts_suffice(const JobState& job) const {
   return books_ == nullptr && policies_.fungible && state_.found().empty() &&
-         !job.request.resource_type.valid() && !state_.has_one_model(job) &&
+         !job.request.resource_type.valid() && !state_.elastic().has_one_model(job) &&
          !state_.resources().restricted(job.request);
 }
 

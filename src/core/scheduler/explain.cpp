@@ -38,7 +38,7 @@ WaitCause why_not_placed(const State& state, const JobState& job, TimeNs now, ui
   const TimeNs limit = job.request.walltime_limit_ns;
   HoldSpan hold{now,
                 limit > 0 ? base::add_saturating(now, limit - job.attained_ns(now)) : base::kNever};
-  if (state.has_one_model(job)) hold.gpu_model = job.gpu_model;
+  if (state.elastic().has_one_model(job)) hold.gpu_model = job.gpu_model;
   Allocation out;
   if (resources.find(job.request, hold, seed, out)) return WaitCause::NotWaiting;
   if (!job.request.reservation.valid() && !resources.promised().empty()) {

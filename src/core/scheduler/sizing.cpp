@@ -122,14 +122,14 @@ class Sizing {
         // A job that spans GPU models is not planned.
         if (job.request.num_gpus <= all_[m]) levels = {{job.request.num_gpus, 1.0}};
       } else {
-        const auto known = state_.levels(job, m);
+        const auto known = state_.elastic().levels(job, m);
         levels.assign(known.begin(), known.end());
       }
       any = any || !levels.empty();
     }
     if (!any) return;
     if (job.elastic) {
-      out.steps_left = state_.steps_left(job, now_);
+      out.steps_left = state_.elastic().steps_left(job, state_.gpus_of(job), now_);
     } else {
       const TimeNs left = state_.duration_ns(job, 1.0, now_);
       out.steps_left =
@@ -165,7 +165,7 @@ class Sizing {
     if (before <= 0) return false;  // its range was altered
     const double saved_s =
         job.steps_left / before - job.steps_left / speed(size.gpus, size.gpu_model);
-    return saved_s <= state_.restart_cost_s(state, true);
+    return saved_s <= state_.elastic().restart_cost_s(state, true);
   }
 
   void add_change(const SizeJob& job, Size size, std::vector<SizeChange>& changes) const {

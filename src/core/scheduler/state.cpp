@@ -31,9 +31,7 @@ State::State(const policy::SpeedModel& speed, const policy::PolicySet& policies,
       fastest_(lowest_score(*speed.scores)),
       accounts_(*policies.rules),
       resources_(speed, *policies.placement, policies.sharing->jobs_per_gpu_max()),
-      progress_(context.progress),
-      speeds_(context.speeds),
-      restart_cost_s_(context.restart_cost_s) {
+      elastic_(speed_, context) {
   if (context.knowledge != nullptr || policies.sharing->when() != policy::ShareWhen::Never) {
     tenants_.emplace(*speed.cluster);
   }
@@ -81,7 +79,7 @@ void State::register_job(Slot slot) {
   slot_of_job_[job.job.index()] = slot;
   shapes_[slot] = shape_number(request);
   if (uses_accounts_) job.association = accounts_.association(request.account, request.user);
-  job.elastic = speeds_ != nullptr && is_elastic(job);
+  job.elastic = elastic_.is_elastic(job);
   num_elastic_ += job.elastic ? 1 : 0;
 }
 
@@ -254,6 +252,25 @@ TimeNs State::resort_due_ns() const {
   return policies_->order->resort_ns() == 0 || nobody ? base::kNever : resort_due_ns_;
 }
 
+void State::set_size(Slot slot, policy::Size size, TimeNs now) {
+  JobState& job = jobs_[slot];
+  GOBAN_CHECK(job.elastic && job.phase == JobPhase::Waiting && size.gpus > 0);
+  job.gpu_model = size.gpu_model;
+  if (job.request.num_gpus == size.gpus) return;
+  dequeue(slot);
+  demand_gpus_ += size.gpus - job.request.num_gpus;
+  job.request.num_gpus = size.gpus;
+  shapes_[slot] = shape_number(job.request);
+  insert(slot, now);
+}
+
+void State::set_withheld(Slot slot, bool withheld) {
+  JobState& job = jobs_[slot];
+  if (job.withheld == withheld) return;
+  job.withheld = withheld;
+  num_withheld_ = withheld ? num_withheld_ + 1 : num_withheld_ - 1;
+}
+
 void State::start(Slot slot, Allocation allocation, TimeNs now) {
   JobState& job = jobs_[slot];
   GOBAN_CHECK(job.phase == JobPhase::Waiting);
@@ -385,7 +402,7 @@ Allocation State::stop(Slot slot, TimeNs now) {
   JobState& job = jobs_[slot];
   GOBAN_CHECK(job.phase == JobPhase::Running);
   Allocation allocation = remove_running(slot, now);
-  if (job.elastic) job.steps_done += run_steps(job, allocation.gpus, now);
+  if (job.elastic) job.steps_done += elastic_.run_steps(job, allocation.gpus, now);
   job.attained_before_ns = job.attained_ns(now);
   last_gpus_[slot] = allocation.gpus;
   demand_gpus_ -= job.request.num_gpus;
@@ -500,6 +517,12 @@ void State::promote_starved(TimeNs now) {
   }
 }
 
+std::span<const GpuId> State::gpus_of(const JobState& job) const {
+  // While a state is restored, its running jobs come one by one.
+  const bool runs = job.phase == JobPhase::Running && job.running_slot < running_.size();
+  return runs ? running_[job.running_slot].allocation.gpus : std::span<const GpuId>{};
+}
+
 std::span<const GpuId> State::last_gpus(Slot slot) const {
   const auto found = last_gpus_.find(slot);
   return found == last_gpus_.end() ? std::span<const GpuId>{} : found->second;
@@ -517,7 +540,9 @@ TimeNs State::duration_ns(const JobState& job, double slowdown, TimeNs now) cons
   if (job.request.walltime_limit_ns > 0) {
     return job.request.walltime_limit_ns - job.attained_ns(now);
   }
-  if (job.elastic && job.training.steps > 0) return elastic_duration_ns(job, slowdown, now);
+  if (job.elastic && job.training.steps > 0) {
+    return elastic_.duration_ns(job, gpus_of(job), slowdown, now);
+  }
   if (policies_->uses_forecasts) {
     return job.forecast.known() ? std::max<TimeNs>(job.forecast.p90_ns - job.attained_ns(now), 0)
                                 : base::kNever;

@@ -17,6 +17,7 @@
 #include "core/policy/policy_set.hpp"
 #include "core/policy/size/size.hpp"
 #include "core/scheduler/accounts.hpp"
+#include "core/scheduler/elastic_jobs.hpp"
 #include "core/scheduler/node_power.hpp"
 #include "core/scheduler/resources.hpp"
 #include "core/scheduler/wait_queue.hpp"
@@ -125,19 +126,9 @@ class State {
   /// Unfinished jobs whose speed by number of GPUs is known.
   [[nodiscard]] size_t num_elastic() const { return num_elastic_; }
   [[nodiscard]] size_t num_withheld() const { return num_withheld_; }
-  /// An elastic job of a cluster with several GPU models gets GPUs of one model only.
-  [[nodiscard]] bool has_one_model(const JobState& job) const {
-    return job.elastic && speed_.cluster->gpu_models().size() > 1;
-  }
-  /// Of an elastic job, as it reports, else as its speed predicts; infinite if it does not say.
-  [[nodiscard]] double steps_left(const JobState& job, TimeNs now) const;
-  /// The levels of an elastic job on GPUs of this model, within its range.
-  [[nodiscard]] std::span<const model::SpeedLevel> levels(const JobState& job,
-                                                          uint32_t gpu_model) const;
-  /// GPU models on which an elastic job runs with its present number of GPUs, fastest first.
-  [[nodiscard]] std::vector<uint32_t> models_of(const JobState& job) const;
-  /// What a start of a job that has run costs, on as many GPUs as before or not, in seconds.
-  [[nodiscard]] double restart_cost_s(const JobState& job, bool resized) const;
+  [[nodiscard]] const ElasticJobs& elastic() const { return elastic_; }
+  /// Those that a job holds.
+  [[nodiscard]] std::span<const GpuId> gpus_of(const JobState& job) const;
   /// GPUs requested by all running and waiting jobs.
   [[nodiscard]] int64_t demand_gpus() const { return demand_gpus_; }
   [[nodiscard]] Resources& resources() { return resources_; }
@@ -185,12 +176,6 @@ class State {
     JobId job;
   };
 
-  /// Whether the sizes of the job may be chosen.
-  [[nodiscard]] bool is_elastic(const JobState& job) const;
-  /// Steps of the present run of an elastic job up to `now`, as if restarts cost nothing.
-  [[nodiscard]] double run_steps(const JobState& job, std::span<const GpuId> gpus,
-                                 TimeNs now) const;
-  [[nodiscard]] TimeNs elastic_duration_ns(const JobState& job, double slowdown, TimeNs now) const;
   [[nodiscard]] uint32_t shape_number(const model::JobRequest& request);
   [[nodiscard]] policy::OrderView view() const {
     return {.fair_share = fair_share_, .cluster_gpus = speed_.cluster->num_gpus()};
@@ -254,9 +239,7 @@ class State {
   Resources resources_;
   uint32_t arrivals_ = 0;
   HeadPromise head_promise_;
-  const model::ReportedProgress* progress_;
-  std::shared_ptr<const model::JobSpeeds> speeds_;  ///< null: no job is elastic
-  double restart_cost_s_;
+  ElasticJobs elastic_;
   size_t num_elastic_ = 0;
   size_t num_withheld_ = 0;
 };
