@@ -175,7 +175,8 @@ void Jobs::carry_out(const DecisionCore::Actions& actions, TimeNs at) {
         break;
       }
       case ActionKind::Preempt:
-        ++(action.resize ? book.jobs.at(action.job).resizes : book.jobs.at(action.job).preemptions);
+        ++book.jobs.at(action.job).preemptions;
+        if (action.resize) ++book.jobs.at(action.job).resizes;
         stop(book.jobs.at(action.job), StopReason::Preempted, at);
         break;
       case ActionKind::Abandon: {
