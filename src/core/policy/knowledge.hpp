@@ -34,6 +34,7 @@ struct RunContext {
   /// Interval of checkpoints, if a preempted job loses the work since the last one; 0: it does not.
   double checkpoint_s = 0;
   std::shared_ptr<const model::JobSpeeds> speeds{};  ///< null: no job is elastic
+  double resize_cost_s = 0;                          ///< of an elastic job that does not say
 };
 
 }  // namespace goban::core::policy

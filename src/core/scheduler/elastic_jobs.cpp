@@ -11,7 +11,8 @@ ElasticJobs::ElasticJobs(const policy::SpeedModel& speed, const policy::RunConte
     : speed_(&speed),
       progress_(context.progress),
       speeds_(context.speeds),
-      restart_cost_s_(context.restart_cost_s) {}
+      restart_cost_s_(context.restart_cost_s),
+      resize_cost_s_(context.resize_cost_s) {}
 
 bool ElasticJobs::is_elastic(const JobState& job) const {
   if (speeds_ == nullptr || job.training.gpus_max <= 0) return false;
@@ -38,9 +39,9 @@ std::vector<uint32_t> ElasticJobs::models_of(const JobState& job) const {
   return models;
 }
 
-double ElasticJobs::restart_cost_s(const JobState& job, bool resized) const {
+double ElasticJobs::resize_cost_s(const JobState& job) const {
   const TimeNs own = job.training.resize_cost_ns;
-  return resized && own >= 0 ? base::to_seconds(own) : restart_cost_s_;
+  return own >= 0 ? base::to_seconds(own) : resize_cost_s_;
 }
 
 double ElasticJobs::run_steps(const JobState& job, std::span<const GpuId> gpus, TimeNs now) const {
@@ -69,7 +70,7 @@ TimeNs ElasticJobs::duration_ns(const JobState& job, std::span<const GpuId> gpus
           : speeds_->find(request.model, batch_size, job.gpu_model, request.num_gpus);
   if (level == nullptr) return base::kNever;
   const bool restarts = job.phase != model::JobPhase::Running && job.starts > 0;
-  return base::from_seconds_up((restarts ? restart_cost_s(job, false) : 0) +
+  return base::from_seconds_up((restarts ? restart_cost_s_ : 0) +
                                steps_left(job, gpus, now) / level->steps_per_s * slowdown);
 }
 

@@ -34,8 +34,8 @@ class ElasticJobs {
                                                           uint32_t gpu_model) const;
   /// GPU models on which it runs with its present number of GPUs, fastest first.
   [[nodiscard]] std::vector<uint32_t> models_of(const JobState& job) const;
-  /// What a start of a job that has run costs, on as many GPUs as before or not, in seconds.
-  [[nodiscard]] double restart_cost_s(const JobState& job, bool resized) const;
+  /// What a start on another number of GPUs costs, in seconds.
+  [[nodiscard]] double resize_cost_s(const JobState& job) const;
   /// Steps of the present run up to `now`, as its speed predicts; as if restarts cost nothing.
   [[nodiscard]] double run_steps(const JobState& job, std::span<const GpuId> gpus,
                                  TimeNs now) const;
@@ -52,6 +52,7 @@ class ElasticJobs {
   const model::ReportedProgress* progress_;
   std::shared_ptr<const model::JobSpeeds> speeds_;  ///< null: no job is elastic
   double restart_cost_s_;
+  double resize_cost_s_;
 };
 
 }  // namespace goban::core::scheduler

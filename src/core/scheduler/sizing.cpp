@@ -165,7 +165,7 @@ class Sizing {
     if (before <= 0) return false;  // its range was altered
     const double saved_s =
         job.steps_left / before - job.steps_left / speed(size.gpus, size.gpu_model);
-    return saved_s <= state_.elastic().restart_cost_s(state, true);
+    return saved_s <= state_.elastic().resize_cost_s(state);
   }
 
   void add_change(const SizeJob& job, Size size, std::vector<SizeChange>& changes) const {

@@ -117,7 +117,10 @@ void DecisionCore::make_core() {
   const core::policy::SpeedModel speed{
       .cluster = &site_->cluster, .scores = &site_->scores, .penalties = &site_->penalties};
   const core::policy::RunContext context{
-      .progress = &progress_, .knowledge = site_->knowledge, .speeds = site_->speeds};
+      .progress = &progress_,
+      .knowledge = site_->knowledge,
+      .speeds = site_->speeds,
+      .resize_cost_s = site_->composition.settings.restart_cost_s};
   core::policy::PolicySet policies = site_->composition.make(context);
   caps_power_ = policies.sharing->caps_power();
   core_ = std::make_unique<core::scheduler::Core>(speed, std::move(policies), context, site_->seed);

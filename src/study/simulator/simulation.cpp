@@ -66,7 +66,8 @@ class Simulation {
                  .round_s = options.settings.round_s,
                  .restart_cost_s = options.settings.restart_cost_s,
                  .checkpoint_s = options.preemption_loses_work ? options.checkpoint_interval_s : 0,
-                 .speeds = options.speeds},
+                 .speeds = options.speeds,
+                 .resize_cost_s = options.settings.restart_cost_s},
         core_(speed, watched(composition.make(context_)), context_, options.seed) {
     if (core_.policies().uses_forecasts || options.forecasts) forecasts_.emplace(history);
     if (options.knowledge != nullptr) {
