@@ -55,7 +55,7 @@ size_t compare(uint64_t seed) {
 TEST(EdfPart, PlansAsElasticFlowWhereItKeepsItsOwnRules) {
   size_t compared = 0;
   for (uint64_t seed = 0; seed < 3000; ++seed) compared += compare(seed);
-  EXPECT_GT(compared, 12'000u) << "most jobs are compared";
+  EXPECT_GT(compared, 6'000u) << "several jobs of each plan are compared";
 }
 
 }  // namespace
