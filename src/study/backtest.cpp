@@ -14,7 +14,8 @@ Result<results::Comparison> compare_runs(const StudyOptions& options, const Inpu
   if (!out.runs.empty() && out.runs.front().jobs == 0) {
     return base::usage_error("--warmup leaves no job to count", "give a shorter warm-up");
   }
-  if (out.runs.size() > 1) {
+  // The bound is of jobs that run on what they request.
+  if (out.runs.size() > 1 && inputs.speeds == nullptr) {
     out.bounds =
         results::jct_bounds(history, inputs.cluster.num_gpus(), inputs.scores, options.warmup_ns);
   }

@@ -192,7 +192,8 @@ void draw_preemptible(double share, uint64_t seed, core::model::JobHistory& hist
 std::vector<std::string> InputFiles::input_paths() const {
   std::vector<std::string> paths;
   if (site::inputs::is_cluster_file(cluster)) paths.push_back(cluster);
-  for (const std::string* path : {&jobs, &scores, &fillers, &accounts, &incidents, &colocation}) {
+  for (const std::string* path :
+       {&jobs, &scores, &fillers, &accounts, &incidents, &colocation, &rates}) {
     if (!path->empty()) paths.push_back(*path);
   }
   if (site::inputs::is_power_file(energy)) paths.push_back(energy);

@@ -34,7 +34,9 @@ struct InputFiles {
   std::string energy;                      ///< power model: presets or a file
   std::string colocation;                  ///< co-location history: CSV or Gavel's JSON
   std::string deadlines;                   ///< a file, "gavel" or "none"
-  std::string prices{};                    ///< of energy and GPU-hours; they change no run
+  std::string rates{};                     ///< steps per second of elastic jobs
+  bool interpolate_rates = false;
+  std::string prices{};  ///< of energy and GPU-hours; they change no run
   std::string rejects;
   double max_rejects_pct = site::records::kMaxRejectsPct;  ///< of the records of the jobs
   std::vector<std::string> penalties;
@@ -72,7 +74,8 @@ struct Inputs {
   std::optional<history::FillerSource> fillers;
   std::vector<PenaltyOption> penalties;
   std::shared_ptr<const core::policy::SiteKnowledge> knowledge;  ///< null: none was given
-  std::vector<results::Note> knowledge_notes;  ///< about knowledge, deadlines and prices
+  std::vector<results::Note> knowledge_notes;  ///< about knowledge, deadlines, rates and prices
+  std::shared_ptr<const core::model::JobSpeeds> speeds{};  ///< null: no rates were given
   std::optional<SitePrices> prices{};
 
   /// Locality penalties of one run: the policy's default, overridden by `across_nodes`, then by

@@ -1,5 +1,6 @@
 #include "study/knowledge_files.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "base/counted.hpp"
@@ -9,6 +10,7 @@
 #include "core/policy/make_knowledge.hpp"
 #include "site/inputs/inputs.hpp"
 #include "study/history/deadlines.hpp"
+#include "study/history/rates.hpp"
 
 namespace goban::study {
 namespace {
@@ -123,6 +125,48 @@ Status set_deadlines(const std::string& spec, uint64_t seed, Inputs& inputs, Not
   return {};
 }
 
+/// Without rates, a job with a range of GPUs runs on those that it requests.
+void note_ranges(const core::model::JobHistory& history, Notes& notes) {
+  const auto count = std::ranges::count_if(
+      history.training, [](const core::model::TrainingFacts& facts) { return facts.gpus_max > 0; });
+  if (count == 0) return;
+  notes.info(fmt::format("{} a range of GPUs; without --rates they run on num_gpus",
+                         base::counted(count, "job states", "jobs state")));
+}
+
+Status add_rates(const InputFiles& files, Inputs& inputs, Notes& notes) {
+  core::model::JobHistory& history = inputs.jobs.history;
+  const auto text = base::read_text_file(files.rates);
+  if (!text) return base::failure(text.error());
+  const std::string name = base::input_name(files.rates);
+  const auto rows = history::parse_rates(*text, name);
+  if (!rows) return base::failure(rows.error());
+  const auto number = [&history](const std::string& model) {
+    return core::model::ModelId(history.models.find(model));
+  };
+  auto speeds = history::make_speeds(*rows, name, inputs.cluster, number, files.interpolate_rates);
+  if (!speeds) return base::failure(speeds.error());
+  const auto counts = history::fit_jobs(*speeds, name, inputs.cluster, history);
+  if (!counts) return base::failure(counts.error());
+  inputs.speeds = std::make_shared<core::model::JobSpeeds>(std::move(*speeds));
+  if (counts->elastic + counts->one_size == 0) {
+    notes.warning(
+        fmt::format("{}: no job has a range of GPUs (gpus_min, gpus_max): all are rigid", name));
+    return {};
+  }
+  if (const int64_t rigid = counts->no_range + counts->no_speed; rigid > 0) {
+    notes.info(fmt::format("{}: {}", name,
+                           base::counted(rigid, "job is rigid: it has no range of GPUs",
+                                         "jobs are rigid: they have no range of GPUs")));
+  }
+  if (counts->new_work > 0) {
+    notes.info(fmt::format("{}: {}: its steps at the measured speed take another time", name,
+                           base::counted(counts->new_work, "recorded duration is replaced",
+                                         "recorded durations are replaced")));
+  }
+  return {};
+}
+
 }  // namespace
 
 bool is_deadline_file(const std::string& spec) {
@@ -133,6 +177,11 @@ Status add_knowledge(const InputFiles& files, uint64_t seed, Inputs& inputs) {
   Notes notes(inputs.knowledge_notes);
   if (!files.deadlines.empty()) {
     if (Status set = set_deadlines(files.deadlines, seed, inputs, notes); !set) return set;
+  }
+  if (files.rates.empty()) {
+    note_ranges(inputs.jobs.history, notes);
+  } else if (Status set = add_rates(files, inputs, notes); !set) {
+    return set;
   }
   if (files.energy.empty() && files.colocation.empty()) return {};
   core::policy::KnowledgeSources sources;

@@ -167,7 +167,9 @@ class DaysOfRuns {
       const auto day = static_cast<size_t>((request.submit_ns - first_ns_) / base::kDay);
       if (day >= count_) break;
       const simulator::JobOutcome& outcome = run.outcomes[i];
-      out.cost[day] += gpu_s_rate * base::to_seconds(outcome.held_ns) * request.num_gpus;
+      out.cost[day] += run.elastic_of(i).gpus_min > 0
+                           ? gpu_s_rate * run.held_gpu_s(i, request.num_gpus)
+                           : gpu_s_rate * base::to_seconds(outcome.held_ns) * request.num_gpus;
       waits_s[day] += base::to_seconds(outcome.finish_ns - request.submit_ns - outcome.held_ns);
       ++jobs[day];
     }
@@ -182,8 +184,7 @@ class DaysOfRuns {
   [[nodiscard]] double shared_once(const simulator::SimulationResult& run) const {
     double held_gpu_s = 0;
     for (size_t i = 0; i < run.outcomes.size(); ++i) {
-      held_gpu_s +=
-          base::to_seconds(run.outcomes[i].held_ns) * inputs_.jobs.history.jobs[i].request.num_gpus;
+      held_gpu_s += run.held_gpu_s(i, inputs_.jobs.history.jobs[i].request.num_gpus);
     }
     return held_gpu_s > 0 ? run.busy_gpu_s / held_gpu_s : 0;
   }

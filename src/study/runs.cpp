@@ -43,6 +43,7 @@ RunPlan::RunPlan(const StudyOptions& options, const Inputs& inputs,
     }
     each.options.incidents = inputs.incidents;
     each.options.knowledge = inputs.knowledge;
+    each.options.speeds = inputs.speeds;
     each.options.prediction_noise = options.prediction_noise_pct / 100;
     each.options.fillers = inputs.filler_source();
     each.options.cancel = cancel;

@@ -15,7 +15,7 @@ using core::policy::Composition;
 using core::policy::Part;
 using core::policy::PartKind;
 
-/// The parts by kind; sharing, power and migration only if they are not the default.
+/// The parts by kind; sharing, power, migration and size only if they are not the default.
 std::string parts_of(const Composition& c) {
   std::string parts;
   for (const Part* part : c.parts) {

@@ -20,8 +20,7 @@ namespace {
 
 struct SimulateArguments {
   study::StudyOptions study;
-  study::rivals::RivalOptions
-      rivals;  ///< only rates, batch sizes and shares are options of its own
+  study::rivals::RivalOptions rivals;  ///< only batch sizes and shares are options of its own
   bool json = false;
 };
 
@@ -29,7 +28,7 @@ struct SimulateArguments {
 constexpr std::array<std::string_view, 12> kRivalOptions = {
     "cluster", "jobs", "format", "rates",     "batch-sizes", "shares",
     "policy",  "out",  "json",   "decisions", "quiet",       "restart-cost"};
-constexpr std::array<std::string_view, 3> kOnlyRivalOptions = {"rates", "batch-sizes", "shares"};
+constexpr std::array<std::string_view, 2> kOnlyRivalOptions = {"batch-sizes", "shares"};
 
 /// Refuses options that do not go with the format.
 void check_format_options(const Command& command, const std::string& format) {
@@ -48,6 +47,7 @@ int simulate_rivals(const SimulateArguments& arguments) {
   study::rivals::RivalOptions options = arguments.rivals;
   const study::StudyOptions& study = arguments.study;
   options.cluster = study.files.cluster;
+  options.rates = study.files.rates;
   options.jobs = study.files.jobs;
   options.format = study.files.reading.format;
   options.policies = study.policies;
@@ -68,10 +68,6 @@ int simulate_rivals(const SimulateArguments& arguments) {
 
 /// Files of published traces (docs/studies/rivals.md).
 void add_rival_options(Command& c, study::rivals::RivalOptions& options) {
-  c.add_option("--rates", options.rates,
-               "Formats shockwave, elasticflow: steps per second (CSV: "
-               "model,batch_size,num_gpus,steps_per_s)")
-      ->type_name("FILE");
   c.add_option("--batch-sizes", options.batch_sizes,
                "Format shockwave: how batch sizes grow in mode gns (CSV: "
                "model,batch_size,num_gpus,from_epoch,factor)")
@@ -92,7 +88,8 @@ void print_results(const study::Study& study, const study::results::Comparison& 
   fmt::print("{}{}{}", study::results::energy_table(comparison),
              study::results::service_table(comparison.runs),
              study::results::worst_account_lines(comparison.runs));
-  fmt::print("{}", study::results::starts_lines(comparison.runs));
+  fmt::print("{}{}", study::results::elastic_lines(comparison.runs),
+             study::results::starts_lines(comparison.runs));
   if (comparison.backtest) {
     fmt::print("\n{}", study::results::backtest_text(*comparison.backtest));
   }

@@ -55,6 +55,15 @@ void add_input_options(Command& c, study::StudyOptions& options) {
   c.add_option("--deadlines", files.deadlines,
                "Deadlines: a CSV file with job,deadline_s; gavel: 1.2, 2 or 10 times the duration; "
                "none (default: those of the history)");
+  Option* rates =
+      c.add_option("--rates", files.rates,
+                   "Steps per second of elastic jobs (CSV: model,batch_size,gpu_model,num_gpus,"
+                   "steps_per_s); of the jobs of formats shockwave, elasticflow")
+          ->type_name("FILE");
+  c.add_flag("--interpolate-rates", files.interpolate_rates,
+             "With --rates: jobs also run on numbers of GPUs between measured ones, at "
+             "interpolated speeds, which the results mark")
+      ->needs(rates);
   Option* prices = c.add_option("--prices", files.prices,
                                 "Prices of electricity, carbon and GPU-hours (TOML file); adds the "
                                 "value of each policy per year")

@@ -44,6 +44,8 @@ struct Action {
   bool undo = false;
   /// Preempt: a migration; the Start on other GPUs follows in the same decision.
   bool move = false;
+  /// Preempt: the Start on another number of GPUs follows in the same decision.
+  bool resize = false;
   int8_t cap = -1;            ///< Cap: index into the caps of the power model; -1 = no limit
   GpuId gpu{};                ///< Cap
   NodeId node{};              ///< Rest, Wake

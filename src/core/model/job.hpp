@@ -75,6 +75,10 @@ struct TrainingFacts {
   float max_slowdown = 0;     ///< maximum JCT / duration alone; 0 = none
   TimeNs max_wait_ns = -1;    ///< maximum time without resources; -1 = none
   SharingRequest sharing = SharingRequest::Unsaid;  ///< Unsaid: as set for its partition
+  int32_t gpus_min = 0;                             ///< elastic: the fewest GPUs that it runs on
+  int32_t gpus_max = 0;                             ///< elastic: the most; 0 = not elastic
+  int64_t steps = 0;                                ///< of the whole job; 0 = unknown
+  TimeNs resize_cost_ns = -1;  ///< of a start on another number of GPUs; -1 = as of a restart
   friend bool operator==(const TrainingFacts&, const TrainingFacts&) = default;
 };
 

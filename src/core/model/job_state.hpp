@@ -25,6 +25,13 @@ struct JobState {
   uint32_t association = 0;       ///< (user, account) pair; dense, in order of appearance
   JobPhase phase = JobPhase::Waiting;
   bool promoted = false;  ///< it exceeded the starvation bound and precedes all others from then on
+  /// Its speed by GPU model and number of GPUs is known; `request.num_gpus` is its present size.
+  bool elastic = false;
+  bool withheld = false;           ///< Waiting: the policy of sizes lets it wait
+  uint32_t gpu_model = kAnyModel;  ///< elastic: that its GPUs are of, or will be
+  double steps_done = 0;           ///< elastic: in earlier runs, as its speed predicts
+
+  static constexpr uint32_t kAnyModel = UINT32_MAX;
 
   /// Total time for which it has held its resources.
   [[nodiscard]] TimeNs attained_ns(TimeNs now) const {
@@ -41,6 +48,11 @@ class ReportedProgress {
   [[nodiscard]] virtual double reported_left_s(JobId job, TimeNs now) const = 0;
   /// The same for the whole job, without restarts.
   [[nodiscard]] virtual double reported_total_s(JobId job) const = 0;
+  /// Steps that the job still has to do, as it reports; negative if it does not.
+  [[nodiscard]] virtual double reported_steps_left(JobId job, TimeNs now) const {
+    (void)job, (void)now;
+    return -1;
+  }
 };
 
 /// True work; available in simulations only. Policies that read it are marked simulation-only.

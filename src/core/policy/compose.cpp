@@ -129,6 +129,7 @@ PolicySet Composition::make(const RunContext& context) const {
   }
   set.price.restart_ns = base::from_seconds(context.restart_cost_s);
   set.price.checkpoint_ns = base::from_seconds(context.checkpoint_s);
+  set.round_ns = base::from_seconds(context.round_s);
   set.hold_ns = hold_of(set, context);
   const double starvation_s = used_part(PartKind::Order).starvation_s;
   set.starvation_ns =

@@ -7,6 +7,7 @@
 #include "core/knowledge/colocation/colocation_predictor.hpp"
 #include "core/knowledge/energy/power_model.hpp"
 #include "core/model/cluster.hpp"
+#include "core/model/job_speeds.hpp"
 #include "core/model/job_state.hpp"
 
 namespace goban::core::policy {
@@ -32,6 +33,8 @@ struct RunContext {
   double restart_cost_s = 0;  ///< of a relaunched job; 0: none or unknown
   /// Interval of checkpoints, if a preempted job loses the work since the last one; 0: it does not.
   double checkpoint_s = 0;
+  std::shared_ptr<const model::JobSpeeds> speeds{};  ///< null: no job is elastic
+  double resize_cost_s = 0;                          ///< of an elastic job that does not say
 };
 
 }  // namespace goban::core::policy

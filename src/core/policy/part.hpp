@@ -20,10 +20,19 @@ struct PolicyOptions;
 struct RunContext;
 
 /// What a part decides. A policy has one part of each kind.
-enum class PartKind : uint8_t { Order, Select, Placement, Preemption, Sharing, Power, Migration };
+enum class PartKind : uint8_t {
+  Order,
+  Select,
+  Placement,
+  Preemption,
+  Sharing,
+  Power,
+  Migration,
+  Size,
+};
 /// Display names of the kinds, in the order of PartKind.
-inline constexpr std::array<std::string_view, 7> kPartKinds = {
-    "order", "select", "placement", "preemption", "sharing", "power", "migration"};
+inline constexpr std::array<std::string_view, 8> kPartKinds = {
+    "order", "select", "placement", "preemption", "sharing", "power", "migration", "size"};
 
 [[nodiscard]] constexpr std::string_view kind_name(PartKind kind) {
   return kPartKinds[static_cast<size_t>(kind)];

@@ -19,7 +19,8 @@ namespace goban::core::policy {
   ROW(kEacoPaperComplementary) ROW(kEaco) ROW(kEacoSimilar) ROW(kEacoComplementary) \
   ROW(kShareWorth) \
   ROW(kAlwaysOn) ROW(kSleep) \
-  ROW(kStay) ROW(kConsolidate)
+  ROW(kStay) ROW(kConsolidate) \
+  ROW(kFixed) ROW(kEdf) ROW(kMaxMarginal)
 // clang-format on
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a declared name takes none

@@ -6,6 +6,7 @@
 #include "core/policy/power/power.hpp"
 #include "core/policy/select/select.hpp"
 #include "core/policy/sharing/sharing.hpp"
+#include "core/policy/size/size.hpp"
 
 namespace goban::core::policy {
 

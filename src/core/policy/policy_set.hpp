@@ -16,6 +16,7 @@ class Placement;
 class Sharing;
 class Power;
 class Migration;
+class SizePolicy;
 
 /// Built by Composition::make (compose.hpp).
 struct PolicySet {
@@ -32,9 +33,11 @@ struct PolicySet {
   std::unique_ptr<Sharing> sharing;
   std::unique_ptr<Power> power;
   std::unique_ptr<Migration> migration;
+  std::unique_ptr<SizePolicy> size;
   Preemption preemption = Preemption::None;
   /// Interval at which orders that drift are evaluated between events.
   base::TimeNs interval_ns = 0;
+  base::TimeNs round_ns = 0;  ///< decisions are made at multiples of it only; 0: at events
   /// Time for which a relaunched job keeps its GPUs whatever the order says; 0 = none. Set if the
   /// restart cost would consume every interval between two decisions.
   base::TimeNs hold_ns = 0;

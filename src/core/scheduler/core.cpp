@@ -236,7 +236,7 @@ const Decision& Core::decide(TimeNs now) {
   if (books_) review_sharing(now);
   const bool anew = policies_.preemption == Preemption::NonSticky;
   const bool someone_waits = !state_.queue().empty() || state_.num_waiting_in_reservations() > 0;
-  if (someone_waits || (anew && num_running() > 0)) select(now);
+  if (someone_waits || (anew && num_running() > 0) || sizes_jobs()) select(now);
   if (books_) migrate(now);
   follow_neighbours();
   if (books_) {
@@ -250,7 +250,10 @@ const Decision& Core::decide(TimeNs now) {
 
 void Core::select(TimeNs now) {
   DecisionBoard board(state_, policies_, books_ ? &*books_ : nullptr, now, seed_);
+  std::vector<SizeChange> sizes;
+  if (sizes_jobs()) sizes = choose_sizes(state_, policies_, now);
   if (policies_.preemption == Preemption::NonSticky) board.release_all();
+  if (!sizes.empty()) board.resize(sizes);
   const auto run = [&] {
     policies_.select->run(board);
     if (books_ && policies_.sharing->look_behind() > 0) {
@@ -267,6 +270,10 @@ void Core::select(TimeNs now) {
   if (!books_) return;
   books_->settle(state_.tenants());  // jobs may have been evicted
   books_->announce(decision_.actions);
+}
+
+bool Core::sizes_jobs() const {
+  return state_.num_elastic() + state_.num_withheld() > 0 && policies_.size->decides();
 }
 
 void Core::begin_review(TimeNs now) {
@@ -368,7 +375,12 @@ void Core::conclude(const DecisionBoard& board) {
                        holds_same_gpus(released.slot, released.allocation.gpus) &&
                        state_.allocation(released.slot).hosts == released.allocation.hosts;
     fate_[released.slot] = stays ? Fate::Stays : Fate::Preempted;
-    if (!stays) decision_.actions.push_back({.kind = ActionKind::Preempt, .job = job.job});
+    if (!stays) {
+      const bool resized =
+          job.phase == JobPhase::Running &&
+          state_.allocation(released.slot).gpus.size() != released.allocation.gpus.size();
+      decision_.actions.push_back({.kind = ActionKind::Preempt, .job = job.job, .resize = resized});
+    }
     if (!stays || policies_.list_released) decision_.terminated.push_back(job.job);
   }
   for (const Slot slot : board.started()) {

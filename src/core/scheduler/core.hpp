@@ -106,6 +106,8 @@ class Core {
   void review_sharing(TimeNs now);
   void begin_review(TimeNs now);
   void select(TimeNs now);
+  /// The sizes of elastic jobs are to be chosen.
+  [[nodiscard]] bool sizes_jobs() const;
   /// Moves jobs off nodes, as the migration policy decides.
   void migrate(TimeNs now);
   /// True if a migration is due; then sets the next time.
@@ -122,6 +124,8 @@ class Core {
   [[nodiscard]] std::string redo_start(const Action& action, const Allocation& allocation,
                                        TimeNs now);
   [[nodiscard]] std::string redo_node(const Action& action);
+  /// A recorded start gives an elastic job its size.
+  void resize_for(Slot slot, const Allocation& allocation, TimeNs now);
   [[nodiscard]] std::string redo_cap(const Action& action);
   void follow_neighbours();
   [[nodiscard]] bool holds_same_gpus(Slot slot, std::span<const GpuId> before);

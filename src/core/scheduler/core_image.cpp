@@ -75,6 +75,7 @@ struct State::Restoring {
     for (const CoreImage::Job& each : image.jobs) {
       state.jobs_[each.slot] = each.state;
       state.queue_keys_[each.slot] = each.queue_key;
+      state.jobs_[each.slot].withheld = false;  // every decision says it anew
       state.register_job(each.slot);
       if (!each.last_gpus.empty()) state.last_gpus_[each.slot] = each.last_gpus;
     }
@@ -101,6 +102,10 @@ struct State::Restoring {
                       [](const CoreImage::Job* job) { return job->state.running_slot; });
     for (const CoreImage::Job* each : running) {
       JobState& job = state.jobs_[each->slot];
+      if (job.elastic) {
+        const NodeId node = state.speed_.cluster->node_of(each->allocation.gpus.front());
+        job.gpu_model = state.speed_.cluster->node(node).gpu_model;
+      }
       state.resources_.take(job.request, each->allocation);
       if (state.uses_accounts_) {
         state.accounts_.started_before(job.association, job.request.num_gpus);

@@ -93,9 +93,11 @@ struct PeopleNumbers {
   std::vector<model::AccountId> accounts{};
   std::vector<model::PartitionId> partitions{};
   std::vector<model::QosId> qos{};
+  std::vector<model::ModelId> models{};
 };
 
-/// Converts the image to an accounts file with other ids of users, accounts, partitions and QOS.
+/// Converts the image to an accounts file with other ids of users, accounts, partitions and QOS,
+/// and to a table of speeds with other ids of models.
 void renumber(CoreImage& image, const PeopleNumbers& numbers);
 
 }  // namespace goban::core::scheduler

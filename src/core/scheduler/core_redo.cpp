@@ -73,6 +73,16 @@ std::string Core::redo_stop(const Action& action, TimeNs now) {
   return {};
 }
 
+void Core::resize_for(Slot slot, const Allocation& allocation, TimeNs now) {
+  const JobState& job = state_.job(slot);
+  const auto gpus = static_cast<int32_t>(allocation.gpus.size());
+  if (!job.elastic || gpus < job.training.gpus_min || gpus > job.training.gpus_max) return;
+  const model::Cluster& cluster = *state_.speed().cluster;
+  if (allocation.gpus.front().index() >= cluster.num_gpus()) return;
+  const model::NodeId node = cluster.node_of(allocation.gpus.front());
+  state_.set_size(slot, {.gpus = gpus, .gpu_model = cluster.node(node).gpu_model}, now);
+}
+
 std::string Core::redo_start(const Action& action, const Allocation& allocation, TimeNs now) {
   if (!state_.is_active(action.job)) return fmt::format("job id {} is unknown", action.job.value);
   const Slot slot = state_.slot_of(action.job);
@@ -80,6 +90,7 @@ std::string Core::redo_start(const Action& action, const Allocation& allocation,
   if (job.phase != JobPhase::Waiting) {
     return fmt::format("job id {} is not waiting", action.job.value);
   }
+  resize_for(slot, allocation, now);
   if (std::ssize(allocation.gpus) != job.request.num_gpus) {
     return fmt::format("job id {} requests {} GPUs and would get {}", action.job.value,
                        job.request.num_gpus, allocation.gpus.size());

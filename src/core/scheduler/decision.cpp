@@ -47,15 +47,22 @@ HoldSpan DecisionBoard::hold_of(const JobState& job, TimeNs from) const {
 DecisionBoard::Job DecisionBoard::first() {
   for (;;) {
     const Job job = job_of(state_.queue(whose_).first());
-    if (job == nullptr || within_limits(job)) return job;
+    if (job == nullptr) return job;
+    if (job->withheld) return after(job);
+    if (within_limits(job)) return job;
   }
 }
 
 DecisionBoard::Job DecisionBoard::after(Job job) {
-  const OrderKey key = state_.queue_key(slot_of(job));
+  OrderKey key = state_.queue_key(slot_of(job));
   for (;;) {
     job = job_of(state_.queue(whose_).after(key));
-    if (job == nullptr || within_limits(job)) return job;
+    if (job == nullptr) return job;
+    if (job->withheld) {
+      key = state_.queue_key(slot_of(job));
+    } else if (within_limits(job)) {
+      return job;
+    }
   }
 }
 
@@ -70,20 +77,20 @@ DecisionBoard::Job DecisionBoard::after_fitting(Job job, const Gap& gap) {
   OrderKey key = state_.queue_key(slot_of(job));
   for (;;) {
     job = job_of(state_.queue(whose_).after_fitting(key, gap, marks_));
-    if (job == nullptr || within_limits(job)) return job;
+    if (job == nullptr || (!job->withheld && within_limits(job))) return job;
     key = state_.queue_key(slot_of(job));
   }
 }
 
 bool DecisionBoard::follows_by_more_than(Job job, Job later, int32_t count) const {
-  if (state_.accounts().has_limits()) return false;
+  if (state_.accounts().has_limits() || state_.num_withheld() > 0) return false;
   const auto most = static_cast<size_t>(count);
   return state_.queue(whose_).count(state_.queue_key(slot_of(job)),
                                     state_.queue_key(slot_of(later)), most) > most;
 }
 
 bool DecisionBoard::find(const JobState& job, Allocation& out) {
-  if (books_ == nullptr) return find_free(job, out);
+  if (books_ == nullptr || state_.elastic().has_one_model(job)) return find_free(job, out);
   const bool first = policies_.sharing->when() == policy::ShareWhen::BeforeFree;
   return first ? books_->choose(job, out) || find_free(job, out)
                : find_free(job, out) || books_->choose(job, out);
@@ -92,14 +99,30 @@ bool DecisionBoard::find(const JobState& job, Allocation& out) {
 void DecisionBoard::share_behind(int32_t depth) {
   for (Job job = first(); job != nullptr && depth > 0; job = after(job), --depth) {
     Allocation allocation;
-    if (books_->choose(*job, allocation)) commit(*job, std::move(allocation));
+    if (!state_.elastic().has_one_model(*job) && books_->choose(*job, allocation))
+      commit(*job, std::move(allocation));
   }
 }
 
 bool DecisionBoard::find_free(const JobState& job, Allocation& out) {
   Resources& resources = state_.resources();
   if (job.request.num_gpus > resources.free_gpus()) return false;
-  return resources.find(job.request, hold_of(job, now_), placement_seed(seed_, job.job, now_), out);
+  return find_in(resources, job, now_, placement_seed(seed_, job.job, now_), out);
+}
+
+bool DecisionBoard::find_in(Resources& resources, const JobState& job, TimeNs from, uint64_t seed,
+                            Allocation& out) const {
+  HoldSpan hold = hold_of(job, from);
+  if (!state_.elastic().has_one_model(job)) return resources.find(job.request, hold, seed, out);
+  std::vector<uint32_t> models = state_.elastic().models_of(job);
+  // The model that it was planned with; else any on which it runs.
+  if (std::ranges::find(models, job.gpu_model) != models.end() && policies_.size->decides()) {
+    models = {job.gpu_model};
+  }
+  return std::ranges::any_of(models, [&](uint32_t gpu_model) {
+    hold.gpu_model = gpu_model;
+    return resources.find(job.request, hold, seed, out);
+  });
 }
 
 void DecisionBoard::commit(const JobState& job, Allocation allocation) {
@@ -118,7 +141,7 @@ bool DecisionBoard::find_or_mark(const JobState& job, Allocation& out) {
   if (find(job, out)) return true;
   // Mark shapes that cannot be placed although enough GPUs are free. With maintenance windows
   // ahead, a shorter job of the same shape may still fit.
-  const bool enough = job.request.num_gpus <= free_gpus();
+  const bool enough = job.request.num_gpus <= free_gpus() && !state_.elastic().has_one_model(job);
   if (books_ == nullptr && enough && !state_.resources().has_windows()) {
     marks_.set(state_.shape(job), ShapeMarks::Mark::Skip);
   }
@@ -184,6 +207,64 @@ void DecisionBoard::release_all() {
   }
   std::ranges::sort(order);
   for (const auto& [key, slot] : order) release(slot, key);
+}
+
+void DecisionBoard::resize(std::span<const SizeChange> changes) {
+  const size_t first = released_.size();
+  std::vector<const SizeChange*> stopped;
+  for (const SizeChange& change : changes) {
+    const JobState& job = state_.job(change.slot);
+    if (job.phase != model::JobPhase::Running) continue;
+    release(change.slot, state_.key(job, now_));
+    stopped.push_back(&change);
+  }
+  for (const SizeChange& change : changes) {
+    if (state_.job(change.slot).elastic) state_.set_size(change.slot, change.size, now_);
+    state_.set_withheld(change.slot, change.waits);
+  }
+  std::vector<size_t> order;
+  for (size_t i = 0; i < stopped.size(); ++i) {
+    if (!stopped[i]->waits) order.push_back(i);
+  }
+  std::ranges::stable_sort(order, std::ranges::greater{},
+                           [&](size_t i) { return stopped[i]->size.gpus; });
+  for (const size_t i : order) start_resized(*stopped[i], released_[first + i].allocation);
+}
+
+bool DecisionBoard::start_on(Slot slot, policy::Size size, Allocation allocation) {
+  const JobState& job = state_.job(slot);
+  state_.set_size(slot, size, now_);
+  if (!may_start(&job) || !state_.resources().can_take(job.request, allocation)) return false;
+  commit(job, std::move(allocation));
+  return true;
+}
+
+void DecisionBoard::start_resized(const SizeChange& change, const Allocation& before) {
+  const Slot slot = change.slot;
+  const JobState& job = state_.job(slot);
+  const model::Cluster& cluster = *state_.speed().cluster;
+  const policy::Size former{
+      .gpus = static_cast<int32_t>(before.gpus.size()),
+      .gpu_model = cluster.node(cluster.node_of(before.gpus.front())).gpu_model};
+  const auto place = [&](policy::Size size) {
+    state_.set_size(slot, size, now_);
+    Allocation allocation;
+    return may_start(&job) && find_free(job, allocation) &&
+           start_on(slot, size, std::move(allocation));
+  };
+  if (place(change.size)) return;
+  if (change.size.gpu_model == former.gpu_model && change.size.gpus < former.gpus) {
+    Allocation part = before;
+    part.gpus.resize(static_cast<size_t>(change.size.gpus));
+    if (start_on(slot, change.size, std::move(part))) return;
+  }
+  if (start_on(slot, former, before)) return;
+  const auto levels = state_.elastic().levels(job, change.size.gpu_model);
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    if (level->gpus >= change.size.gpus) continue;
+    if (place({.gpus = level->gpus, .gpu_model = change.size.gpu_model})) return;
+  }
+  state_.set_size(slot, change.size, now_);
 }
 
 void DecisionBoard::build_tail() {
@@ -271,7 +352,7 @@ bool DecisionBoard::make_room_by_trial(const JobState& job) {
     asked.push_back(last);
     trial.give(state_.job(asked.back().slot).request, state_.allocation(asked.back().slot));
     fits = job.request.num_gpus <= trial.free_gpus() &&
-           trial.find(job.request, hold_of(job, now_), placement_seed(seed_, job.job, now_), found);
+           find_in(trial, job, now_, placement_seed(seed_, job.job, now_), found);
   }
   for (const Evictable& each : spare) keep_in_tail(each);
   for (const Evictable& each : asked) {
@@ -331,7 +412,7 @@ BackfillReservation DecisionBoard::earliest_start(Job job) {
     return {typed_->start_ns(), std::numeric_limits<int32_t>::max()};
   }
   if (!policies_.fungible || books_ != nullptr || some_found ||
-      resources.restricted(job->request)) {
+      state_.elastic().has_one_model(*job) || resources.restricted(job->request)) {
     return reserve_by_trial(*job);
   }
   BackfillReservation reservation;
@@ -365,7 +446,7 @@ BackfillReservation DecisionBoard::reserve_by_trial(const JobState& job) {
   Resources trial = state_.resources();
   const auto fits = [&](TimeNs start) {
     return trial.free_gpus() >= job.request.num_gpus &&
-           trial.find(job.request, hold_of(job, start), seed_, reserved_);
+           find_in(trial, job, start, seed_, reserved_);
   };
   // Jobs that do not use the reserved GPUs may run longer.
   constexpr int32_t kAnyNumber = std::numeric_limits<int32_t>::max();
@@ -397,14 +478,17 @@ DecisionBoard::Job DecisionBoard::promised() {
   const State::HeadPromise& promise = state_.head_promise();
   if (!promise.job.valid() || !state_.is_active(promise.job)) return nullptr;
   const Slot slot = state_.slot_of(promise.job);
-  if (state_.job(slot).phase != model::JobPhase::Waiting) return nullptr;
+  if (state_.job(slot).phase != model::JobPhase::Waiting || state_.job(slot).withheld) {
+    return nullptr;
+  }
   if (state_.queue(whose_).find(state_.queue_key(slot)) == nullptr) return nullptr;
   return &state_.job(slot);
 }
 
 bool DecisionBoard::counts_suffice(const JobState& job) const {
   return books_ == nullptr && policies_.fungible && state_.found().empty() &&
-         !job.request.resource_type.valid() && !state_.resources().restricted(job.request);
+         !job.request.resource_type.valid() && !state_.elastic().has_one_model(job) &&
+         !state_.resources().restricted(job.request);
 }
 
 void DecisionBoard::promise(Job job) {

@@ -6,6 +6,7 @@
 
 #include "core/policy/select/select.hpp"
 #include "core/scheduler/sharing_books.hpp"
+#include "core/scheduler/sizing.hpp"
 #include "core/scheduler/state.hpp"
 #include "core/scheduler/typed_backfill_reservation.hpp"
 
@@ -61,6 +62,8 @@ class DecisionBoard final : public policy::Board {
   void share_behind(int32_t depth);
   /// Releases every running job, in queue order (non-sticky decisions).
   void release_all();
+  /// Gives jobs other sizes. Running ones that have not been released stop and start here.
+  void resize(std::span<const SizeChange> changes);
 
  private:
   struct Evictable {
@@ -71,6 +74,13 @@ class DecisionBoard final : public policy::Board {
 
   [[nodiscard]] bool find(const JobState& job, Allocation& out);
   [[nodiscard]] bool find_free(const JobState& job, Allocation& out);
+  /// As Resources::find(), for a start at `from`; an elastic job gets GPUs of one model.
+  [[nodiscard]] bool find_in(Resources& resources, const JobState& job, TimeNs from, uint64_t seed,
+                             Allocation& out) const;
+  /// Starts a job that was stopped for another size, with that size, else with what comes nearest.
+  void start_resized(const SizeChange& change, const Allocation& before);
+  /// Starts it on this allocation, with as many GPUs, if it is free and no limit forbids it.
+  bool start_on(Slot slot, policy::Size size, Allocation allocation);
   /// As find(); also marks the shapes of jobs that cannot be placed.
   [[nodiscard]] bool find_or_mark(const JobState& job, Allocation& out);
   /// True if the job may hold the allocation beyond the start of the reserved job; it then counts

@@ -36,8 +36,9 @@ WaitCause why_not_placed(const State& state, const JobState& job, TimeNs now, ui
                          WaitReason& why) {
   Resources resources = state.resources();  // the search changes its copy
   const TimeNs limit = job.request.walltime_limit_ns;
-  const HoldSpan hold{
-      now, limit > 0 ? base::add_saturating(now, limit - job.attained_ns(now)) : base::kNever};
+  HoldSpan hold{now,
+                limit > 0 ? base::add_saturating(now, limit - job.attained_ns(now)) : base::kNever};
+  if (state.elastic().has_one_model(job)) hold.gpu_model = job.gpu_model;
   Allocation out;
   if (resources.find(job.request, hold, seed, out)) return WaitCause::NotWaiting;
   if (!job.request.reservation.valid() && !resources.promised().empty()) {
@@ -47,7 +48,8 @@ WaitCause why_not_placed(const State& state, const JobState& job, TimeNs now, ui
       return WaitCause::Promised;
     }
   }
-  if (resources.has_windows() && resources.find(job.request, {now, now}, seed, out)) {
+  if (resources.has_windows() &&
+      resources.find(job.request, {now, now, {}, hold.gpu_model}, seed, out)) {
     return WaitCause::Window;
   }
   return job.request.resource_type.valid() ? WaitCause::HostResources : WaitCause::Fragments;
@@ -70,6 +72,10 @@ WaitReason why_waiting(const Core& core, JobId id, TimeNs now, uint64_t seed) {
   const auto* entry = queue.find(state.queue_key(state.slot_of(id)));
   if (entry == nullptr) {
     why.cause = WaitCause::AccountLimit;
+    return why;
+  }
+  if (job.withheld) {
+    why.cause = WaitCause::Sized;
     return why;
   }
   const auto* promise = state.resources().promised().find(job.request.reservation);

@@ -19,6 +19,7 @@ enum class WaitCause : uint8_t {
   Order,          ///< it fits, but the policy lets no job overtake the one before it
   NotBegun,       ///< its reservation has not started
   Promised,       ///< it would run into another reservation
+  Sized,          ///< the policy of sizes has no GPUs for it now
 };
 
 /// The reason at one time, after a decision.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "core/model/ids.hpp"
+#include "core/model/job_state.hpp"
 
 namespace goban::core::scheduler {
 
@@ -21,6 +21,8 @@ struct HoldSpan {
   TimeNs from_ns = 0;
   TimeNs until_ns = base::kNever;
   model::JobId job{};  ///< invalid: no job in particular
+  /// Its GPUs are of this model; JobState::kAnyModel: of any, also of several.
+  uint32_t gpu_model = model::JobState::kAnyModel;
 };
 
 class PromisedNodes {

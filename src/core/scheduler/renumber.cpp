@@ -65,6 +65,7 @@ void renumber(CoreImage& image, const PeopleNumbers& numbers) {
     change(numbers.accounts, request.account);
     change(numbers.partitions, request.partition);
     change(numbers.qos, request.qos);
+    if (!numbers.models.empty()) change(numbers.models, request.model);
   }
   for (Accounts::Usage& usage : image.usages.associations) {
     change(numbers.users, usage.user);

@@ -38,6 +38,8 @@ std::vector<knowledge::BinCounts> Resources::empty_bins() const {
 
 bool Resources::usable(NodeId node, const JobRequest& job, HoldSpan hold) const {
   if (!rooms_[node.index()].open || !promised_.allows(node, job.reservation, hold)) return false;
+  const bool any_model = hold.gpu_model == model::JobState::kAnyModel;
+  if (!any_model && cluster_->node(node).gpu_model != hold.gpu_model) return false;
   // The job is stopped at the end of its reservation at the latest.
   const auto* own = job.reservation.valid() ? promised_.find(job.reservation) : nullptr;
   const TimeNs until = own == nullptr ? hold.until_ns : std::min(hold.until_ns, own->end_ns);
@@ -66,7 +68,9 @@ bool Resources::find(const JobRequest& job, HoldSpan hold, uint64_t seed, Alloca
                                          .seed = seed,
                                          .id = hold.job,
                                          .start_ns = hold.from_ns};
-  if (!has_windows()) return placement_->place({&speed_, &free_, &bins_}, request, out);
+  if (!has_windows() && hold.gpu_model == model::JobState::kAnyModel) {
+    return placement_->place({&speed_, &free_, &bins_}, request, out);
+  }
 
   std::vector<NodeId> nodes;
   for (uint32_t i = 0; i < rooms_.size(); ++i) {

@@ -30,7 +30,8 @@ State::State(const policy::SpeedModel& speed, const policy::PolicySet& policies,
       node_power_(*speed.cluster, *policies.power, context.knowledge.get()),
       fastest_(lowest_score(*speed.scores)),
       accounts_(*policies.rules),
-      resources_(speed, *policies.placement, policies.sharing->jobs_per_gpu_max()) {
+      resources_(speed, *policies.placement, policies.sharing->jobs_per_gpu_max()),
+      elastic_(speed_, context) {
   if (context.knowledge != nullptr || policies.sharing->when() != policy::ShareWhen::Never) {
     tenants_.emplace(*speed.cluster);
   }
@@ -76,12 +77,18 @@ void State::register_job(Slot slot) {
   const model::JobRequest& request = job.request;
   if (slot_of_job_.size() <= job.job.index()) slot_of_job_.resize(job.job.index() + 1, kNoSlot);
   slot_of_job_[job.job.index()] = slot;
-  shapes_[slot] = shape_numbers_
-                      .try_emplace({request.num_gpus, request.resource_type, request.instances,
-                                    request.app_class, request.reservation},
-                                   static_cast<uint32_t>(shape_numbers_.size()))
-                      .first->second;
+  shapes_[slot] = shape_number(request);
   if (uses_accounts_) job.association = accounts_.association(request.account, request.user);
+  job.elastic = elastic_.is_elastic(job);
+  num_elastic_ += job.elastic ? 1 : 0;
+}
+
+uint32_t State::shape_number(const model::JobRequest& request) {
+  return shape_numbers_
+      .try_emplace({request.num_gpus, request.resource_type, request.instances, request.app_class,
+                    request.reservation},
+                   static_cast<uint32_t>(shape_numbers_.size()))
+      .first->second;
 }
 
 void State::wait(Slot slot, TimeNs now) {
@@ -245,11 +252,35 @@ TimeNs State::resort_due_ns() const {
   return policies_->order->resort_ns() == 0 || nobody ? base::kNever : resort_due_ns_;
 }
 
+void State::set_size(Slot slot, policy::Size size, TimeNs now) {
+  JobState& job = jobs_[slot];
+  GOBAN_CHECK(job.elastic && job.phase == JobPhase::Waiting && size.gpus > 0);
+  job.gpu_model = size.gpu_model;
+  if (job.request.num_gpus == size.gpus) return;
+  dequeue(slot);
+  demand_gpus_ += size.gpus - job.request.num_gpus;
+  job.request.num_gpus = size.gpus;
+  shapes_[slot] = shape_number(job.request);
+  insert(slot, now);
+}
+
+void State::set_withheld(Slot slot, bool withheld) {
+  JobState& job = jobs_[slot];
+  if (job.withheld == withheld) return;
+  job.withheld = withheld;
+  num_withheld_ = withheld ? num_withheld_ + 1 : num_withheld_ - 1;
+}
+
 void State::start(Slot slot, Allocation allocation, TimeNs now) {
   JobState& job = jobs_[slot];
   GOBAN_CHECK(job.phase == JobPhase::Waiting);
+  if (job.withheld) set_withheld(slot, false);  // a recorded decision
   dequeue(slot);
   resources_.take(job.request, allocation);
+  if (job.elastic) {
+    const model::NodeId node = speed_.cluster->node_of(allocation.gpus.front());
+    job.gpu_model = speed_.cluster->node(node).gpu_model;
+  }
   if (uses_accounts_) accounts_.started(job.association, job.request.num_gpus, now);
   if (tenants_ && !allocation.gpus.empty()) {
     tenants_->add(job.job, traits_of(job), allocation.gpus, now);
@@ -371,6 +402,7 @@ Allocation State::stop(Slot slot, TimeNs now) {
   JobState& job = jobs_[slot];
   GOBAN_CHECK(job.phase == JobPhase::Running);
   Allocation allocation = remove_running(slot, now);
+  if (job.elastic) job.steps_done += elastic_.run_steps(job, allocation.gpus, now);
   job.attained_before_ns = job.attained_ns(now);
   last_gpus_[slot] = allocation.gpus;
   demand_gpus_ -= job.request.num_gpus;
@@ -384,6 +416,8 @@ void State::end(JobId id, TimeNs now) {
   const JobState& job = jobs_[slot];
   const model::ArrayId array = job.request.array;
   const bool held = job.phase == JobPhase::Held;
+  if (job.withheld) set_withheld(slot, false);
+  num_elastic_ -= job.elastic ? 1 : 0;
   if (!held) demand_gpus_ -= job.request.num_gpus;
   switch (job.phase) {
     case JobPhase::Running:
@@ -483,6 +517,12 @@ void State::promote_starved(TimeNs now) {
   }
 }
 
+std::span<const GpuId> State::gpus_of(const JobState& job) const {
+  // While a state is restored, its running jobs come one by one.
+  const bool runs = job.phase == JobPhase::Running && job.running_slot < running_.size();
+  return runs ? running_[job.running_slot].allocation.gpus : std::span<const GpuId>{};
+}
+
 std::span<const GpuId> State::last_gpus(Slot slot) const {
   const auto found = last_gpus_.find(slot);
   return found == last_gpus_.end() ? std::span<const GpuId>{} : found->second;
@@ -499,6 +539,9 @@ TimeNs State::duration_ns(const JobState& job, double slowdown, TimeNs now) cons
   }
   if (job.request.walltime_limit_ns > 0) {
     return job.request.walltime_limit_ns - job.attained_ns(now);
+  }
+  if (job.elastic && job.training.steps > 0) {
+    return elastic_.duration_ns(job, gpus_of(job), slowdown, now);
   }
   if (policies_->uses_forecasts) {
     return job.forecast.known() ? std::max<TimeNs>(job.forecast.p90_ns - job.attained_ns(now), 0)
@@ -523,9 +566,9 @@ double State::lowest_slowdown(const JobState& job) const {
 }
 
 bool State::scales(const JobState& job) const {
-  return oracle_ != nullptr && !policies_->uses_forecasts && job.request.walltime_limit_ns == 0 &&
-         !job.request.reservation.valid() && oracle_->launch_cost_s(job.job) == 0 &&
-         !speed_.penalties->has_model(job.request.model);
+  return oracle_ != nullptr && !job.elastic && !policies_->uses_forecasts &&
+         job.request.walltime_limit_ns == 0 && !job.request.reservation.valid() &&
+         oracle_->launch_cost_s(job.job) == 0 && !speed_.penalties->has_model(job.request.model);
 }
 
 TimeNs State::next_starved_ns() const {

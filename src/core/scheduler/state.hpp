@@ -15,7 +15,9 @@
 #include "core/model/tenants.hpp"
 #include "core/policy/order/queue_order.hpp"
 #include "core/policy/policy_set.hpp"
+#include "core/policy/size/size.hpp"
 #include "core/scheduler/accounts.hpp"
+#include "core/scheduler/elastic_jobs.hpp"
 #include "core/scheduler/node_power.hpp"
 #include "core/scheduler/resources.hpp"
 #include "core/scheduler/wait_queue.hpp"
@@ -61,6 +63,10 @@ class State {
   /// The number of tasks of an array that hold resources or may start changes; 0 = no limit. No
   /// running task is stopped.
   void alter_array(model::ArrayId array, int32_t max_running, TimeNs now);
+  /// A waiting elastic job is to start on so many GPUs of this model.
+  void set_size(Slot slot, policy::Size size, TimeNs now);
+  /// The selection passes the waiting job over, or does so no longer.
+  void set_withheld(Slot slot, bool withheld);
   /// Moves jobs that waited too long into the promoted tier.
   void promote_starved(TimeNs now);
   /// Updates the order's view and sorts the queue again.
@@ -117,6 +123,12 @@ class State {
   [[nodiscard]] const Tenants& tenants() const { return *tenants_; }
   [[nodiscard]] NodePower& node_power() { return node_power_; }
   [[nodiscard]] const NodePower& node_power() const { return node_power_; }
+  /// Unfinished jobs whose speed by number of GPUs is known.
+  [[nodiscard]] size_t num_elastic() const { return num_elastic_; }
+  [[nodiscard]] size_t num_withheld() const { return num_withheld_; }
+  [[nodiscard]] const ElasticJobs& elastic() const { return elastic_; }
+  /// Those that a job holds.
+  [[nodiscard]] std::span<const GpuId> gpus_of(const JobState& job) const;
   /// GPUs requested by all running and waiting jobs.
   [[nodiscard]] int64_t demand_gpus() const { return demand_gpus_; }
   [[nodiscard]] Resources& resources() { return resources_; }
@@ -164,6 +176,7 @@ class State {
     JobId job;
   };
 
+  [[nodiscard]] uint32_t shape_number(const model::JobRequest& request);
   [[nodiscard]] policy::OrderView view() const {
     return {.fair_share = fair_share_, .cluster_gpus = speed_.cluster->num_gpus()};
   }
@@ -226,6 +239,9 @@ class State {
   Resources resources_;
   uint32_t arrivals_ = 0;
   HeadPromise head_promise_;
+  ElasticJobs elastic_;
+  size_t num_elastic_ = 0;
+  size_t num_withheld_ = 0;
 };
 
 }  // namespace goban::core::scheduler

@@ -96,6 +96,7 @@ json to_json(const LiveJob& job) {
            {"accounted", job.accounted}};
   if (job.reservation.valid()) out["reservation"] = job.reservation.value;
   if (job.unable > 0) out["unable"] = job.unable;
+  if (job.resizes > 0) out["resizes"] = job.resizes;
   if (!job.engine_id.empty()) out["engine_id"] = job.engine_id;
   if (!job.array_id.empty()) out["array_id"] = job.array_id;
   if (!job.managed) out["managed"] = false;
@@ -131,6 +132,7 @@ void read_job(base::FieldReader& in, LiveJob& job) {
   in.field(in.present("exit_code", "exit"), job.exit_code, -1, 255);
   in.field("signal", job.signal, 0, 255);
   in.field("preemptions", job.preemptions, uint32_t{0}, kCountMax);
+  in.field("resizes", job.resizes, uint32_t{0}, kCountMax);
   in.field("breakages", job.breakages, uint32_t{0}, kCountMax);
   in.object("progress", [&](base::FieldReader& part) { read_fields(part, job.progress); });
   read_time(in, "progress_at", job.progress_ns);

@@ -227,5 +227,11 @@ double Controller::reported_left_s(JobId id, TimeNs /*now*/) const {
   return parts_->observation.left_s(id);
 }
 double Controller::reported_total_s(JobId id) const { return parts_->observation.total_s(id); }
+double Controller::reported_steps_left(JobId id, TimeNs /*now*/) const {
+  const LiveJob* job = book().find(id);
+  if (job == nullptr || job->progress.step < 0) return -1;
+  const int64_t steps = job->progress.steps > 0 ? job->progress.steps : job->spec.training.steps;
+  return steps <= 0 ? -1 : static_cast<double>(std::max<int64_t>(steps - job->progress.step, 0));
+}
 
 }  // namespace goban::live::controller

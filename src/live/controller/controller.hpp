@@ -103,6 +103,7 @@ class Controller final : public core::model::ReportedProgress {
 
   double reported_left_s(JobId id, TimeNs now) const override;
   double reported_total_s(JobId id) const override;
+  double reported_steps_left(JobId id, TimeNs now) const override;
 
  private:
   struct Parts;

@@ -53,14 +53,16 @@ constexpr auto members_of(const JobRequest*) {
       Member{"reservation", &JobRequest::reservation});
 }
 constexpr auto members_of(const TrainingFacts*) {
-  return std::tuple(Member{"deadline_ns", &TrainingFacts::deadline_ns},
-                    Member{"gpu_mem_bytes", &TrainingFacts::gpu_mem_bytes},
-                    Member{"gpu_util_pct", &TrainingFacts::gpu_util_pct},
-                    Member{"epochs", &TrainingFacts::epochs},
-                    Member{"batch_size", &TrainingFacts::batch_size},
-                    Member{"max_slowdown", &TrainingFacts::max_slowdown},
-                    Member{"max_wait_ns", &TrainingFacts::max_wait_ns},
-                    Member{"sharing", &TrainingFacts::sharing});
+  return std::tuple(
+      Member{"deadline_ns", &TrainingFacts::deadline_ns},
+      Member{"gpu_mem_bytes", &TrainingFacts::gpu_mem_bytes},
+      Member{"gpu_util_pct", &TrainingFacts::gpu_util_pct},
+      Member{"epochs", &TrainingFacts::epochs}, Member{"batch_size", &TrainingFacts::batch_size},
+      Member{"max_slowdown", &TrainingFacts::max_slowdown},
+      Member{"max_wait_ns", &TrainingFacts::max_wait_ns},
+      Member{"sharing", &TrainingFacts::sharing}, Member{"gpus_min", &TrainingFacts::gpus_min},
+      Member{"gpus_max", &TrainingFacts::gpus_max}, Member{"steps", &TrainingFacts::steps},
+      Member{"resize_cost_ns", &TrainingFacts::resize_cost_ns});
 }
 constexpr auto members_of(const core::model::RunForecast*) {
   using Forecast = core::model::RunForecast;
@@ -72,17 +74,17 @@ constexpr auto members_of(const core::scheduler::State::HeadPromise*) {
   return std::tuple(Member{"job", &Promise::job}, Member{"at_ns", &Promise::at_ns});
 }
 constexpr auto members_of(const JobState*) {
-  return std::tuple(Member{"request", &JobState::request}, Member{"training", &JobState::training},
-                    Member{"forecast", &JobState::forecast}, Member{"job", &JobState::job},
-                    Member{"arrival", &JobState::arrival},
-                    Member{"attained_before_ns", &JobState::attained_before_ns},
-                    Member{"run_start_ns", &JobState::run_start_ns},
-                    Member{"waiting_since_ns", &JobState::waiting_since_ns},
-                    Member{"predicted_end_ns", &JobState::predicted_end_ns},
-                    Member{"running_slot", &JobState::running_slot},
-                    Member{"starts", &JobState::starts},
-                    Member{"association", &JobState::association},
-                    Member{"phase", &JobState::phase}, Member{"promoted", &JobState::promoted});
+  return std::tuple(
+      Member{"request", &JobState::request}, Member{"training", &JobState::training},
+      Member{"forecast", &JobState::forecast}, Member{"job", &JobState::job},
+      Member{"arrival", &JobState::arrival},
+      Member{"attained_before_ns", &JobState::attained_before_ns},
+      Member{"run_start_ns", &JobState::run_start_ns},
+      Member{"waiting_since_ns", &JobState::waiting_since_ns},
+      Member{"predicted_end_ns", &JobState::predicted_end_ns},
+      Member{"running_slot", &JobState::running_slot}, Member{"starts", &JobState::starts},
+      Member{"association", &JobState::association}, Member{"phase", &JobState::phase},
+      Member{"promoted", &JobState::promoted}, Member{"steps_done", &JobState::steps_done});
 }
 constexpr auto members_of(const core::policy::OrderKey*) {
   return std::tuple(Member{"tier", &core::policy::OrderKey::tier},

@@ -89,6 +89,19 @@ std::shared_ptr<const core::policy::SiteKnowledge> moved_knowledge(
   return out;
 }
 
+/// By the names of GPU models; nothing is known of a new one.
+std::shared_ptr<const core::model::JobSpeeds> moved_speeds(const core::model::JobSpeeds& old,
+                                                           const core::model::Cluster& from,
+                                                           const core::model::Cluster& to) {
+  std::vector<uint32_t> numbers;
+  for (const core::model::GpuModel& model : from.gpu_models()) {
+    const auto found = std::ranges::find(to.gpu_models(), model.name, &core::model::GpuModel::name);
+    const auto index = static_cast<uint32_t>(found - to.gpu_models().begin());
+    numbers.push_back(found == to.gpu_models().end() ? UINT32_MAX : index);
+  }
+  return std::make_shared<core::model::JobSpeeds>(old.with_models(numbers));
+}
+
 }  // namespace
 
 DecisionCore::DecisionCore(Site site, const core::model::ReportedProgress& progress)
@@ -96,6 +109,7 @@ DecisionCore::DecisionCore(Site site, const core::model::ReportedProgress& progr
       site_(std::make_shared<Site>(std::move(site))),
       configured_policy_(site_->composition),
       configured_scores_(base::hex(base::sha256(core::knowledge::to_csv(site_->scores)))),
+      models_(site_->models),
       applications_(site_->knowledge.get()) {
   make_core();
 }
@@ -103,7 +117,11 @@ DecisionCore::DecisionCore(Site site, const core::model::ReportedProgress& progr
 void DecisionCore::make_core() {
   const core::policy::SpeedModel speed{
       .cluster = &site_->cluster, .scores = &site_->scores, .penalties = &site_->penalties};
-  const core::policy::RunContext context{.progress = &progress_, .knowledge = site_->knowledge};
+  const core::policy::RunContext context{
+      .progress = &progress_,
+      .knowledge = site_->knowledge,
+      .speeds = site_->speeds,
+      .resize_cost_s = site_->composition.settings.restart_cost_s};
   core::policy::PolicySet policies = site_->composition.make(context);
   caps_power_ = policies.sharing->caps_power();
   core_ = std::make_unique<core::scheduler::Core>(speed, std::move(policies), context, site_->seed);
@@ -269,6 +287,7 @@ void DecisionCore::change_cluster(core::model::Cluster cluster,
   made->penalties = site_->penalties.moved(old, cluster);
   made->scores = moved_scores(site_->scores, numbers, cluster.num_gpus());
   if (made->knowledge != nullptr) made->knowledge = moved_knowledge(*made->knowledge, old, cluster);
+  if (made->speeds != nullptr) made->speeds = moved_speeds(*made->speeds, old, cluster);
   if (!measured_scores_.empty()) measured_scores_ = core::knowledge::to_csv(made->scores);
   core::scheduler::renumber(image, numbers, cluster);
   made->cluster = std::move(cluster);
@@ -299,7 +318,7 @@ DecisionCore::Names DecisionCore::read_names(base::FieldReader& snapshot) {
   std::vector<std::string> apps;
   std::vector<std::string> gpu_types;
   snapshot.object("names", [&](base::FieldReader& part) {
-    (void)adopt_names<core::model::ModelId>(part, "models", models_);
+    names.people.models = adopt_names<core::model::ModelId>(part, "models", models_);
     names.people.users = adopt_names<core::model::UserId>(part, "users", site_->users);
     names.people.accounts = adopt_names<core::model::AccountId>(part, "accounts", site_->accounts);
     names.people.partitions =
@@ -332,7 +351,8 @@ Status DecisionCore::restore(base::FieldReader& snapshot, const Names& names) {
   }
   const core::scheduler::PeopleNumbers& people = names.people;
   const bool others = are_renumbered(people.users) || are_renumbered(people.accounts) ||
-                      are_renumbered(people.partitions) || are_renumbered(people.qos);
+                      are_renumbered(people.partitions) || are_renumbered(people.qos) ||
+                      are_renumbered(people.models);
   if (others) core::scheduler::renumber(*image, people);
   return core_->restore(*image);
 }

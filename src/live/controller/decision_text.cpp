@@ -32,6 +32,7 @@ json action_json(const core::model::Action& action, const core::scheduler::Core&
       out["job"] = action.job.value;
       if (action.undo) out["undo"] = true;
       if (action.move) out["move"] = true;
+      if (action.resize) out["resize"] = true;
       break;
     case ActionKind::Abandon:
       out["job"] = action.job.value;
@@ -74,6 +75,7 @@ void read_action(base::FieldReader& in, RecordedDecision& decision) {
       read_id(in, "job", action.job);
       in.field("undo", action.undo);
       in.field("move", action.move);
+      in.field("resize", action.resize);
       break;
     case ActionKind::Abandon:
       read_id(in, "job", action.job);

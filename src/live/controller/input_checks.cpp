@@ -59,6 +59,33 @@ Status check_size(const job::JobSpec& spec, const Site& site) {
   return {};
 }
 
+/// The range of GPUs of an elastic job, and whether its speed is known there.
+Status check_range(const job::JobSpec& spec, const Site& site) {
+  const core::model::TrainingFacts& facts = spec.training;
+  if (facts.gpus_max == 0 && facts.gpus_min == 0) return {};
+  if (facts.gpus_min < 1 || spec.num_gpus < facts.gpus_min || spec.num_gpus > facts.gpus_max) {
+    return refuse("training.gpus_min",
+                  fmt::format("requests {} and a range from {} to {}",
+                              base::counted(spec.num_gpus, "GPU"), facts.gpus_min, facts.gpus_max),
+                  "request a number of GPUs within the range (--elastic)");
+  }
+  if (!spec.resource_type.empty() || spec.instances > 1) {
+    return refuse("training.gpus_min", "a job with a resource type or nodes has one size",
+                  "omit --elastic, or request GPUs only");
+  }
+  if (site.speeds == nullptr) return {};
+  core::model::JobRequest request;
+  request.num_gpus = spec.num_gpus;
+  request.model = core::model::ModelId(site.models.find(spec.model));
+  const std::string problem =
+      core::model::speed_problem(*site.speeds, site.cluster, request, facts,
+                                 spec.model.empty() ? "a job without a model" : spec.model);
+  if (problem.empty()) return {};
+  return refuse("training.gpus_min", problem,
+                "name its --model and --batch-size as in the rates file, or ask an operator to add "
+                "what was measured to `rates`");
+}
+
 Status check_time(const char* field, const char* option, TimeNs asked, TimeNs most,
                   const char* key) {
   if (asked <= most) return {};
@@ -132,10 +159,10 @@ Status check_submit(const Submit& submit, const Site& site, const JobBook& book)
   }
   for (const job::JobSpec& spec : submit.jobs) {
     for (const Status& status :
-         {check_size(spec, site), check_walltime(spec, site), check_stop(spec.stop, site),
-          check_lead(spec.stop.lead_ns, spec.walltime_limit_ns), check_texts(spec),
-          check_dependencies(spec, book), check_reservation_use(spec, site, book),
-          check_node_choice(spec, site)}) {
+         {check_size(spec, site), check_range(spec, site), check_walltime(spec, site),
+          check_stop(spec.stop, site), check_lead(spec.stop.lead_ns, spec.walltime_limit_ns),
+          check_texts(spec), check_dependencies(spec, book),
+          check_reservation_use(spec, site, book), check_node_choice(spec, site)}) {
       if (!status) return status;
     }
   }

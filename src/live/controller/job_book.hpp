@@ -102,6 +102,7 @@ struct LiveJob {
   int32_t exit_code = -1;
   int32_t signal = 0;
   uint32_t preemptions = 0;
+  uint32_t resizes = 0;    ///< of these, those after which it went on with another number of GPUs
   uint32_t breakages = 0;  ///< runs lost through nodes, supervisors or neighbours
   ProgressReport progress{};
   TimeNs progress_ns = -1;

@@ -177,6 +177,7 @@ void Jobs::carry_out(const DecisionCore::Actions& actions, TimeNs at) {
       }
       case ActionKind::Preempt:
         ++book.jobs.at(action.job).preemptions;
+        if (action.resize) ++book.jobs.at(action.job).resizes;
         stop(book.jobs.at(action.job), StopReason::Preempted, at);
         break;
       case ActionKind::Abandon: {

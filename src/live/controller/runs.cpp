@@ -93,6 +93,8 @@ LaunchOrder Runs::launch_order(const LiveRun& run) const {
                     .gpus = run.gpus,
                     .shares = job.shares,
                     .restarts = run.run.run - 1 - job.unable};
+  // An elastic job runs on as many GPUs as it got this time.
+  if (job.spec.training.gpus_max > 0) order.spec.num_gpus = static_cast<int32_t>(run.gpus.size());
   if (job.spec.walltime_limit_ns > 0) {
     order.limit_ns = std::max<TimeNs>(job.spec.walltime_limit_ns - job.held_ns, 1);
   }

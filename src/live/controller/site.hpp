@@ -8,6 +8,7 @@
 #include "base/name_table.hpp"
 #include "core/knowledge/locality.hpp"
 #include "core/knowledge/pm_scores.hpp"
+#include "core/model/job_speeds.hpp"
 #include "core/policy/compose.hpp"
 #include "live/controller/reservation.hpp"
 
@@ -31,6 +32,8 @@ struct Site {
   core::knowledge::LocalityPenalties penalties{core::model::Cluster{}, 1.0};
   core::policy::Composition composition{};
   std::shared_ptr<const core::policy::SiteKnowledge> knowledge{};  ///< null: no knowledge
+  std::shared_ptr<const core::model::JobSpeeds> speeds{};          ///< null: no job is elastic
+  base::NameTable models{};                                        ///< ids as used by `speeds`
   base::NameTable accounts{}, users{}, partitions{},
       qos{};  ///< ids as used by the composition's rules
   uint64_t seed = 1;

@@ -45,6 +45,10 @@ json training_json(const core::model::TrainingFacts& facts) {
   out.field("batch_size", facts.batch_size, normal.batch_size);
   out.field("max_slowdown", facts.max_slowdown, normal.max_slowdown);
   out.seconds("max_wait_s", facts.max_wait_ns, normal.max_wait_ns);
+  out.field("gpus_min", facts.gpus_min, normal.gpus_min);
+  out.field("gpus_max", facts.gpus_max, normal.gpus_max);
+  out.field("steps", facts.steps, normal.steps);
+  out.seconds("resize_cost_s", facts.resize_cost_ns, normal.resize_cost_ns);
   if (facts.sharing != normal.sharing) {
     object["share"] = kShareNames[static_cast<size_t>(facts.sharing)];
   }
@@ -59,6 +63,10 @@ void read_training(base::FieldReader& in, core::model::TrainingFacts& facts) {
   in.field("batch_size", facts.batch_size, 0, kMost);
   in.field("max_slowdown", facts.max_slowdown, 0, 1e6);
   in.seconds("max_wait_s", facts.max_wait_ns);
+  in.field("gpus_min", facts.gpus_min, 0, kMost);
+  in.field("gpus_max", facts.gpus_max, 0, kMost);
+  in.field("steps", facts.steps, int64_t{0}, kSpecBytesMax);
+  in.seconds("resize_cost_s", facts.resize_cost_ns);
   std::string share = kShareNames[0];
   in.field("share", share);
   if (!find_name(kShareNames, share, facts.sharing)) in.fail("share", "must be yes or no");

@@ -39,6 +39,30 @@ Status set_fact(SubmitDirectives& request, std::string_view value) {
   return {};
 }
 
+/// As "2..8" or "8": from one GPU on.
+Status set_range(SubmitDirectives& request, std::string_view value) {
+  constexpr std::string_view kTo = "..";
+  const size_t to = value.find(kTo);
+  const bool both = to != std::string_view::npos;
+  const auto least = both ? parse_count(value.substr(0, to), 1) : base::Result<int32_t>(1);
+  const auto most = parse_count(both ? value.substr(to + kTo.size()) : value, 1);
+  if (!least || !most || *least > *most) {
+    return refuse(value, "not a range of GPUs", "write the least and the most, such as 2..8");
+  }
+  request.spec.training.gpus_min = *least;
+  request.spec.training.gpus_max = *most;
+  return {};
+}
+
+Status set_steps(SubmitDirectives& request, std::string_view value) {
+  const auto steps = base::parse_int(value);
+  if (!steps || *steps < 1 || *steps > int64_t{1} << 50) {
+    return refuse(value, "not a number of steps", "write a whole number from 1 on");
+  }
+  request.spec.training.steps = *steps;
+  return {};
+}
+
 Status set_slowdown(SubmitDirectives& request, std::string_view value) {
   const auto number = base::parse_double(value);
   if (!number || *number < 1 || *number > 1e6) {
@@ -144,6 +168,12 @@ constexpr auto kOptions = std::to_array<SubmitOption>({
     {"--class", "LETTER", kTraining, "Sensitivity to slow GPUs: A (highest) to Z", set_class},
     {"--epochs", "N", kTraining, "Total number of epochs", set_fact<&TrainingFacts::epochs>},
     {"--batch-size", "N", kTraining, "Batch size", set_fact<&TrainingFacts::batch_size>},
+    {"--elastic", "MIN..MAX", kTraining,
+     "It also runs on other numbers of GPUs: 2..8; it resumes from its checkpoint", set_range},
+    {"--steps", "N", kTraining, "Total number of steps", set_steps},
+    {"--resize-cost", "TIME", kTraining,
+     "What a start on another number of GPUs costs, such as 30s",
+     set_promise<&TrainingFacts::resize_cost_ns>},
     {"--gpu-mem", "SIZE", kTraining, "Expected peak memory per GPU, such as 12G", set_gpu_memory},
     {"--gpu-util", "PERCENT", kTraining, "Expected utilisation per GPU in percent, 0 to 100",
      set_gpu_util},

@@ -13,8 +13,10 @@ namespace {
 bool begins(std::string_view policy, std::string_view with) { return policy.starts_with(with); }
 
 /// `energy/` before the name of a policy: with a power model, so that nodes may sleep. `sharing/`:
-/// in addition, jobs that allow it may share GPUs.
+/// in addition, jobs that allow it may share GPUs. `elastic/`: some jobs are elastic.
 controller::Site small_site(std::string policy) {
+  const bool resizes = begins(policy, "elastic/");
+  if (resizes) policy.erase(0, policy.find('/') + 1);
   const bool shares = begins(policy, "sharing/");
   const bool has_watts = shares || begins(policy, "energy/");
   if (has_watts) policy.erase(0, policy.find('/') + 1);
@@ -26,6 +28,7 @@ controller::Site small_site(std::string policy) {
     site.composition.options.observation.observe_max_s = 30;
     site.composition.options.observation.cool_down_s = 30;
   }
+  if (resizes) add_speeds(site);
   site.keep_ended_ns = 600 * base::kSecond;
   site.reservations = {.unit_ns = base::kSecond, .ahead_ns = 0};
   return site;
@@ -42,6 +45,7 @@ class World {
         engine_(cluster_, seed + 1) {
     turns_ = std::make_unique<CommitCycle>(small_site(policies_[0]), log_, engine_);
     shares_ = begins(policies_[0], "sharing/");
+    resizes_ = begins(policies_[0], "elastic/");
     engine_.tells_progress = shares_;
   }
 
@@ -98,6 +102,7 @@ class World {
   [[nodiscard]] size_t ran_in_reservations() const { return ran_in_reservations_; }
   [[nodiscard]] int64_t others() const { return others_; }
   [[nodiscard]] size_t met() const { return met_; }
+  [[nodiscard]] size_t resized() const { return resized_; }
   /// Number of co-located job sets that were measured.
   [[nodiscard]] size_t learned() const {
     const auto history = turns_->controller().colocation();
@@ -206,6 +211,14 @@ class World {
         spec.model = "m" + std::to_string(random_.below(3));
         spec.training = {.gpu_mem_bytes = int64_t{1} << 30, .gpu_util_pct = 30};
         if (random_.below(4) != 0) spec.training.sharing = core::model::SharingRequest::Yes;
+      }
+      if (resizes_ && random_.below(4) > 0) {
+        spec.model = "net";
+        spec.training.gpus_min =
+            static_cast<int32_t>(1 + random_.below(static_cast<uint64_t>(spec.num_gpus)));
+        spec.training.gpus_max = spec.num_gpus + static_cast<int32_t>(random_.below(5));
+        spec.training.steps = static_cast<int64_t>(1 + random_.below(100));
+        spec.training.resize_cost_ns = static_cast<TimeNs>(random_.below(3)) * base::kSecond;
       }
       submit.jobs.push_back(std::move(spec));
     }
@@ -326,6 +339,7 @@ class World {
       const controller::LiveJob* record = book().find(job);
       ASSERT_NE(record, nullptr);
       const auto known = stored_.emplace(job, record->result);
+      resized_ += known.second ? record->resizes : 0;
       if (!known.second) {
         EXPECT_EQ(known.first->second, record->result) << "told another end";
       }
@@ -413,13 +427,15 @@ class World {
   size_t ran_in_reservations_ = 0;
   int64_t others_ = 0;
   bool shares_ = false;
-  size_t met_ = 0;  ///< pairs of neighbours on a GPU, summed over steps
+  bool resizes_ = false;
+  size_t resized_ = 0;  ///< resizes of all jobs that ended
+  size_t met_ = 0;      ///< pairs of neighbours on a GPU, summed over steps
   std::map<JobId, controller::JobResult> stored_;
 };
 
 class Faults : public testing::TestWithParam<const char*> {};
 
-// Steps per policy: more than a million for all nine policies. A tenth in clang builds, as their
+// Steps per policy: more than a million for all ten policies. A tenth in clang builds, as their
 // sanitizers make a step fifteen times slower.
 #ifdef __clang__
 constexpr int kSteps = 12'000;
@@ -433,6 +449,7 @@ TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
   size_t reserved = 0;
   size_t met = 0;
   size_t learned = 0;
+  size_t resized = 0;
   const auto failed =
       runs.for_each_world([](uint64_t seed) { return World({GetParam()}, seed); }, HasFailure,
                           [&](const World& world) {
@@ -441,12 +458,16 @@ TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
                             EXPECT_GT(world.stored().size(), 100U);
                             rests += world.engine().rests();
                             met += world.met();
+                            resized += world.resized();
                             learned += world.learned();
                           });
   ASSERT_FALSE(failed) << "seed " << *failed;
   EXPECT_GT(reserved, 20U);
   if (std::string_view(GetParam()).starts_with("energy/")) {
     EXPECT_GT(rests, 10U);
+  }
+  if (begins(GetParam(), "elastic/")) {
+    EXPECT_GT(resized, 100U);
   }
   if (begins(GetParam(), "sharing/")) {
     EXPECT_GT(met, 100U);
@@ -477,7 +498,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, Faults,
                          testing::Values("fifo+packed", "easy-backfill+pal", "las+pal",
                                          "priority+skip+spread", "goban", "energy/goban",
                                          "energy/fifo+packed+sleep", "sharing/eaco",
-                                         "sharing/goban"),
+                                         "sharing/goban", "elastic/skip+packed+max-marginal"),
                          [](const auto& each) { return base::test_name(each.param); });
 
 }  // namespace

@@ -47,4 +47,16 @@ inline void add_knowledge(
   site.knowledge = std::make_shared<core::policy::SiteKnowledge>(std::move(made->knowledge));
 }
 
+/// Speeds of the model "net" on 1 to 12 GPUs.
+inline void add_speeds(controller::Site& site) {
+  auto speeds = std::make_shared<core::model::JobSpeeds>();
+  const core::model::ModelId net(site.models.intern("net"));
+  double steps_per_s = 1;
+  for (int32_t gpus = 1; gpus <= 12; ++gpus) {
+    speeds->add(net, 0, 0, {.gpus = gpus, .steps_per_s = steps_per_s});
+    steps_per_s += 1.0 / (1 + 0.2 * gpus);
+  }
+  site.speeds = std::move(speeds);
+}
+
 }  // namespace goban::live::loop

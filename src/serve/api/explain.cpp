@@ -49,6 +49,8 @@ CauseWords words_of(WaitCause cause) {
       return {"reservation_begins", "its reservation has not started yet"};
     case WaitCause::Promised:
       return {"promised_nodes", "it would run into a reservation of other users"};
+    case WaitCause::Sized:
+      return {"sizes", "the policy of sizes has no GPUs for it now"};
   }
   return {"unknown", "the reason is unknown"};
 }

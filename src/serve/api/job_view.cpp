@@ -159,6 +159,7 @@ json job_details(const live::controller::LiveJob& job, const core::model::Cluste
   }
   out["preemptions"] = job.preemptions;
   out["breakages"] = job.breakages;
+  if (job.spec.training.gpus_max > 0) out["resizes"] = job.resizes;
   if (has_run(job)) {
     out["why"] = {{"level", job.why.level},
                   {"bin_value", job.why.bin_value},

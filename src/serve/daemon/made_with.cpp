@@ -46,7 +46,11 @@ std::string cluster_text(const core::model::Cluster& cluster) {
 std::string parts_text(const core::policy::Composition& composition) {
   std::string out;
   for (const core::policy::Part* part : composition.parts) {
-    if (part->kind != core::policy::PartKind::Preemption) out += fmt::format("{}+", part->name);
+    // Before there were sizes, journals did not say that they were fixed.
+    const bool fixed =
+        part->kind == core::policy::PartKind::Size && composition.is_standard(part->kind);
+    if (part->kind == core::policy::PartKind::Preemption || fixed) continue;
+    out += fmt::format("{}+", part->name);
   }
   return out + std::to_string(static_cast<int>(composition.preemption()));
 }
@@ -80,6 +84,10 @@ base::Result<live::journal::InputFacts> made_with(const ServeConfig& config,
     if (!of_file) return base::failure(of_file.error());
     out[name] = std::move(*of_file);
   }
+  if (config.rates.empty()) return out;
+  auto of_rates = digest_of(config.rates);
+  if (!of_rates) return base::failure(of_rates.error());
+  out["rates"] = std::move(*of_rates) + (config.interpolate_rates ? " interpolated" : "");
   return out;
 }
 

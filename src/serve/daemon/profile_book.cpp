@@ -100,8 +100,11 @@ std::optional<base::reports::JobProfile> measured(const live::controller::LiveJo
   const bool disturbed = job.shares || std::ranges::any_of(job.past, [](const auto& run) {
                            return run.shared || run.suspended_ns > 0;
                          });
+  // A job that was resized has several runs; the first may have had another size than requested.
+  const bool sized = !job.past.empty() && spec.training.gpus_max > 0 &&
+                     std::ssize(job.past.back().gpus) != spec.num_gpus;
   const bool whole =
-      job.result == live::controller::JobResult::Completed && job.runs == 1 && !disturbed;
+      !sized && job.result == live::controller::JobResult::Completed && job.runs == 1 && !disturbed;
   if (!whole || spec.num_gpus < 1 || held_s < ProfileBook::kShortest_s) return std::nullopt;
   base::reports::JobProfile out;
   out.model = !spec.model.empty() ? spec.model : spec.name.empty() ? "unnamed" : spec.name;

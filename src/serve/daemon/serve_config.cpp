@@ -138,6 +138,12 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
   config.accounts = root.text("accounts");
   config.energy = root.text("energy");
   config.colocation = root.text("colocation");
+  config.rates = root.text("rates");
+  const std::string interpolate = root.text("interpolate_rates", "no");
+  config.interpolate_rates = interpolate == "yes";
+  if (interpolate != "yes" && interpolate != "no") {
+    root.refuse("interpolate_rates", "is neither yes nor no", "write \"yes\" or \"no\"");
+  }
   config.sharing = root.texts("sharing");
   config.store = root.text("store");
   config.series = root.text("series");
@@ -203,6 +209,7 @@ Result<ServeConfig> read_serve_config(const std::string& path) {
   from_here(config->scores);
   from_here(config->accounts);
   from_here(config->colocation);
+  from_here(config->rates);
   from_here(config->service.certificate_file);
   from_here(config->service.key_file);
   from_here(config->service.callers.token_file);
@@ -244,6 +251,8 @@ std::vector<std::string> keys_for_restart(const ServeConfig& running, const Serv
   compare("accounts", running.accounts, fresh.accounts);
   compare("energy", running.energy, fresh.energy);
   compare("colocation", running.colocation, fresh.colocation);
+  compare("rates", running.rates, fresh.rates);
+  compare("interpolate_rates", running.interpolate_rates, fresh.interpolate_rates);
   compare("sharing", running.sharing, fresh.sharing);
   compare("store", running.store, fresh.store);
   compare("series", running.series, fresh.series);

@@ -13,6 +13,8 @@
 //   accounts = "accounts.toml"      # accounts, limits and weights
 //   energy = "dgx-v100"             # power model: preset or file
 //   colocation = "pairs.csv"        # co-location history
+//   rates = "rates.csv"             # steps per second of elastic jobs
+//   interpolate_rates = "no"        # also between measured numbers of GPUs
 //   sharing = ["within_account=0"]  # which jobs may share GPUs, see goban simulate --sharing
 //   store = "history.sqlite"        # of accounting records
 //   series = "series"               # readings of GPUs: folder of a series store, or "none"
@@ -79,6 +81,8 @@ struct ServeConfig {
   std::string accounts{};
   std::string energy{};
   std::string colocation{};
+  std::string rates{};  ///< steps per second of elastic jobs
+  bool interpolate_rates = false;
   std::vector<std::string> sharing{};  ///< sharing settings that differ from kLiveSharing
   std::string store{};
   std::string series{};  ///< folder, or "none"

@@ -6,11 +6,13 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/text_file.hpp"
 #include "core/model/cluster_file.hpp"
 #include "core/policy/make_knowledge.hpp"
 #include "live/engine/engines.hpp"
 #include "serve/api/typed_jobs.hpp"
 #include "site/inputs/inputs.hpp"
+#include "study/history/rates.hpp"
 
 namespace goban::serve::daemon {
 
@@ -103,6 +105,22 @@ Status add_knowledge(const ServeConfig& config, live::controller::Site& site) {
   return {};
 }
 
+Status add_rates(const ServeConfig& config, live::controller::Site& site) {
+  if (config.rates.empty()) return {};
+  const auto text = base::read_text_file(config.rates);
+  if (!text) return base::failure(text.error());
+  const auto rows = study::history::parse_rates(*text, config.rates);
+  if (!rows) return base::failure(rows.error());
+  const auto number = [&site](const std::string& model) {
+    return core::model::ModelId(site.models.intern(model));
+  };
+  auto speeds = study::history::make_speeds(*rows, config.rates, site.cluster, number,
+                                            config.interpolate_rates);
+  if (!speeds) return base::failure(speeds.error());
+  site.speeds = std::make_shared<core::model::JobSpeeds>(std::move(*speeds));
+  return {};
+}
+
 }  // namespace
 
 Result<live::controller::Site> make_site(const ServeConfig& config,
@@ -145,7 +163,8 @@ Result<live::controller::Site> make_site(const ServeConfig& config,
   if (auto status = set_sharing(config, site.composition.options); !status) {
     return base::failure(status.error());
   }
-  for (const Status& status : {add_rules(config, site), add_knowledge(config, site)}) {
+  for (const Status& status :
+       {add_rules(config, site), add_knowledge(config, site), add_rates(config, site)}) {
     if (!status) return base::failure(status.error());
   }
   const Status known = core::policy::check_knowledge(

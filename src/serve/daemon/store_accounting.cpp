@@ -110,6 +110,7 @@ void JobRecords::add_run(const LiveJob& job, const live::controller::PastRun* ru
   if (is_last) record.details = details_;
   record.end_ns = job.end_ns;
   if (run == nullptr) return;
+  if (spec.training.gpus_max > 0) record.num_gpus = std::ssize(run->gpus);
   record.start_ns = run->start_ns;
   record.end_ns = run->end_ns;
   record.suspended_ns = run->suspended_ns;

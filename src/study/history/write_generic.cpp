@@ -35,6 +35,7 @@ struct Columns {
   bool user = false, model = false, app_class = false, priority = false, walltime = false;
   bool resource_type = false, array = false, account = false, partition = false, qos = false;
   bool start = false, finish = false, end = false;
+  bool range = false, steps = false, resize_cost = false;
   bool batch_size = false, epochs = false, mem = false, util = false, deadline = false;
   bool max_slowdown = false, max_wait = false, share = false, preemptible = false;
 };
@@ -95,6 +96,9 @@ Columns columns_of(const JobHistory& history, const RunTimes* run,
     c.max_slowdown |= training.max_slowdown > 0;
     c.max_wait |= training.max_wait_ns >= 0;
     c.share |= training.sharing != SharingRequest::Unsaid;
+    c.range |= training.gpus_max > 0;
+    c.steps |= training.steps > 0;
+    c.resize_cost |= training.resize_cost_ns >= 0;
   }
   return c;
 }
@@ -128,6 +132,10 @@ std::string header_line(const Columns& c) {
   add(c.max_slowdown, "max_slowdown");
   add(c.max_wait, "max_wait_s");
   add(c.share, "share");
+  add(c.range, "gpus_min");
+  add(c.range, "gpus_max");
+  add(c.steps, "steps");
+  add(c.resize_cost, "resize_cost_s");
   return line + "\n";
 }
 
@@ -210,6 +218,10 @@ class Writer {
     }
     append_time(out, columns_.max_wait, training.max_wait_ns);
     append_name(out, columns_.share, kWishWords[static_cast<size_t>(training.sharing)]);
+    append_if_any(out, columns_.range, training.gpus_min);
+    append_if_any(out, columns_.range, training.gpus_max);
+    append_if_any(out, columns_.steps, training.steps);
+    append_time(out, columns_.resize_cost, training.resize_cost_ns);
   }
 
   void append_request(std::string& out, const JobRequest& request, int64_t tasks) const {

@@ -42,7 +42,7 @@ std::vector<AccountMetrics> measure_accounts(const core::model::JobHistory& hist
     ++account.jobs;
     account.avg_wait_s += jct_s - held_s;
     account.avg_slowdown += bounded_slowdown(job, jct_s);
-    account.gpu_hours += held_s * job.request.num_gpus / 3600;
+    account.gpu_hours += result.held_gpu_s(i, job.request.num_gpus) / 3600;
   }
   for (size_t id = 0; id < accounts.size(); ++id) {
     AccountMetrics& account = accounts[id];

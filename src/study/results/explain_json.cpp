@@ -89,6 +89,7 @@ std::string explain_json(const ExplainContext& context, const simulator::JobStor
     out["stops"].push_back({{"at_s", seconds(stop.at_ns)},
                             {"node_failed", stop.node_failed},
                             {"taken_by", names(history, stop.takers)}});
+    if (stop.resized) out["stops"].back()["resized"] = true;
   }
   out["finish_s"] = story.finish_ns < 0 ? ordered_json(nullptr) : seconds(story.finish_ns);
   out["timed_out"] = story.end == simulator::JobEnd::TimedOut;

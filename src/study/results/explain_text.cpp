@@ -122,6 +122,9 @@ class Teller {
       case WaitCause::NotBegun:  // simulations have no node reservations
       case WaitCause::Promised:
         return "of a reservation";
+      case WaitCause::Sized:
+        return fmt::format("{}, but {} has none for it now", free_text(span),
+                           composition_.part(core::policy::PartKind::Size).name);
     }
     return "";
   }
@@ -153,6 +156,11 @@ class Teller {
     while (launch < story_.launches.size() && story_.launches[launch].at_ns <= each.at_ns) {
       if (story_.launches[launch].at_ns == each.at_ns && !is_before(launch, stop - 1)) break;
       tell_launch(story_.launches[launch++]);
+    }
+    if (each.resized) {
+      out_ += fmt::format("{}: it stopped at a checkpoint, to go on with another size.\n",
+                          at(each.at_ns));
+      return;
     }
     out_ += fmt::format("{}: it lost its GPUs: ", at(each.at_ns));
     if (each.node_failed) {

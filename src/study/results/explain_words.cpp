@@ -72,6 +72,8 @@ const char* cause_key(core::scheduler::WaitCause cause) {
       return "reservation_begins";
     case WaitCause::Promised:
       return "promised_nodes";
+    case WaitCause::Sized:
+      return "sizes";
   }
   return "";
 }

@@ -16,6 +16,21 @@ double percentile(std::vector<double>& values, double percent) {
   return below + (above - below) * (rank - std::floor(rank));
 }
 
+namespace {
+
+ElasticMetrics measure_elastic(const simulator::SimulationResult& result) {
+  ElasticMetrics out;
+  for (const simulator::ElasticOutcome& job : result.elastic) {
+    out.jobs += job.gpus_min > 0 ? 1 : 0;
+    out.resizes += job.resizes;
+    out.resized += job.resizes > 0 ? 1 : 0;
+    out.interpolated += job.interpolated ? 1 : 0;
+  }
+  return out;
+}
+
+}  // namespace
+
 RunMetrics measure(const std::string& policy, const core::model::JobHistory& history,
                    uint32_t cluster_gpus, const simulator::SimulationResult& result,
                    base::TimeNs warmup_ns) {
@@ -35,7 +50,7 @@ RunMetrics measure(const std::string& policy, const core::model::JobHistory& his
   for (size_t i = 0; i < history.jobs.size(); ++i) {
     const core::model::Job& job = history.jobs[i];
     const simulator::JobOutcome& outcome = result.outcomes[i];
-    held_gpu_s += base::to_seconds(outcome.held_ns) * job.request.num_gpus;
+    held_gpu_s += result.held_gpu_s(i, job.request.num_gpus);
     ideal_gpu_s += job.work_s * job.request.num_gpus;
     if (job.request.submit_ns < counted_from) continue;
     const base::TimeNs jct_ns = outcome.finish_ns - job.request.submit_ns;
@@ -59,6 +74,7 @@ RunMetrics measure(const std::string& policy, const core::model::JobHistory& his
     m.gpu_occupancy = result.busy_gpu_s / capacity_gpu_s;
     m.goodput = ideal_gpu_s / capacity_gpu_s;
   }
+  if (!result.elastic.empty()) m.elastic = measure_elastic(result);
   auto accounts = measure_accounts(history, result, counted_from);
   if (!accounts.empty()) m.worst_account = std::move(accounts.front());
   return m;

@@ -14,6 +14,14 @@
 
 namespace goban::study::results {
 
+/// Jobs whose speed by number of GPUs is known.
+struct ElasticMetrics {
+  int64_t jobs = 0;
+  int64_t resizes = 0;
+  int64_t resized = 0;       ///< jobs that were resized
+  int64_t interpolated = 0;  ///< jobs that ran at a speed that was not measured
+};
+
 /// One run. JCT = finish - submit; wait = JCT - time holding resources. Jobs that were killed at
 /// their walltime limit count with the time at which they ended. Fillers count in `gpu_occupancy`
 /// only. Warm-up jobs are excluded from jobs, JCT, wait, preemptions and timed_out; all other
@@ -40,6 +48,7 @@ struct RunMetrics {
   std::optional<EnergyMetrics> energy;             ///< only with a power model
   std::optional<ServiceMetrics> service;           ///< only if requested
   std::optional<simulator::StartCoverage> starts;  ///< only if requested
+  std::optional<ElasticMetrics> elastic{};         ///< only if a job is elastic
 };
 
 /// Jobs submitted less than `warmup_ns` after the first one are the warm-up.

@@ -126,6 +126,15 @@ void append_starts(std::string& out, const simulator::StartCoverage& starts) {
   out += ", \"starts\": {" + part.substr(2) + '}';
 }
 
+void append_elastic(std::string& out, const ElasticMetrics& elastic) {
+  std::string part;
+  append_field(part, "jobs", elastic.jobs);
+  append_field(part, "resizes", elastic.resizes);
+  append_field(part, "resized", elastic.resized);
+  append_field(part, "interpolated", elastic.interpolated);
+  out += ", \"elastic\": {" + part.substr(2) + '}';
+}
+
 /// The JSON members after a policy's name.
 std::string figures(const Comparison& comparison, const RunMetrics& run) {
   const RunMetrics& reference = comparison.runs[comparison.reference];
@@ -159,6 +168,7 @@ std::string figures(const Comparison& comparison, const RunMetrics& run) {
   if (run.energy) append_energy(out, *run.energy);
   if (run.service) append_service(out, *run.service);
   if (run.starts) append_starts(out, *run.starts);
+  if (run.elastic) append_elastic(out, *run.elastic);
   append_gain(out, "gain_jct", jct_gain(run, reference, comparison.backtest), tested);
   append_gain(out, "gain_wait", wait_gain(run, reference, comparison.backtest), tested);
   if (comparison.bounds) {
@@ -334,6 +344,22 @@ std::string backtest_text(const Backtest& test) {
   return out;
 }
 
+std::string elastic_lines(const std::vector<RunMetrics>& runs) {
+  std::string out;
+  for (const RunMetrics& run : runs) {
+    if (!run.elastic) continue;
+    const ElasticMetrics& elastic = *run.elastic;
+    out += fmt::format("  {}: {} resizes of {}, {} elastic", run.policy, elastic.resizes,
+                       base::counted(elastic.resized, "job"), elastic.jobs);
+    if (elastic.interpolated > 0) {
+      out += fmt::format("; {} ran at a speed that was interpolated, not measured",
+                         base::counted(elastic.interpolated, "job"));
+    }
+    out += '\n';
+  }
+  return out.empty() ? out : "\nElastic jobs:\n" + out;
+}
+
 std::string starts_lines(const std::vector<RunMetrics>& runs) {
   std::string out;
   for (const RunMetrics& run : runs) {
@@ -435,6 +461,25 @@ std::string service_table(const std::vector<RunMetrics>& runs) {
   return out;
 }
 
+namespace {
+
+/// Of a job that is not elastic, its GPUs as requested.
+void append_sizes(std::string& out, const simulator::SimulationResult& result, size_t job,
+                  int32_t requested) {
+  const simulator::ElasticOutcome sizes = result.elastic_of(job);
+  const bool sized = sizes.gpus_min > 0;
+  for (const int32_t value :
+       {sizes.resizes, sized ? sizes.gpus_min : requested, sized ? sizes.gpus_max : requested}) {
+    out += ',';
+    append_number(out, int64_t{value});
+  }
+  out += ',';
+  append_number(out, result.held_gpu_s(job, requested) / 3600);
+  out += sizes.interpolated ? ",yes" : ",no";
+}
+
+}  // namespace
+
 base::Status write_jobs_csv(const std::string& path, const core::model::JobHistory& history,
                             const simulator::SimulationResult& result, const JobColumns& columns) {
   auto file = base::OutputFile::create(path);
@@ -443,6 +488,8 @@ base::Status write_jobs_csv(const std::string& path, const core::model::JobHisto
   out += "job_id,submit_s,start_s,finish_s,jct_s,wait_s,num_gpus,preemptions";
   if (columns.energy != nullptr) out += ",energy_kwh";
   if (columns.sharing != nullptr) out += ",predicted_by";
+  const bool elastic = !result.elastic.empty();
+  if (elastic) out += ",resizes,gpus_least,gpus_most,gpu_hours,interpolated";
   out += '\n';
   for (size_t i = 0; i < history.jobs.size(); ++i) {
     const core::model::JobRequest& request = history.jobs[i].request;
@@ -466,6 +513,7 @@ base::Status write_jobs_csv(const std::string& path, const core::model::JobHisto
       out += ',';
       out += level_name(columns.sharing->level_of()[i]);
     }
+    if (elastic) append_sizes(out, result, i, request.num_gpus);
     out += '\n';
     file->write_out();
   }

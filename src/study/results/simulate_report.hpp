@@ -40,6 +40,8 @@ struct Comparison {
 
 /// For a terminal: how forecasts of start times held, by policy; empty if none were requested.
 [[nodiscard]] std::string starts_lines(const std::vector<RunMetrics>& runs);
+/// Resizes of elastic jobs; empty if there are none.
+[[nodiscard]] std::string elastic_lines(const std::vector<RunMetrics>& runs);
 
 /// For a terminal: the account with the highest average slowdown under each policy; empty if the
 /// jobs have neither accounts nor users.

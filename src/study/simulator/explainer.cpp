@@ -76,8 +76,10 @@ void Explainer::acted(TimeNs now, const core::model::Action& action,
   if (action.job != job_ || action.kind == ActionKind::Start) return;
   const auto last = core.state().last_gpus(core.state().slot_of(job_));
   lost_gpus_.assign(last.begin(), last.end());
-  story_.stops.push_back(
-      {.at_ns = now, .node_failed = action.kind == ActionKind::Abandon, .takers = {}});
+  story_.stops.push_back({.at_ns = now,
+                          .node_failed = action.kind == ActionKind::Abandon,
+                          .resized = action.resize,
+                          .takers = {}});
   waits_since_ns_ = now;
 }
 

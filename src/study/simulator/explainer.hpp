@@ -45,6 +45,7 @@ struct Launch {
 struct Stop {
   TimeNs at_ns = 0;
   bool node_failed = false;
+  bool resized = false;       ///< it goes on at once with another number of GPUs
   std::vector<JobId> takers;  ///< jobs that hold some of its GPUs after the decision
 };
 

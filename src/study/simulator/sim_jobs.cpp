@@ -36,6 +36,29 @@ SharedOutcome& SimJobs::shared_of(JobId id) {
   return shared_[id.index()];
 }
 
+std::vector<ElasticOutcome> SimJobs::take_elastic() {
+  if (!elastic_.empty()) elastic_.resize(history_->jobs.size());
+  return std::move(elastic_);
+}
+
+ElasticOutcome& SimJobs::elastic_of(JobId id) {
+  if (elastic_.size() <= id.index()) elastic_.resize(places_.size());
+  return elastic_[id.index()];
+}
+
+double SimJobs::begin_size(JobId id, Progress& p, const ElasticLaunch& launch) {
+  ElasticOutcome& outcome = elastic_of(id);
+  const bool resized = p.gpus > 0 && p.gpus != launch.gpus;
+  p.gpus = launch.gpus;
+  outcome.resizes += resized ? 1 : 0;
+  outcome.interpolated |= launch.interpolated;
+  outcome.gpus_min = outcome.gpus_min == 0 ? p.gpus : std::min(outcome.gpus_min, p.gpus);
+  outcome.gpus_max = std::max(outcome.gpus_max, p.gpus);
+  const core::model::TrainingFacts* facts = training(id);
+  const bool own = resized && facts != nullptr && facts->resize_cost_ns >= 0;
+  return own ? base::to_seconds(facts->resize_cost_ns) : restart_cost_s_;
+}
+
 SimJobs::Progress& SimJobs::begin(JobId id) {
   uint32_t& place = places_[id.index()];
   GOBAN_CHECK(place != kFinished, "a finished job starts");
@@ -50,10 +73,12 @@ SimJobs::Progress& SimJobs::begin(JobId id) {
   return progress_[place] = {.work_left_s = job(id).work_s};
 }
 
-double SimJobs::launch(JobId id, TimeNs now, double slowdown, double contention, bool same_gpus) {
+double SimJobs::launch(JobId id, TimeNs now, double slowdown, double contention, bool same_gpus,
+                       const ElasticLaunch* elastic) {
   Progress& p = begin(id);
   GOBAN_CHECK(!p.runs && slowdown > 0 && contention > 0);
-  if (p.version > 0 && (!same_gpus || p.undone)) p.overhead_left_s = restart_cost_s_;
+  const double cost_s = elastic == nullptr ? restart_cost_s_ : begin_size(id, p, *elastic);
+  if (p.version > 0 && (!same_gpus || p.undone)) p.overhead_left_s = cost_s;
   p.undone = false;
   if (p.version == 0) outcomes_[id.index()].start_ns = now;
   ++p.version;
@@ -74,7 +99,7 @@ void SimJobs::settle(JobId id, TimeNs now) {
   p.work_left_s = work_left_s(id, now);
   p.worked_s += std::max(0.0, span_s - p.overhead_left_s);
   const double overhead_s = std::min(p.overhead_left_s, span_s);
-  overhead_gpu_s_ += overhead_s * job(id).request.num_gpus;
+  overhead_gpu_s_ += overhead_s * gpus_of(id);
   p.overhead_left_s -= overhead_s;
   p.settled_ns = now;
 }
@@ -128,11 +153,22 @@ double SimJobs::reported_total_s(JobId id) const {
   return facts == nullptr || facts->epochs <= 0 ? -1 : total_work_s(id);
 }
 
+double SimJobs::reported_steps_left(JobId id, TimeNs now) const {
+  const core::model::TrainingFacts* facts = training(id);
+  if (facts == nullptr || facts->steps <= 0) return -1;
+  const double work_s = total_work_s(id);
+  const auto steps = static_cast<double>(facts->steps);
+  return work_s > 0 ? steps * (work_left_s(id, now) / work_s) : 0;
+}
+
 SimJobs::Progress& SimJobs::leave_resources(JobId id, TimeNs now) {
   GOBAN_CHECK(running(id), "a job that does not run stops");
   settle(id, now);
   Progress& p = progress_[places_[id.index()]];
   outcomes_[id.index()].held_ns += now - p.run_start_ns;
+  if (p.gpus > 0) {
+    elastic_of(id).held_gpu_s += base::to_seconds(now - p.run_start_ns) * p.gpus;
+  }
   p.runs = false;
   ++p.version;
   return p;

@@ -11,6 +11,12 @@
 
 namespace goban::study::simulator {
 
+/// How many GPUs an elastic job starts on.
+struct ElasticLaunch {
+  int32_t gpus = 0;
+  bool interpolated = false;  ///< its speed on them was not measured
+};
+
 /// Completed and remaining work, by JobId. Also the oracle of simulation-only policies.
 class SimJobs final : public core::model::WorkOracle, public core::model::ReportedProgress {
  public:
@@ -29,7 +35,8 @@ class SimJobs final : public core::model::WorkOracle, public core::model::Report
 
   /// The job starts on other GPUs than before (or `same_gpus`). Alone it would run at `slowdown`,
   /// which is multiplied by `contention`. Returns the seconds until it is done if nothing changes.
-  double launch(JobId id, TimeNs now, double slowdown, double contention, bool same_gpus);
+  double launch(JobId id, TimeNs now, double slowdown, double contention, bool same_gpus,
+                const ElasticLaunch* elastic = nullptr);
   /// Changes the contention of a running job. Returns the seconds until it is done.
   double change_contention(JobId id, TimeNs now, double contention);
   /// The job stops and keeps its work. `undone`: its shared placement was undone, and its next
@@ -51,6 +58,13 @@ class SimJobs final : public core::model::WorkOracle, public core::model::Report
   [[nodiscard]] std::vector<JobOutcome> take_outcomes();
   /// SimulationResult::shared; ends the use of this object.
   [[nodiscard]] std::vector<SharedOutcome> take_shared();
+  /// SimulationResult::elastic; ends the use of this object.
+  [[nodiscard]] std::vector<ElasticOutcome> take_elastic();
+  /// GPUs of the present or last run.
+  [[nodiscard]] int32_t gpus_of(JobId id) const {
+    const int32_t gpus = progress(id).gpus;
+    return gpus > 0 ? gpus : job(id).request.num_gpus;
+  }
   /// Of a running job.
   [[nodiscard]] double contention(JobId id) const { return run_of(id).contention; }
   /// Bound of the rounding errors of what launch() and change_contention() return, in seconds; at
@@ -71,6 +85,7 @@ class SimJobs final : public core::model::WorkOracle, public core::model::Report
   /// For jobs that declare epochs; includes restart costs still to be paid.
   double reported_left_s(JobId id, TimeNs now) const override;
   double reported_total_s(JobId id) const override;
+  double reported_steps_left(JobId id, TimeNs now) const override;
   /// Null if the history has no training facts of the job.
   [[nodiscard]] const core::model::TrainingFacts* training(JobId id) const {
     return id.index() < history_->training.size() ? &history_->training[id.index()] : nullptr;
@@ -89,6 +104,7 @@ class SimJobs final : public core::model::WorkOracle, public core::model::Report
     uint32_t version = 0;
     bool runs = false;
     bool undone = false;  ///< its last placement was undone
+    int32_t gpus = 0;     ///< elastic: of the present or last run; 0: as requested
     // The rest is of the run, if the job runs.
     double slowdown = 1;        ///< contention included
     double alone_slowdown = 1;  ///< without contention
@@ -106,6 +122,9 @@ class SimJobs final : public core::model::WorkOracle, public core::model::Report
   }
   [[nodiscard]] const Progress& run_of(JobId id) const { return progress_[places_[id.index()]]; }
   SharedOutcome& shared_of(JobId id);
+  ElasticOutcome& elastic_of(JobId id);
+  /// Notes the size of an elastic job. Returns the restart cost of the launch.
+  double begin_size(JobId id, Progress& progress, const ElasticLaunch& launch);
   /// The progress of a job that is started, perhaps for the first time.
   Progress& begin(JobId id);
   /// Updates work and overhead of a running job to now.
@@ -123,6 +142,7 @@ class SimJobs final : public core::model::WorkOracle, public core::model::Report
   std::vector<uint32_t> free_places_;
   std::vector<JobOutcome> outcomes_;
   std::vector<SharedOutcome> shared_;
+  std::vector<ElasticOutcome> elastic_;
 };
 
 }  // namespace goban::study::simulator

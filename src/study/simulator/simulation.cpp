@@ -66,7 +66,9 @@ class Simulation {
                  .knowledge = options.knowledge,
                  .round_s = options.settings.round_s,
                  .restart_cost_s = options.settings.restart_cost_s,
-                 .checkpoint_s = options.preemption_loses_work ? options.checkpoint_interval_s : 0},
+                 .checkpoint_s = options.preemption_loses_work ? options.checkpoint_interval_s : 0,
+                 .speeds = options.speeds,
+                 .resize_cost_s = options.settings.restart_cost_s},
         core_(made_core(composition)) {
     if (core_->policies().uses_forecasts || options.forecasts) forecasts_.emplace(history);
     if (options.knowledge != nullptr) {
@@ -115,6 +117,10 @@ class Simulation {
   void change_speeds(std::span<const JobId> affected, JobId but, TimeNs now);
   /// Updates the speeds of jobs whose neighbours on their GPUs changed.
   void follow_neighbours(TimeNs now);
+  /// Slowdown of a running job without others, relative to its work.
+  [[nodiscard]] double slowdown_alone(JobId id) const;
+  /// The level that an elastic job runs at; null: it is not elastic.
+  [[nodiscard]] const core::model::SpeedLevel* level_of(JobId id) const;
   void observe(JobId id, TimeNs now, TimeNs until);
   void wake(core::model::NodeId node, TimeNs now);
   [[nodiscard]] const core::knowledge::PowerModel& power_of(core::model::NodeId node) const;
@@ -208,6 +214,7 @@ Result<SimulationResult> Simulation::run() {
   if (options_.observer != nullptr) options_.observer->ended(result_.end_ns);
   result_.outcomes = jobs_.take_outcomes();
   result_.shared = jobs_.take_shared();
+  result_.elastic = jobs_.take_elastic();
   return std::move(result_);
 }
 
@@ -380,7 +387,7 @@ void Simulation::execute(const Action& action, TimeNs now) {
     case ActionKind::Abandon: {
       count_busy(action.job, now);
       const double lost_s = jobs_.abandon(action.job, now, options_.checkpoint_interval_s);
-      result_.lost_gpu_s += lost_s * jobs_.job(action.job).request.num_gpus;
+      result_.lost_gpu_s += lost_s * jobs_.gpus_of(action.job);
       if (contention_) change_speeds(contention_->stop(action.job), action.job, now);
       return;
     }
@@ -399,12 +406,12 @@ void Simulation::execute(const Action& action, TimeNs now) {
 }
 
 void Simulation::stop(const Action& action, TimeNs now) {
-  if (!options_.preemption_loses_work || action.undo || action.move) {
+  if (!options_.preemption_loses_work || action.undo || action.move || action.resize) {
     jobs_.stop(action.job, now, action.undo);
     return;
   }
   const double lost_s = jobs_.abandon(action.job, now, options_.checkpoint_interval_s);
-  result_.lost_gpu_s += lost_s * jobs_.job(action.job).request.num_gpus;
+  result_.lost_gpu_s += lost_s * jobs_.gpus_of(action.job);
 }
 
 const core::knowledge::PowerModel& Simulation::power_of(core::model::NodeId node) const {
@@ -426,9 +433,7 @@ void Simulation::observe(JobId id, TimeNs now, TimeNs until) {
   const core::model::TrainingFacts* facts = jobs_.training(id);
   TimeNs at = until;
   if (facts != nullptr && facts->epochs > 0) {
-    const double epoch_s = job.work_s / facts->epochs *
-                           speed_.slowdown(job.request, core_->allocation(id).gpus) *
-                           slowdown_by_others(id);
+    const double epoch_s = job.work_s / facts->epochs * slowdown_alone(id) * slowdown_by_others(id);
     at = std::min(until, base::add_saturating(now, base::from_seconds_up(epoch_s)));
   }
   if (at == base::kNever) return;
@@ -440,14 +445,37 @@ double Simulation::slowdown_by_others(JobId id) const {
   return truth_ ? links * truth_->slowdown(*core_->tenants(), id) : links;
 }
 
+const core::model::SpeedLevel* Simulation::level_of(JobId id) const {
+  const core::scheduler::State& state = core_->state();
+  const core::model::JobState& job = state.job(state.slot_of(id));
+  if (!job.elastic) return nullptr;
+  const core::model::SpeedLevel* level = options_.speeds->find(
+      job.request.model, job.training.batch_size, job.gpu_model, job.request.num_gpus);
+  GOBAN_CHECK(level != nullptr, "an elastic job runs at an unknown speed");
+  return level;
+}
+
+double Simulation::slowdown_alone(JobId id) const {
+  const core::scheduler::State& state = core_->state();
+  const core::model::JobState& job = state.job(state.slot_of(id));
+  const double slowdown = speed_.slowdown(job.request, core_->allocation(id).gpus);
+  const core::model::SpeedLevel* level = level_of(id);
+  const double work_s = level == nullptr ? 0 : jobs_.total_work_s(id);
+  if (work_s <= 0 || job.training.steps <= 0) return slowdown;
+  return slowdown * (static_cast<double>(job.training.steps) / work_s) / level->steps_per_s;
+}
+
 void Simulation::launch(JobId id, TimeNs now, bool same_gpus) {
   const core::model::Allocation& allocation = core_->allocation(id);
   std::span<const JobId> affected;
   if (contention_) affected = contention_->start(id, allocation.gpus);
-  const core::scheduler::State& state = core_->state();
-  const double alone = speed_.slowdown(state.job(state.slot_of(id)).request, allocation.gpus);
+  const core::model::SpeedLevel* level = level_of(id);
+  ElasticLaunch elastic;
+  if (level != nullptr) elastic = {.gpus = level->gpus, .interpolated = level->interpolated};
   if (allocation.reason.prediction != 0) jobs_.count_shared(id);
-  schedule_ending(id, now, jobs_.launch(id, now, alone, slowdown_by_others(id), same_gpus));
+  schedule_ending(id, now,
+                  jobs_.launch(id, now, slowdown_alone(id), slowdown_by_others(id), same_gpus,
+                               level == nullptr ? nullptr : &elastic));
   ++result_.starts;
   change_speeds(affected, id, now);
 }
@@ -494,8 +522,7 @@ void Simulation::schedule_ending(JobId id, TimeNs now, double left_s) {
 }
 
 void Simulation::count_busy(JobId id, TimeNs now) {
-  result_.busy_gpu_s +=
-      base::to_seconds(now - jobs_.run_start_ns(id)) * jobs_.job(id).request.num_gpus;
+  result_.busy_gpu_s += base::to_seconds(now - jobs_.run_start_ns(id)) * jobs_.gpus_of(id);
 }
 
 base::Error Simulation::stuck_error() const {

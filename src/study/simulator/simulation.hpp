@@ -44,6 +44,15 @@ struct SharedOutcome {
   int32_t shared = 0;  ///< starts on GPUs that other jobs held
 };
 
+/// What happened to an elastic job: one whose speed by number of GPUs is known.
+struct ElasticOutcome {
+  int32_t resizes = 0;   ///< starts on another number of GPUs than the run before
+  int32_t gpus_min = 0;  ///< over its runs; 0: it is not elastic
+  int32_t gpus_max = 0;
+  double held_gpu_s = 0;
+  bool interpolated = false;  ///< it ran at a speed that was not measured
+};
+
 /// Observes a run, for logs and figures. Rounds between two decisions changed nothing.
 class Observer {
  public:
@@ -99,6 +108,9 @@ struct SimulationOptions {
   double prediction_noise = 0;
   /// In time order. What the policies need beyond the first one's is set: `forecasts`.
   std::span<const PolicySwitch> switches{};
+  /// Steps per second of elastic jobs; null: no job is elastic. Their work is that of their steps
+  /// on the GPUs that they request, on the fastest model.
+  std::shared_ptr<const core::model::JobSpeeds> speeds;
   FillerSource fillers;  ///< empty: none
   Observer* observer = nullptr;
   /// Wraps the placement policy; it must not change the policy's result.
@@ -112,8 +124,9 @@ struct SimulationOptions {
 
 /// The totals of a run; times in engine nanoseconds.
 struct SimulationResult {
-  std::vector<JobOutcome> outcomes;   ///< by JobId, counted jobs only
-  std::vector<SharedOutcome> shared;  ///< by JobId; empty if all are zero
+  std::vector<JobOutcome> outcomes;       ///< by JobId, counted jobs only
+  std::vector<SharedOutcome> shared;      ///< by JobId; empty if all are zero
+  std::vector<ElasticOutcome> elastic{};  ///< by JobId; empty if no job is elastic
   double busy_gpu_s = 0;  ///< GPU-seconds held between first submit and last finish, with fillers
   double lost_gpu_s = 0;  ///< GPU-seconds of work lost to node failures and preemptions
   int64_t decisions = 0;
@@ -126,6 +139,14 @@ struct SimulationResult {
 
   [[nodiscard]] SharedOutcome shared_of(size_t job) const {
     return job < shared.size() ? shared[job] : SharedOutcome{};
+  }
+  [[nodiscard]] ElasticOutcome elastic_of(size_t job) const {
+    return job < elastic.size() ? elastic[job] : ElasticOutcome{};
+  }
+  /// GPU-seconds that the job held; `gpus`: that it requested.
+  [[nodiscard]] double held_gpu_s(size_t job, int32_t gpus) const {
+    const ElasticOutcome sized = elastic_of(job);
+    return sized.gpus_min > 0 ? sized.held_gpu_s : base::to_seconds(outcomes[job].held_ns) * gpus;
   }
 };
 

@@ -26,6 +26,10 @@
 //   max_slowdown   maximum of (finish - submit) / duration, 1 to 1e6; empty = none
 //   max_wait_s     maximum seconds without resources; empty = none
 //   share          yes or no: whether co-location is allowed; empty = default of the partition
+//   gpus_min       elastic job: the fewest GPUs that it runs on; empty = 1
+//   gpus_max       elastic job: the most; empty = it runs on num_gpus only
+//   steps          of the entire job; empty = as many as it takes in `duration` (docs/elastic.md)
+//   resize_cost_s  seconds that a start on another number of GPUs costs; empty = as a restart
 //   preemptible    yes or no: whether a running job may be stopped for another; empty = yes
 // Other columns are ignored and listed in the result.
 #include <algorithm>
@@ -67,16 +71,21 @@ enum Column : size_t {
   kMaxSlowdown,
   kMaxWait,
   kShare,
+  kGpusMin,
+  kGpusMax,
+  kSteps,
+  kResizeCost,
   kPreemptible,
   kNumColumns,
 };
 constexpr size_t kNumRequired = kNumGpus + 1;
 constexpr std::array<std::string_view, kNumColumns> kNames = {
-    "job_id",       "submit_time", "duration",   "num_gpus",      "user",         "model",
-    "class",        "priority",    "walltime_s", "resource_type", "instances",    "array_tasks",
-    "array_limit",  "account",     "partition",  "qos",           "start_time",   "end_time",
-    "state",        "batch_size",  "epochs",     "gpu_mem_bytes", "gpu_util_pct", "deadline_s",
-    "max_slowdown", "max_wait_s",  "share",      "preemptible"};
+    "job_id",        "submit_time", "duration",   "num_gpus",      "user",         "model",
+    "class",         "priority",    "walltime_s", "resource_type", "instances",    "array_tasks",
+    "array_limit",   "account",     "partition",  "qos",           "start_time",   "end_time",
+    "state",         "batch_size",  "epochs",     "gpu_mem_bytes", "gpu_util_pct", "deadline_s",
+    "max_slowdown",  "max_wait_s",  "share",      "gpus_min",      "gpus_max",     "steps",
+    "resize_cost_s", "preemptible"};
 
 bool recognises_generic(const Header& header) {
   return find_column(header, kNames[kUser]).has_value();
@@ -164,6 +173,7 @@ class GenericParser final : public RecordParser {
     if (std::string problem = parse_training(fields, record.training); !problem.empty()) {
       return problem;
     }
+    if (std::string problem = parse_range(fields, record); !problem.empty()) return problem;
     if (given(fields, kArrayLimit)) record.array_limit = whole(fields, kArrayLimit, 1, INT32_MAX);
     return {};
   }
@@ -171,6 +181,7 @@ class GenericParser final : public RecordParser {
   std::string parse_training(ColumnReader& fields, core::model::TrainingFacts& training) const {
     constexpr int64_t kMemMax = int64_t{1} << 50;
     constexpr double kSlowdownMax = 1e6;
+    constexpr int64_t kStepsMax = int64_t{1} << 50;
     if (given(fields, kBatchSize)) training.batch_size = whole(fields, kBatchSize, 0, INT32_MAX);
     if (given(fields, kEpochs)) training.epochs = whole(fields, kEpochs, 0, INT32_MAX);
     if (given(fields, kGpuMem)) {
@@ -207,6 +218,30 @@ class GenericParser final : public RecordParser {
       training.sharing =
           share == "yes" ? core::model::SharingRequest::Yes : core::model::SharingRequest::No;
     }
+    if (given(fields, kSteps)) {
+      training.steps = fields.whole(*at_[kSteps], kNames[kSteps], 1, kStepsMax);
+    }
+    if (given(fields, kResizeCost)) {
+      training.resize_cost_ns = fields.seconds(*at_[kResizeCost], kNames[kResizeCost]);
+    }
+    return {};
+  }
+
+  /// The range of GPUs of an elastic job, which contains those that it requests.
+  std::string parse_range(ColumnReader& fields, AccountingRecord& record) const {
+    core::model::TrainingFacts& training = record.training;
+    if (given(fields, kGpusMax)) {
+      training.gpus_max = whole(fields, kGpusMax, 1, INT32_MAX);
+      training.gpus_min = given(fields, kGpusMin) ? whole(fields, kGpusMin, 1, INT32_MAX) : 1;
+    } else if (given(fields, kGpusMin)) {
+      return "gpus_min needs gpus_max";
+    }
+    if (training.gpus_max == 0 || !fields.problem().empty()) return {};
+    const int64_t gpus = record.num_gpus.value_or(0);
+    if (gpus < training.gpus_min || gpus > training.gpus_max) {
+      return fmt::format("num_gpus {} is not from gpus_min {} to gpus_max {}", gpus,
+                         training.gpus_min, training.gpus_max);
+    }
     return {};
   }
 
@@ -231,7 +266,7 @@ const RecordFormat kGenericCsv = {
     "job_id,submit_time,duration,num_gpus,user,model[,class,priority,walltime_s,resource_type,"
     "instances,array_tasks,array_limit,account,partition,qos,start_time,end_time,state,"
     "batch_size,epochs,gpu_mem_bytes,gpu_util_pct,deadline_s,max_slowdown,"
-    "max_wait_s,share,preemptible]",
+    "max_wait_s,share,gpus_min,gpus_max,steps,resize_cost_s,preemptible]",
     recognises_generic, open_generic};
 
 }  // namespace goban::site::records
