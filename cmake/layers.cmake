@@ -34,6 +34,7 @@ goban_layer(core base)
 goban_module(core/model)
 goban_module(core/knowledge core/model)
 goban_module(core/policy core/model core/knowledge)
+goban_module(core/staging)
 goban_module(core/scheduler core/model core/policy)
 
 # What happened on a site, and its report.
@@ -66,9 +67,10 @@ goban_module(live/loop live/controller live/journal)
 goban_module(live/machine)
 goban_module(live/terminal)
 goban_module(live/engine/local live live/job live/journal live/machine live/terminal)
+goban_module(live/staging live live/job live/engine/local)
 goban_module(live/engine/cluster live)
 goban_module(live/engine/slurm live live/job live/engine/cluster)
-goban_module(live/engine/kubernetes live live/engine/cluster)
+goban_module(live/engine/kubernetes live live/job live/engine/cluster)
 goban_module(live/engine live live/engine/local live/engine/slurm live/engine/kubernetes)
 
 # The daemon: its HTTP interface, and its life.

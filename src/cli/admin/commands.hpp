@@ -12,6 +12,7 @@ void add_serve(Command& app, Action& action);
 void add_replay(Command& app, Action& action);
 void add_backup(Command& app, Action& action);
 void add_supervise(Command& app, Action& action);
+void add_stage_worker(Command& app, Action& action);
 void add_nodes(Command& app, Action& action);
 void add_reservations(Command& app, Action& action);  ///< reserve, reservations
 void add_token(Command& app, Action& action);
@@ -20,10 +21,15 @@ void add_kubernetes_engine(Command& engine, Action& action);  ///< engine kubern
 void add_slurm_report(Command& slurm, Action& action);        ///< engine slurm observe-report
 
 inline constexpr std::array kAdminCommands = {
-    CommandEntry{"serve", add_serve},   CommandEntry{"replay", add_replay},
-    CommandEntry{"backup", add_backup}, CommandEntry{"supervise", add_supervise},
-    CommandEntry{"nodes", add_nodes},   CommandEntry{"reserve", add_reservations},
-    CommandEntry{"token", add_token},   CommandEntry{"engine", add_engine},
+    CommandEntry{"serve", add_serve},
+    CommandEntry{"replay", add_replay},
+    CommandEntry{"backup", add_backup},
+    CommandEntry{"supervise", add_supervise},
+    CommandEntry{"nodes", add_nodes},
+    CommandEntry{"reserve", add_reservations},
+    CommandEntry{"token", add_token},
+    CommandEntry{"engine", add_engine},
+    CommandEntry{"stage-worker", add_stage_worker},
 };
 
 }  // namespace goban::cli

@@ -117,7 +117,7 @@ struct CancelReservation {
 
 using Input = std::variant<Submit, Cancel, Hold, Release, Requeue, Drain, Resume, EngineReport,
                            Accounted, ScoresMeasured, Reserve, CancelReservation, Alter, Suspend,
-                           Continue, JobSeen, JobGone, ClusterSeen, Fence>;
+                           Continue, JobSeen, JobGone, ClusterSeen, Fence, StageReport>;
 
 /// An input and when it was taken, on the scheduler's monotonic clock.
 struct TimedInput {

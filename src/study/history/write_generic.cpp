@@ -37,6 +37,7 @@ struct Columns {
   bool start = false, finish = false, end = false;
   bool batch_size = false, epochs = false, mem = false, util = false, deadline = false;
   bool max_slowdown = false, max_wait = false, share = false, preemptible = false;
+  bool stage_in = false, stage_out = false, data_set = false;
 };
 
 bool has_names(const base::NameTable& names) {
@@ -96,6 +97,11 @@ Columns columns_of(const JobHistory& history, const RunTimes* run,
     c.max_wait |= training.max_wait_ns >= 0;
     c.share |= training.sharing != SharingRequest::Unsaid;
   }
+  for (const core::model::StagedData& data : history.staging) {
+    c.stage_in |= data.in_bytes > 0;
+    c.stage_out |= data.out_bytes > 0;
+    c.data_set |= !history.data_sets[data.set].empty();
+  }
   return c;
 }
 
@@ -128,6 +134,9 @@ std::string header_line(const Columns& c) {
   add(c.max_slowdown, "max_slowdown");
   add(c.max_wait, "max_wait_s");
   add(c.share, "share");
+  add(c.stage_in, "stage_in_bytes");
+  add(c.stage_out, "stage_out_bytes");
+  add(c.data_set, "data_set");
   return line + "\n";
 }
 
@@ -172,6 +181,7 @@ class Writer {
     append_time(out, columns_.finish, recorded.finish_ns);
     append_name(out, columns_.end, kEndWords[static_cast<size_t>(recorded.end)]);
     append_training(out, first);
+    append_staging(out, first);
     out += '\n';
   }
 
@@ -210,6 +220,14 @@ class Writer {
     }
     append_time(out, columns_.max_wait, training.max_wait_ns);
     append_name(out, columns_.share, kWishWords[static_cast<size_t>(training.sharing)]);
+  }
+
+  void append_staging(std::string& out, size_t job) const {
+    if (history_.staging.empty()) return;
+    const core::model::StagedData& data = history_.staging[job];
+    append_if_any(out, columns_.stage_in, data.in_bytes);
+    append_if_any(out, columns_.stage_out, data.out_bytes);
+    append_name(out, columns_.data_set, history_.data_sets[data.set]);
   }
 
   void append_request(std::string& out, const JobRequest& request, int64_t tasks) const {
