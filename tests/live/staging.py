@@ -26,7 +26,7 @@ kind = "slow"
 name = "fast"
 kind = "fast"
 path = "{fast}"
-size = "10 MB"
+size = "20 MB"
 copy_limit = "4 MB/s"
 {more}
 """
@@ -64,9 +64,9 @@ class Site:
         return path, hashlib.sha256(lines.encode()).hexdigest()
 
     def submit(self, script, *words):
-        run = self.daemon.goban_run("submit", "--gpus", "0", "--cores", "1", *words, "--wrap", script)
+        run = self.daemon.goban_run("submit", "--parsable", "--gpus", "0", "--cores", "1", *words, "--wrap", script)
         expect(run.returncode == 0, f"submit {words}: {run.stderr}")
-        return run.stdout.split()[-1]
+        return run.stdout.strip()
 
     def show(self, job):
         status, shown = self.daemon.request("GET", f"/v1/jobs/{job}")
@@ -97,10 +97,10 @@ class Site:
 
 
 def kill_and_resume(site):
-    source, sha256 = site.data("a", 6 * MB)
+    source, sha256 = site.data("a", 16 * MB)
     job = site.submit("cat $GOBAN_STAGE_IN/part/images > $GOBAN_FAST/copy && ls $GOBAN_FAST/in", "--stage-in", source,
                       "--stage-out", "copy:" + os.path.join(site.slow, "out-%j"))
-    site.daemon.wait_for("copying", lambda: site.staging(job).get("done_bytes", 0) > 2 * MB)
+    site.daemon.wait_for("copying", lambda: site.staging(job).get("done_bytes", 0) > 6 * MB)
     expect("it waits for its data: " in site.why(job), f"explained: {site.why(job)}")
     expect(site.show(job)["state"] == "depends", "it does not start")
     site.daemon.stop(signal.SIGKILL)
@@ -108,7 +108,7 @@ def kill_and_resume(site):
     shown = site.done(job)
     staging = shown["staging"]
     expect(staging["sha256"] == sha256, "its checksum is that of the source")
-    expect(0 < staging["copied_bytes"] < 5 * MB, f"the second attempt copied the rest: {staging['copied_bytes']}")
+    expect(0 < staging["copied_bytes"] < 12 * MB, f"the second attempt copied the rest: {staging['copied_bytes']}")
     site.daemon.wait_for("results", lambda: site.staging(job).get("out_s"))
     out = os.path.join(site.slow, f"out-{job}")
     with open(out, "rb") as copy, open(os.path.join(source, "part/images"), "rb") as data:
@@ -142,7 +142,7 @@ def bad_input(site):
     expect("none: No such file" in detail, f"named: {detail}")
     large = os.path.join(site.slow, "large")
     with open(large, "wb") as out:
-        out.truncate(11 * MB)
+        out.truncate(21 * MB)
     detail = site.done(site.submit("true", "--stage-in", large), "never_runs")["detail"]
     expect("the fast tier fast holds" in detail, f"named: {detail}")
     leaves = site.make("slow/leaves")
@@ -159,7 +159,7 @@ def bad_input(site):
 def changing_source(site):
     path = os.path.join(site.slow, "growing")
     with open(path, "wb") as out:
-        out.write(b"x" * (3 * MB))
+        out.write(b"x" * (12 * MB))
     job = site.submit("cmp $GOBAN_STAGE_IN " + path, "--stage-in", path)
     site.daemon.wait_for("copying", lambda: site.staging(job).get("done_bytes", 0) > MB)
     with open(path, "ab") as out:

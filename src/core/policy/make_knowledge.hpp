@@ -40,8 +40,8 @@ struct MadeKnowledge {
 /// Sets the application of every job in `history`, by model and batch size; an unknown application
 /// is added without measurements. If an application was not measured alone, the utilisation and
 /// memory that its jobs declare are used: their mean, and their largest peak; where they declare no
-/// utilisation, how busy the GPU was by the job profile of the model (gpu_busy.hpp). Errors: Usage if a
-/// GPU model of the cluster has no power model.
+/// utilisation, how busy the GPU was by the job profile of the model (gpu_busy.hpp). Errors: Usage
+/// if a GPU model of the cluster has no power model.
 [[nodiscard]] base::Result<MadeKnowledge> make_knowledge(KnowledgeSources sources,
                                                          const model::Cluster& cluster,
                                                          model::JobHistory& history);

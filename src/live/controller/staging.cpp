@@ -206,12 +206,25 @@ void Staging::admit_all(TimeNs at, Outcome& out) {
 }
 
 void Staging::copy_all(TimeNs at) {
+  // What one process copies, the others will find there.
+  std::set<std::string> copied;
+  for (const JobId id : active_) {
+    const JobStaging& staging = book_.jobs.at(id).staging;
+    if (staging.stage != Stage::Copying || !staging.is_ordered) continue;
+    for (const DataItem& item : staging.items) copied.insert(item.key);
+  }
   for (const JobId id : active_) {
     LiveJob& job = book_.jobs.at(id);
     JobStaging& staging = job.staging;
     if (staging.is_ordered || !is_due(staging, at)) continue;
-    const bool may_copy = staging.stage == Stage::Copying && tier_.has_room();
-    if (may_copy || staging.stage == Stage::Out) give(job);
+    const bool is_copied = std::ranges::any_of(
+        staging.items, [&](const DataItem& item) { return copied.contains(item.key); });
+    const bool may_copy = staging.stage == Stage::Copying && tier_.has_room() && !is_copied;
+    if (!may_copy && staging.stage != Stage::Out) continue;
+    if (may_copy) {
+      for (const DataItem& item : staging.items) copied.insert(item.key);
+    }
+    give(job);
   }
 }
 
@@ -360,6 +373,7 @@ void Staging::measured(LiveJob& job, const StageReport& report, TimeNs at, Outco
       continue;
     }
     staging.retry_ns = -1;
+    staging.problem.clear();
     staging.stage = Stage::NeedsRoom;
     staging.items.clear();
     staging.all_bytes = staging.done_bytes = 0;

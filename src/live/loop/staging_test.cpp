@@ -150,7 +150,8 @@ TEST_F(StagingJobs, JobsWithoutDataDoNotWait) {
   EXPECT_EQ(job(id).stage, JobStage::Starting);
   EXPECT_TRUE(stages.empty());
   EXPECT_EQ(job(id).staging, JobStaging{});
-  EXPECT_EQ(live->snapshot().find("stag"), std::string::npos);
+  EXPECT_EQ(live->snapshot().find("\"staging\""), std::string::npos);
+  EXPECT_EQ(live->snapshot().find("\"staged\""), std::string::npos);
 }
 
 TEST_F(StagingJobs, TheLeastRecentlyUsedLeavesAndNeverDataInUse) {
@@ -208,6 +209,10 @@ TEST_F(StagingJobs, EqualSourcesAreMeasuredOnce) {
   (void)next(StageTask::Measure);
   measured(first, kGb, "aa");
   EXPECT_EQ(job(second).staging.stage, JobStaging::Stage::Copying);
+  EXPECT_EQ(next(StageTask::In).job, first);
+  EXPECT_TRUE(stages.empty()) << "one process copies it";
+  copied(first, kGb);
+  EXPECT_EQ(next(StageTask::In).job, second) << "which finds it there";
 }
 
 TEST_F(StagingJobs, AFinalFailureEndsTheJobAndATransientOneIsTriedAgain) {

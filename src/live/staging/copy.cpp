@@ -488,6 +488,13 @@ Status remove_copied(const Tree& tree, const std::string& notes) {
 }
 
 Status remove_copy(const std::string& copy, const std::string& notes) {
+  // Who still copies it would make what is removed.
+  const Descriptor lock(::open((notes + "/lock").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  constexpr int kTries = 100;
+  for (int i = 0; lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0; ++i) {
+    if (i == kTries) return base::failed("another process still copies the same data");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
   // The mark goes first: what is left of the copy is not taken for a complete one.
   ::unlink((notes + "/" + kComplete).c_str());
   if (auto status = remove_all(copy); !status) return status;
