@@ -25,7 +25,8 @@ using nlohmann::json;
 namespace {
 
 constexpr size_t kScriptBytesMax = size_t{1} << 20;
-constexpr int kRepeatsMax = 1000;  ///< of one option; the daemon has limits of its own
+/// As an option of a vector has it: then each time it is given it takes one word.
+constexpr int kRepeatsMax = 1 << 29;
 
 /// The environment variables of this process.
 std::vector<std::pair<std::string, std::string>> environment() {
