@@ -27,7 +27,7 @@ function(goban_script_test name label script)
 endfunction()
 
 foreach(part alter backup cpu_jobs full_disk hung_files isolation job_choices kills past_jobs profiles replay_inputs
-    reservations resource_types run_and_logs secret_leaks shared_gpu shims standby start_errors state_space stops terminal
+    reservations resource_types run_and_logs secret_leaks shared_gpu shims staging standby start_errors state_space stops terminal
     users wait wrap)
   goban_script_test(live.${part} live tests/live/${part}.py $<TARGET_FILE:goban>)
 endforeach()
@@ -83,7 +83,7 @@ endif()
 if(GOBAN_WEB)  # they write HTML reports
   goban_script_test(docs.commands cli tests/docs_commands.py $<TARGET_FILE:goban>
     README.md docs/operators.md docs/one-gpu-box.md docs/from-slurm.md docs/recipes.md docs/compare.md
-    docs/file-formats.md docs/install.md)
+    docs/file-formats.md docs/install.md docs/staging.md)
   goban_script_test(docs.lines cli tests/docs_lines.py $<TARGET_FILE:goban>)
   goban_script_test(demo.quick cli tests/demo_quick.py $<TARGET_FILE:goban>)
 endif()

@@ -48,7 +48,11 @@ pid_t spawn(std::vector<std::string> words, SpawnOptions options) {
   if (options.environment) own = pointers(*options.environment);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (options.in >= 0) {
+    posix_spawn_file_actions_adddup2(&files, options.in, STDIN_FILENO);
+  } else {
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  }
   redirect(files, options.out, STDOUT_FILENO);
   redirect(files, options.err, STDERR_FILENO);
   posix_spawnattr_t attributes;

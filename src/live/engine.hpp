@@ -25,12 +25,14 @@ struct GpuPlace {
 struct LaunchOrder {
   RunId run{};
   job::JobSpec spec{};
-  std::string engine_id{};         ///< JobSeen::id; empty: the engine has no job for it yet
-  std::vector<GpuId> gpus{};       ///< in the order the core selected them
-  std::vector<NodePart> parts{};   ///< the same by node, in order of first appearance
-  bool shares = false;             ///< other jobs hold some of these GPUs
-  uint32_t restarts = 0;           ///< launches before this one
-  TimeNs limit_ns = base::kNever;  ///< the run may last this long from its start
+  std::string engine_id{};            ///< JobSeen::id; empty: the engine has no job for it yet
+  std::vector<GpuId> gpus{};          ///< in the order the core selected them
+  std::vector<NodePart> parts{};      ///< the same by node, in order of first appearance
+  bool shares = false;                ///< other jobs hold some of these GPUs
+  uint32_t restarts = 0;              ///< launches before this one
+  TimeNs limit_ns = base::kNever;     ///< the run may last this long from its start
+  std::vector<std::string> staged{};  ///< where JobSpec::stage_in is on the fast tier
+  std::string fast_folder{};          ///< the job's own folder there; empty: none
 };
 
 /// How far a stop has to go at once; the steps before are skipped.
@@ -88,6 +90,8 @@ class Engine {
   /// The job was cancelled here and has no run: ends it at the engine, even if it started
   /// meanwhile. JobGone follows.
   virtual void withdraw(JobId /*job*/, const std::string& /*engine_id*/) {}
+  /// Copies data between storage tiers, or removes what was copied. StageReport follows.
+  virtual void stage(const StageOrder& /*order*/) {}
   /// A commit cycle was completed: what was decided is durable, its orders are given. At most once
   /// a second. An engine that others replace when this ends shows it to them.
   virtual void beat() {}

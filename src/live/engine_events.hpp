@@ -12,6 +12,7 @@
 #include "core/model/ids.hpp"
 #include "live/job/job_spec.hpp"
 #include "live/job/predicted_run.hpp"
+#include "live/staging.hpp"
 
 namespace goban::live {
 
@@ -168,6 +169,6 @@ struct ClusterSeen {
   friend bool operator==(const ClusterSeen&, const ClusterSeen&) = default;
 };
 
-using EngineEvent = std::variant<Report, JobSeen, JobGone, ClusterSeen>;
+using EngineEvent = std::variant<Report, JobSeen, JobGone, ClusterSeen, StageReport>;
 
 }  // namespace goban::live

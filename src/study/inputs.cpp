@@ -251,6 +251,11 @@ Result<Inputs> load_inputs(InputFiles& files, const std::string& out, uint64_t s
   if (files.preemptible_share) {
     draw_preemptible(*files.preemptible_share, seed, inputs.jobs.history);
   }
+  if (!inputs.jobs.history.staging.empty()) {
+    auto tiers = site::inputs::resolve_tiers(files.cluster);
+    if (!tiers) return base::failure(tiers.error());
+    inputs.tiers = std::move(*tiers);
+  }
   inputs.rules = std::make_shared<core::model::SiteRules>();
   if (!files.scores.empty()) {
     auto scores = site::inputs::read_scores(files.scores, inputs.cluster.num_gpus());

@@ -11,6 +11,7 @@
 #include "core/knowledge/locality.hpp"
 #include "core/knowledge/pm_scores.hpp"
 #include "core/model/cluster.hpp"
+#include "core/model/storage_tiers.hpp"
 #include "core/policy/knowledge.hpp"
 #include "site/records/reject_limit.hpp"
 #include "study/history/fillers.hpp"
@@ -77,6 +78,7 @@ struct Inputs {
   std::vector<results::Note> knowledge_notes;  ///< about knowledge, deadlines, rates and prices
   std::shared_ptr<const core::model::JobSpeeds> speeds{};  ///< null: no rates were given
   std::optional<SitePrices> prices{};
+  core::model::StorageTiers tiers{};
 
   /// Locality penalties of one run: the policy's default, overridden by `across_nodes`, then by
   /// `penalties`; all 1 for policies with RunSettings::ideal_speed.

@@ -195,6 +195,13 @@ Status add_knowledge(const InputFiles& files, uint64_t seed, Inputs& inputs) {
     if (!power) return base::failure(power.error());
     sources.power = std::move(*power);
   }
+  for (const std::string& path : files.job_profiles) {
+    const auto text = base::read_text_file(path);
+    if (!text) return base::failure(text.error());
+    auto profile = base::reports::parse_job_profile(*text, path);
+    if (!profile) return base::failure(profile.error());
+    sources.profiles.push_back(std::move(*profile));
+  }
   auto made = core::policy::make_knowledge(std::move(sources), inputs.cluster, inputs.jobs.history);
   if (!made) return base::failure(made.error());
   note_gaps(made->gaps, !files.colocation.empty(), !files.energy.empty(), notes);

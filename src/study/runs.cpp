@@ -42,6 +42,7 @@ RunPlan::RunPlan(const StudyOptions& options, const Inputs& inputs,
           simulator::ContentionSettings{*options.contention, options.uplink_ratio};
     }
     each.options.incidents = inputs.incidents;
+    each.options.tiers = inputs.tiers;
     each.options.knowledge = inputs.knowledge;
     each.options.speeds = inputs.speeds;
     each.options.prediction_noise = options.prediction_noise_pct / 100;
@@ -128,6 +129,7 @@ results::JobColumns FinishedRuns::measure(const StudyOptions& options, const Inp
         results::measure_service(history, result.simulation, columns.sharing,
                                  history.jobs.front().request.submit_ns + options.warmup_ns);
   }
+  figures.staging = result.simulation.staging;
   if (!starts.empty() && starts[run] != nullptr) figures.starts = starts[run]->coverage();
   if (!energy.empty()) {
     columns.energy = &energy[run]->account();

@@ -68,6 +68,7 @@ base::Result<Trial> try_nodes(const core::model::JobHistory& history, int64_t no
   simulator::SimulationOptions options;
   options.settings = composition->settings;
   options.cancel = cancel;
+  options.stages = false;  // these clusters have no storage
   const auto result =
       simulator::simulate(history, {&*cluster, &scores, &penalties}, *composition, options);
   if (!result) return base::failure(result.error());

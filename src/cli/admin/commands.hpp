@@ -12,6 +12,7 @@ void add_serve(Command& app, Action& action);
 void add_replay(Command& app, Action& action);
 void add_backup(Command& app, Action& action);
 void add_supervise(Command& app, Action& action);
+void add_stage_worker(Command& app, Action& action);
 void add_nodes(Command& app, Action& action);
 void add_reservations(Command& app, Action& action);  ///< reserve, reservations
 void add_token(Command& app, Action& action);
@@ -26,7 +27,7 @@ inline constexpr std::array kAdminCommands = {
     CommandEntry{"backup", add_backup}, CommandEntry{"supervise", add_supervise},
     CommandEntry{"nodes", add_nodes},   CommandEntry{"reserve", add_reservations},
     CommandEntry{"token", add_token},   CommandEntry{"engine", add_engine},
-    CommandEntry{"pilot", add_pilot},
+    CommandEntry{"pilot", add_pilot},   CommandEntry{"stage-worker", add_stage_worker},
 };
 
 }  // namespace goban::cli

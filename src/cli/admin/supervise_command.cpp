@@ -1,6 +1,9 @@
 // Commands that engines start, such as goban supervise. They are hidden: users do not need them.
+#include <unistd.h>
+
 #include "cli/admin/commands.hpp"
 #include "live/engine/engines.hpp"
+#include "live/staging/stage_worker.hpp"
 
 namespace goban::cli {
 
@@ -19,6 +22,15 @@ void add_supervise(Command& app, Action& action) {
       };
     });
   }
+}
+
+void add_stage_worker(Command& app, Action& action) {
+  Command* command = app.add_subcommand(
+      "stage-worker", "Copies data for a daemon (internal; reads an order from stdin)");
+  command->group("");
+  command->callback([&action] {
+    action = [] { return live::staging::run_stage_worker(STDIN_FILENO, STDOUT_FILENO); };
+  });
 }
 
 }  // namespace goban::cli

@@ -41,6 +41,19 @@ std::string joined(const std::vector<std::string>& parts) {
   return out;
 }
 
+/// "copying, 1.2 of 4 GB; it changed while it was copied".
+std::string staging_text(const json& staging) {
+  constexpr double kGigabyte = 1e9;
+  std::string state = text_of(staging, "state");
+  if (state.empty()) return {};
+  std::ranges::replace(state, '_', ' ');
+  std::string text =
+      fmt::format("{}, {:.3g} of {:.3g} GB", state, number_of(staging, "done_bytes") / kGigabyte,
+                  number_of(staging, "bytes") / kGigabyte);
+  const std::string problem = text_of(staging, "problem");
+  return problem.empty() ? text : text + "; " + printable(problem);
+}
+
 std::string progress_text(const json& from) {
   std::vector<std::string> parts;
   const auto add = [&](const char* what, const char* done, const char* of) {
@@ -231,6 +244,7 @@ std::string text_for(const json& from, double now_s) {
   facts.add("queue id", text_of(from, "engine_id"));
   facts.add("waits for", dependencies_text(spec));
   facts.add("blocked", text_of(from, "blocked"));
+  facts.add("data", staging_text(part_of(from, "staging")));
   facts.add("progress", progress_text(part_of(from, "progress")));
   const char* what = "ranks";
   for (const std::string& each : rank_texts(from)) facts.add(std::exchange(what, ""), each);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@
 #include "base/spawn.hpp"
 #include "base/text.hpp"
 #include "live/job/request_values.hpp"
+#include "live/job/stage_paths.hpp"
 
 namespace goban::cli {
 
@@ -85,6 +87,37 @@ Result<std::string> signal_of(const std::string& text) {
   return fmt::format("--signal={}@{}", text.substr(0, at), *lead / base::kSecond);
 }
 
+/// What is staged, as a comment that Goban reads at Slurm; empty: nothing.
+Result<std::string> stage_comment(const SubmitChoices& choices) {
+  const auto absolute = [](const std::string& path) {
+    return std::filesystem::absolute(path).lexically_normal().string();
+  };
+  std::string words;
+  for (const auto& [name, value] : choices) {
+    if (!name.starts_with("--stage-")) continue;
+    if (value.find(';') != value.npos) {
+      return base::usage_error(name + ": a path with ; cannot be staged on a cluster of Slurm",
+                               "rename it, or name the folder above it");
+    }
+    std::string path = value;
+    if (name == "--stage-in") path = absolute(value);
+    const size_t colon = value.find(':');
+    if (name == "--stage-out" && colon != value.npos) {
+      path = value.substr(0, colon + 1) + absolute(value.substr(colon + 1));
+    }
+    words += (words.empty() ? "" : ";") + name.substr(2) + "=" + path;
+  }
+  if (words.empty()) return words;
+  live::job::JobSpec unused;
+  const std::string problem = live::job::read_stage_words(words, unused);
+  if (!problem.empty()) return base::usage_error("cannot be staged: " + problem);
+  if (!of_choice(choices, "--comment").empty()) {
+    return base::usage_error("--comment and --stage-in exclude each other on a cluster of Slurm",
+                             "remove one of them");
+  }
+  return "--comment=goban:" + words;
+}
+
 /// Whether a line #SBATCH names the job.
 bool has_name(std::string_view script) {
   return std::ranges::any_of(live::job::split_list(script, '\n'), [](std::string_view line) {
@@ -147,6 +180,8 @@ Result<std::vector<std::string>> sbatch_options(const SubmitChoices& choices,
       word = time_of(value);
     } else if (name == "--signal") {
       word = signal_of(value);
+    } else if (name.starts_with("--stage-")) {
+      continue;
     } else if (renamed == kRenamed.end() && std::ranges::find(kSame, name) == kSame.end()) {
       ignored.push_back(name);
       continue;
@@ -154,6 +189,9 @@ Result<std::vector<std::string>> sbatch_options(const SubmitChoices& choices,
     if (!word) return base::failure(word.error());
     words.push_back(std::move(*word));
   }
+  auto comment = stage_comment(choices);
+  if (!comment) return base::failure(comment.error());
+  if (!comment->empty()) words.push_back(std::move(*comment));
   return words;
 }
 

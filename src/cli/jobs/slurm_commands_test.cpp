@@ -27,6 +27,22 @@ TEST(SlurmCommands, OptionsOfOursAreThoseOfSbatch) {
       << "minutes, as for sbatch";
 }
 
+TEST(SlurmCommands, WhatIsStagedIsAComment) {
+  std::vector<std::string> ignored;
+  const auto words = sbatch_options({{"--stage-in", "/lustre/a"},
+                                     {"--stage-in", "/lustre/b"},
+                                     {"--stage-out", "model:/lustre/./out"},
+                                     {"--stage-out-on", "always"}},
+                                    ignored);
+  ASSERT_TRUE(words) << words.error().text();
+  EXPECT_THAT(*words, ElementsAre("--comment=goban:stage-in=/lustre/a;stage-in=/lustre/b;"
+                                  "stage-out=model:/lustre/out;stage-out-on=always"));
+  EXPECT_THAT(ignored, testing::IsEmpty());
+  EXPECT_FALSE(sbatch_options({{"--stage-in", "/a;b"}}, ignored));
+  EXPECT_FALSE(sbatch_options({{"--stage-in", "/a"}, {"--comment", "mine"}}, ignored));
+  EXPECT_FALSE(sbatch_options({{"--stage-out", "model"}}, ignored));
+}
+
 TEST(SlurmCommands, WhatCannotBeMeantIsRefused) {
   std::vector<std::string> ignored;
   for (const auto& [choices, says] : std::vector<std::pair<SubmitChoices, std::string>>{

@@ -25,6 +25,8 @@ using nlohmann::json;
 namespace {
 
 constexpr size_t kScriptBytesMax = size_t{1} << 20;
+/// As an option of a vector has it: then each time it is given it takes one word.
+constexpr int kRepeatsMax = 1 << 29;
 
 /// The environment variables of this process.
 std::vector<std::pair<std::string, std::string>> environment() {
@@ -295,11 +297,12 @@ void add_submit_options(Command& command, const std::shared_ptr<SubmitChoices>& 
                   .add_option_function(
                       std::string(option.names),
                       [choices, last](const std::vector<std::string>& values) {
-                        choices->emplace_back(last, values.front());
+                        for (const std::string& value : values) choices->emplace_back(last, value);
                       },
                       std::string(option.help))
                   ->type_name(std::string(option.value));
     }
+    if (option.repeats) added->expected(1, kRepeatsMax)->one_word();
     added->group(std::string(option.group));
   }
   add_slurm_options(command, choices);

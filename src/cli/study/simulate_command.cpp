@@ -88,7 +88,8 @@ void print_results(const study::Study& study, const study::results::Comparison& 
   fmt::print("{}{}{}", study::results::energy_table(comparison),
              study::results::service_table(comparison.runs),
              study::results::worst_account_lines(comparison.runs));
-  fmt::print("{}{}", study::results::elastic_lines(comparison.runs),
+  fmt::print("{}{}{}", study::results::elastic_lines(comparison.runs),
+             study::results::staging_table(comparison.runs),
              study::results::starts_lines(comparison.runs));
   if (comparison.backtest) {
     fmt::print("\n{}", study::results::backtest_text(*comparison.backtest));

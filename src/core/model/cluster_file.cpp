@@ -9,6 +9,7 @@
 #include "base/config.hpp"
 #include "base/number.hpp"
 #include "core/model/name_pattern.hpp"
+#include "core/model/storage_tiers.hpp"
 
 namespace goban::core::model {
 namespace {
@@ -38,6 +39,7 @@ class ClusterReader {
     read_nodes(builder);
     read_links(builder);
     read_resource_types(builder);
+    (void)read_storage_tiers(root_);  // they say nothing of nodes and GPUs
     root_.finish();
     if (auto status = problems_.status(); !status) return base::failure(status.error());
     auto cluster = builder.build();

@@ -41,6 +41,8 @@
 //   walltime_max = "168h"        # default: no limit
 //   walltime_default = "1h"      # for jobs that request no limit
 //
+// [[tier]]: storage tiers, see storage_tiers.hpp.
+//
 // Unknown keys are rejected, so that a typing error never becomes a default.
 #pragma once
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <map>
 
+#include "core/knowledge/gpu_busy.hpp"
+
 namespace goban::core::policy {
 namespace {
 
@@ -39,6 +41,7 @@ struct Declared {
   double util_sum_pct = 0;
   int64_t util_jobs = 0;
   int64_t mem_bytes = 0;
+  double busy_pct = -1;  ///< by the job profile of the model; negative = there is none
 };
 
 class Maker {
@@ -46,6 +49,10 @@ class Maker {
   Maker(KnowledgeSources sources, const model::Cluster& cluster, model::JobHistory& history)
       : cluster_(cluster), history_(history), measured_(sources.colocation.has_value()) {
     if (sources.colocation) out_.knowledge.colocation = std::move(*sources.colocation);
+    for (const base::reports::JobProfile& profile : sources.profiles) {
+      const auto busy_pct = knowledge::gpu_busy_pct(profile);
+      if (busy_pct) busy_pct_[profile.model] = *busy_pct;
+    }
   }
 
   MadeKnowledge run() {
@@ -96,6 +103,9 @@ class Maker {
     history_.jobs.put(job, each);
     if (request.app.index() >= num_measured_apps_) ++out_.gaps.unknown_jobs;
     Declared& declared = declared_[request.app];
+    if (const auto busy = busy_pct_.find(model); busy != busy_pct_.end()) {
+      declared.busy_pct = busy->second;
+    }
     if (said.gpu_util_pct >= 0) {
       declared.util_sum_pct += said.gpu_util_pct;
       ++declared.util_jobs;
@@ -126,6 +136,8 @@ class Maker {
     alone.source = source;
     if (declared.util_jobs > 0 && (known == nullptr || known->util_pct < 0)) {
       alone.util_pct = declared.util_sum_pct / static_cast<double>(declared.util_jobs);
+    } else if (known == nullptr || known->util_pct < 0) {
+      alone.util_pct = declared.busy_pct;
     }
     if (declared.mem_bytes > 0 && (known == nullptr || known->mem_bytes < 0)) {
       alone.mem_bytes = declared.mem_bytes;
@@ -159,6 +171,7 @@ class Maker {
   size_t num_measured_apps_ = 0;
   std::map<std::pair<uint32_t, int32_t>, AppId> app_of_;  ///< by model and batch size
   std::map<AppId, Declared> declared_;
+  std::map<std::string, double> busy_pct_;  ///< by model
 };
 
 }  // namespace

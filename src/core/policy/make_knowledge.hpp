@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/reports/job_profile.hpp"
 #include "base/result.hpp"
 #include "core/model/job_history.hpp"
 #include "core/policy/knowledge.hpp"
@@ -17,6 +18,7 @@ namespace goban::core::policy {
 struct KnowledgeSources {
   std::optional<knowledge::ColocationHistory> colocation;
   std::optional<knowledge::PowerCatalog> power;
+  std::vector<base::reports::JobProfile> profiles{};
 };
 
 /// Missing measurements.
@@ -37,8 +39,9 @@ struct MadeKnowledge {
 
 /// Sets the application of every job in `history`, by model and batch size; an unknown application
 /// is added without measurements. If an application was not measured alone, the utilisation and
-/// memory that its jobs declare are used: their mean, and their largest peak. Errors: Usage if a
-/// GPU model of the cluster has no power model.
+/// memory that its jobs declare are used: their mean, and their largest peak; where they declare no
+/// utilisation, how busy the GPU was by the job profile of the model (gpu_busy.hpp). Errors: Usage
+/// if a GPU model of the cluster has no power model.
 [[nodiscard]] base::Result<MadeKnowledge> make_knowledge(KnowledgeSources sources,
                                                          const model::Cluster& cluster,
                                                          model::JobHistory& history);

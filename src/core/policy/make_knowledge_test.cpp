@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/knowledge/colocation/colocation_file.hpp"
+#include "core/knowledge/colocation/colocation_predictor.hpp"
 #include "core/knowledge/energy/power_presets.hpp"
 #include "core/model/cluster_presets.hpp"
 
@@ -61,6 +62,44 @@ TEST(MakeKnowledge, JobsFindTheirApplications) {
   EXPECT_EQ(made.gaps.without_util, 1) << "the nameless one";
   EXPECT_EQ(made.gaps.without_mem, 2) << "that, and batch 32";
   EXPECT_THAT(made.knowledge.power, IsEmpty());
+}
+
+TEST(MakeKnowledge, StarvedJobsAreTheBestNeighbours) {
+  model::JobHistory history;
+  for (const char* model : {"starved", "busy", "declared"}) {
+    model::Job job;
+    job.request.num_gpus = 1;
+    job.request.model = model::ModelId(history.models.intern(model));
+    history.jobs.push_back(job);
+    history.training.push_back({.gpu_util_pct = job.request.model.value == 2 ? 50.0F : -1.0F});
+  }
+  const auto profile_of = [](const char* model, double compute_pct) {
+    base::reports::JobProfile profile;
+    profile.model = model;
+    profile.time_pct = {{"input", 100 - compute_pct}, {"compute", compute_pct}};
+    return profile;
+  };
+  KnowledgeSources sources;
+  sources.colocation = measured();
+  sources.profiles = {profile_of("starved", 15), profile_of("busy", 98),
+                      profile_of("declared", 90)};
+  const auto cluster = model::make_preset("1x4:V100").value();
+  const MadeKnowledge made = make_knowledge(std::move(sources), cluster, history).value();
+  const knowledge::ColocationHistory& known = made.knowledge.colocation;
+  const auto type = known.find_gpu_type("V100");
+  const auto app = [&](size_t job) { return history.jobs[job].request.app; };
+  EXPECT_EQ(known.find_alone(type, app(0))->util_pct, 15);
+  EXPECT_EQ(known.find_alone(type, app(1))->util_pct, 98);
+  EXPECT_EQ(known.find_alone(type, app(2))->util_pct, 50) << "what the job declares counts";
+  const knowledge::ColocationPredictor predictor(known);
+  const auto slowdown = [&](size_t one, size_t other) {
+    return predictor.predict(type, std::array{app(one), app(other)}).mean[0];
+  };
+  // The steps of the measured curve: 30 %, 113 % and 196 % of joint use.
+  EXPECT_DOUBLE_EQ(slowdown(0, 0), 1 / .996);
+  EXPECT_DOUBLE_EQ(slowdown(0, 1), 1 / .795);
+  EXPECT_DOUBLE_EQ(slowdown(0, 2), 1 / .963);
+  EXPECT_LT(slowdown(0, 0), slowdown(0, 2));
 }
 
 TEST(MakeKnowledge, DeclarationsStandInForMeasurementsOnly) {

@@ -62,6 +62,60 @@ void read_why(base::FieldReader& in, core::model::PlacementReason& why) {
   in.field("prediction", why.prediction, uint8_t{0}, kMost);
 }
 
+json staging_json(const JobStaging& staging) {
+  const JobStaging normal;
+  json object = json::object();
+  object["stage"] = static_cast<int>(staging.stage);
+  base::FieldWriter out(object);
+  out.field("ordered", staging.is_ordered, false);
+  out.field("keeps", staging.keeps, false);
+  if (!staging.sources.empty()) object["sources"] = staging.sources;
+  for (const core::staging::DataItem& item : staging.items) {
+    object["items"].push_back({{"key", item.key}, {"bytes", item.bytes}});
+  }
+  out.field("done", staging.done_bytes, normal.done_bytes);
+  out.field("all", staging.all_bytes, normal.all_bytes);
+  out.field("copied", staging.copied_bytes, normal.copied_bytes);
+  out.field("begun", staging.begun_ns, normal.begun_ns);
+  out.field("ready", staging.ready_ns, normal.ready_ns);
+  out.field("out_done", staging.out_done_ns, normal.out_done_ns);
+  out.field("failures", staging.failures, normal.failures);
+  out.field("retry", staging.retry_ns, normal.retry_ns);
+  out.field("problem", staging.problem, normal.problem);
+  out.field("sha256", staging.sha256, normal.sha256);
+  out.field("out_sha256", staging.out_sha256, normal.out_sha256);
+  return object;
+}
+
+void read_staging(base::FieldReader& in, JobStaging& staging) {
+  constexpr int64_t kBytesMax = int64_t{1} << 62;
+  read_enum(in, "stage", staging.stage, JobStaging::Stage::OutDone);
+  in.field("ordered", staging.is_ordered);
+  in.field("keeps", staging.keeps);
+  in.field("sources", staging.sources);
+  in.list("items", [&](base::FieldReader& part) {
+    core::staging::DataItem& item = staging.items.emplace_back();
+    part.field("key", item.key);
+    part.field("bytes", item.bytes, int64_t{0}, kBytesMax);
+  });
+  in.field("done", staging.done_bytes, int64_t{0}, kBytesMax);
+  in.field("all", staging.all_bytes, int64_t{0}, kBytesMax);
+  in.field("copied", staging.copied_bytes, int64_t{0}, kBytesMax);
+  read_time(in, "begun", staging.begun_ns);
+  read_time(in, "ready", staging.ready_ns);
+  read_time(in, "out_done", staging.out_done_ns);
+  in.field("failures", staging.failures, uint32_t{0}, kCountMax);
+  read_time(in, "retry", staging.retry_ns);
+  in.field("problem", staging.problem);
+  in.field("sha256", staging.sha256);
+  in.field("out_sha256", staging.out_sha256);
+  using Stage = JobStaging::Stage;
+  const bool has_places = staging.stage == Stage::Copying || staging.stage == Stage::Ready;
+  if (has_places && staging.items.size() != staging.sources.size()) {
+    in.fail("items", "must have one entry for each of sources");
+  }
+}
+
 }  // namespace
 
 json to_json(const LiveJob& job) {
@@ -105,6 +159,7 @@ json to_json(const LiveJob& job) {
   if (!job.blocked.empty()) out["blocked"] = job.blocked;
   if (!job.misfit.empty()) out["misfit"] = job.misfit;
   put_parts("found", job.found, out);
+  if (job.staging != JobStaging{}) out["staging"] = staging_json(job.staging);
   if (job.predicted != job::PredictedRun{}) out["predicted"] = to_json(job.predicted);
   return out;
 }
@@ -148,6 +203,7 @@ void read_job(base::FieldReader& in, LiveJob& job) {
   in.field("blocked", job.blocked);
   in.field("misfit", job.misfit);
   read_node_parts(in, "found", job.found);
+  in.object("staging", [&](base::FieldReader& part) { read_staging(part, job.staging); });
   in.object("predicted", [&](base::FieldReader& part) { read_fields(part, job.predicted); });
 }
 

@@ -9,6 +9,7 @@
 #include "live/controller/pilots.hpp"
 #include "live/controller/reservations.hpp"
 #include "live/controller/snapshot.hpp"
+#include "live/controller/staging.hpp"
 
 namespace goban::live::controller {
 
@@ -34,6 +35,9 @@ struct Controller::Parts {
   void take(const EngineReport& input) { reports.take(input.report, clock_ns); }
   void take(const JobSeen& job) { seen.take(job, clock_ns); }
   void take(const JobGone& job) { seen.take(job, clock_ns); }
+  void take(const StageReport& each) {
+    jobs.follow_staging(staging.take(each, clock_ns), clock_ns);
+  }
   void take(const ClusterSeen& each) { clusters.take(each, clock_ns); }
   void take(const Accounted& accounted) {
     const auto found = book.jobs.find(accounted.job);
@@ -61,8 +65,8 @@ struct Controller::Parts {
             .now_ns = now};
   }
   [[nodiscard]] SnapshotParts snapshot() {
-    return {clock_ns,  next_forget_ns, book, core,  limits,   observation,
-            forecasts, runs,           jobs, nodes, clusters, pilots};
+    return {clock_ns, next_forget_ns, book, core,  limits,   observation, forecasts,
+            runs,     staging,        jobs, nodes, clusters, pilots};
   }
 
   JobBook book{};
@@ -70,9 +74,10 @@ struct Controller::Parts {
   DecisionCore core;
   PowerLimits limits{core};
   Observation observation{book, core};
-  Runs runs{book, core.site().cluster, orders};
+  Staging staging{book, core.site().staging, orders};
+  Runs runs{book, core.site().cluster, orders, &staging};
   Forecasts forecasts{};
-  Jobs jobs{{book, core, limits, observation, forecasts, runs, orders}};
+  Jobs jobs{{book, core, limits, observation, forecasts, runs, staging, orders}};
   Nodes nodes{core, jobs, orders};
   Reservations reservations{book, core, jobs};
   Pilots pilots{book, core};
@@ -105,6 +110,7 @@ void Controller::Parts::before_decision(TimeNs at) {
   jobs.stop_at_limits(clock_ns);
   nodes.end_holds(runs, clock_ns);
   jobs.begin_due(clock_ns);
+  jobs.follow_staging(staging.follow(clock_ns), clock_ns);
   reservations.follow(clock_ns);
   forget_old();
   for (const JobId job : observation.watched()) {
@@ -157,6 +163,7 @@ std::vector<Order> Controller::orders_to_repeat() const {
     found.emplace_back(WakeNode{parts_->core.name_of(node)});
   }
   for (Order& order : parts_->seen.unanswered()) found.push_back(std::move(order));
+  for (Order& order : parts_->staging.unanswered()) found.push_back(std::move(order));
   for (const auto& [id, job] : parts_->book.jobs) {
     if (job.stage == JobStage::Done && !job.accounted) found.emplace_back(AccountFor{id});
   }
@@ -174,7 +181,7 @@ std::vector<Order> Controller::limits_to_repeat() const { return parts_->limits.
 TimeNs Controller::wake_ns() const {
   return std::min({parts_->core.core().wake_ns(), parts_->observation.next_ns(),
                    parts_->reservations.next_ns(), parts_->runs.next_limit_ns(),
-                   parts_->nodes.next_ns(), parts_->jobs.next_begin_ns(),
+                   parts_->nodes.next_ns(), parts_->jobs.next_begin_ns(), parts_->staging.next_ns(),
                    parts_->pilots.next_ns()});
 }
 

@@ -20,7 +20,7 @@ DependencyVerdict judge_dependencies(const LiveJob& job, const JobBook& book) {
       return {DependencyState::Never,
               fmt::format("the outcome of job {} is no longer known", job::job_number(each.job))};
     }
-    const bool over = other == nullptr || other->stage == JobStage::Done;
+    const bool over = other == nullptr || is_settled(*other);
     const bool met = each.kind == DependencyKind::After ? over || other->first_start_ns >= 0 : over;
     if (!met) verdict.state = DependencyState::Waiting;
     if (!over || !needs_result) continue;
@@ -63,7 +63,7 @@ JobId NamedJobs::first_like(const LiveJob& job) const {
 void Dependents::add(const LiveJob& job, const JobBook& book) {
   for (const job::Dependency& each : job.spec.dependencies) {
     const LiveJob* other = book.find(each.job);
-    if (other != nullptr && other->stage != JobStage::Done) waiting_[each.job].insert(job.job);
+    if (other != nullptr && !is_settled(*other)) waiting_[each.job].insert(job.job);
   }
 }
 

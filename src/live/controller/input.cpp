@@ -13,6 +13,7 @@
 #include "live/controller/id_fields.hpp"
 #include "live/controller/reservation_json.hpp"
 #include "live/job/job_spec.hpp"
+#include "live/staging_json.hpp"
 
 namespace goban::live::controller {
 
@@ -21,11 +22,11 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::array<const char*, 22> kInputNames = {
-    "submit", "cancel",      "hold",       "release",   "requeue",  "drain",
-    "resume", "report",      "accounted",  "scores",    "reserve",  "cancel_reservation",
-    "alter",  "suspend",     "continue",   "job_seen",  "job_gone", "cluster_seen",
-    "fence",  "pilot_start", "pilot_stop", "pilot_step"};
+constexpr std::array<const char*, 23> kInputNames = {
+    "submit", "cancel",      "hold",       "release",    "requeue",  "drain",
+    "resume", "report",      "accounted",  "scores",     "reserve",  "cancel_reservation",
+    "alter",  "suspend",     "continue",   "job_seen",   "job_gone", "cluster_seen",
+    "fence",  "pilot_start", "pilot_stop", "pilot_step", "staged"};
 static_assert(kInputNames.size() == std::variant_size_v<Input>);
 constexpr std::array<const char*, 9> kReportNames = {"started", "ended",    "refused",
                                                      "lost",    "progress", "node_down",
@@ -175,6 +176,7 @@ struct Writer {
   void operator()(const JobSeen& each) const { put_event(each, out); }
   void operator()(const JobGone& each) const { put_event(each, out); }
   void operator()(const ClusterSeen& each) const { put_event(each, out); }
+  void operator()(const StageReport& each) const { out["staged"] = to_json(each); }
 };
 
 struct Reader {
@@ -259,6 +261,9 @@ struct Reader {
   void operator()(JobSeen& each) const { read_event(in, each); }
   void operator()(JobGone& each) const { read_event(in, each); }
   void operator()(ClusterSeen& each) const { read_event(in, each); }
+  void operator()(StageReport& each) const {
+    in.object("staged", [&](base::FieldReader& part) { read_fields(part, each); });
+  }
 };
 
 template <size_t I = 0>

@@ -135,7 +135,7 @@ struct PilotStep {
 using Input =
     std::variant<Submit, Cancel, Hold, Release, Requeue, Drain, Resume, EngineReport, Accounted,
                  ScoresMeasured, Reserve, CancelReservation, Alter, Suspend, Continue, JobSeen,
-                 JobGone, ClusterSeen, Fence, StartPilot, StopPilot, PilotStep>;
+                 JobGone, ClusterSeen, Fence, StartPilot, StopPilot, PilotStep, StageReport>;
 
 /// An input and when it was taken, on the scheduler's monotonic clock.
 struct TimedInput {

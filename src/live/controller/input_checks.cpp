@@ -7,6 +7,7 @@
 #include "core/knowledge/scores_file.hpp"
 #include "live/controller/node_choice.hpp"
 #include "live/controller/pilots.hpp"
+#include "live/controller/staging.hpp"
 
 namespace goban::live::controller {
 
@@ -162,7 +163,8 @@ Status check_submit(const Submit& submit, const Site& site, const JobBook& book)
          {check_size(spec, site), check_range(spec, site), check_walltime(spec, site),
           check_stop(spec.stop, site), check_lead(spec.stop.lead_ns, spec.walltime_limit_ns),
           check_texts(spec), check_dependencies(spec, book),
-          check_reservation_use(spec, site, book), check_node_choice(spec, site)}) {
+          check_reservation_use(spec, site, book), check_node_choice(spec, site),
+          check_staging(spec, site)}) {
       if (!status) return status;
     }
   }
@@ -324,6 +326,7 @@ struct Checker {
   Status operator()(const JobSeen&) const { return {}; }
   Status operator()(const JobGone&) const { return {}; }
   Status operator()(const ClusterSeen&) const { return {}; }
+  Status operator()(const StageReport&) const { return {}; }
   Status operator()(const Accounted&) const { return {}; }
   Status operator()(const ScoresMeasured& each) const { return check_scores(each, facts.site); }
   Status operator()(const Reserve& each) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/model/action.hpp"
+#include "core/staging/fast_tier.hpp"
 #include "live/controller/live_pilot.hpp"
 #include "live/controller/reservation.hpp"
 #include "live/engine.hpp"
@@ -80,6 +81,37 @@ struct Suspensions {
   friend bool operator==(const Suspensions&, const Suspensions&) = default;
 };
 
+/// The data of a job: on its way to the fast tier, there, or on its way back.
+struct JobStaging {
+  enum class Stage : uint8_t {
+    None,       ///< not begun, or nothing to copy
+    Measuring,  ///< how much it is
+    NeedsRoom,  ///< waits until the fast tier has room
+    Copying,
+    Ready,  ///< on the fast tier, and kept there until the job ends
+    Out,    ///< copied back; the job has ended
+    OutDone,
+  };
+  Stage stage = Stage::None;
+  bool is_ordered = false;  ///< Measuring, Copying, Out: an order was given and not answered
+  bool keeps = false;       ///< the fast tier keeps `items` for the job
+  std::vector<std::string> sources{};            ///< JobSpec::stage_in of `items`
+  std::vector<core::staging::DataItem> items{};  ///< by path on the fast tier
+  int64_t done_bytes = 0;
+  int64_t all_bytes = 0;
+  int64_t copied_bytes = 0;  ///< copied in; the rest was found on the fast tier
+  TimeNs begun_ns = -1;      ///< staging in
+  TimeNs ready_ns = -1;
+  TimeNs out_done_ns = -1;
+  uint32_t failures = 0;  ///< in a row
+  TimeNs retry_ns = -1;   ///< after a failure; -1: none is due
+  std::string problem{};  ///< the last failure, for users
+  std::string sha256{};   ///< of what was copied in
+  std::string out_sha256{};
+
+  friend bool operator==(const JobStaging&, const JobStaging&) = default;
+};
+
 /// A job in the table. Times are on the scheduler's clock, in ns since 1970; -1 = not yet.
 struct LiveJob {
   JobId job{};
@@ -120,7 +152,13 @@ struct LiveJob {
   std::string misfit{};     ///< why the present cluster cannot run it; empty: it can
   /// What it holds as somebody else started it: the core has not placed it, and does not know it.
   std::vector<NodePart> found{};
+  JobStaging staging{};
 };
+
+/// The job has ended, and its results are where they belong.
+[[nodiscard]] inline bool is_settled(const LiveJob& job) {
+  return job.stage == JobStage::Done && job.staging.stage != JobStaging::Stage::Out;
+}
 
 /// The engine has to end a finished job, too, as it did not end there by itself.
 [[nodiscard]] inline bool ends_there(const LiveJob& job) {

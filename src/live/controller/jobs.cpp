@@ -83,7 +83,7 @@ void Jobs::release(JobId id, TimeNs at) {
   if (found == parts_.book.jobs.end()) return;
   LiveJob& job = found->second;
   job.spec.held = false;
-  if (job.stage == JobStage::Held) enter_core(job, at);
+  if (job.stage == JobStage::Held) admit(job, at);
 }
 
 void Jobs::requeue(JobId id, TimeNs at) {
@@ -260,6 +260,7 @@ void Jobs::finish(LiveJob& job, JobResult result, TimeNs at) {
   parts_.forecasts.ended(job);
   count_for_pilot(parts_.book, job);
   job.found.clear();
+  parts_.staging.ended(job, at);
   if (ends_there(job)) {
     parts_.orders.emplace_back(WithdrawJob{.job = job.job, .engine_id = job.engine_id});
   }
@@ -276,7 +277,7 @@ void Jobs::finish(LiveJob& job, JobResult result, TimeNs at) {
 // recursion, as chains can be long.
 void Jobs::settle_dependents(JobId id, TimeNs at) {
   const LiveJob& settled = parts_.book.jobs.at(id);
-  const bool over = settled.stage == JobStage::Done;
+  const bool over = is_settled(settled);
   std::vector<JobId> waiting = dependents_.of(id, over);
   if (over) {
     // A singleton waits for all earlier jobs of its name, so at most the first one can go on.
@@ -317,8 +318,27 @@ void Jobs::consider(LiveJob& job, TimeNs at) {
   } else if (job.spec.held) {
     job.stage = JobStage::Held;
   } else {
-    enter_core(job, at);
+    admit(job, at);
   }
+}
+
+void Jobs::admit(LiveJob& job, TimeNs at) {
+  if (parts_.staging.prepare(job, at)) return enter_core(job, at);
+  job.stage = JobStage::Depends;
+}
+
+void Jobs::follow_staging(const Staging::Outcome& outcome, TimeNs at) {
+  for (const JobId id : outcome.ready) {
+    LiveJob* job = find_unfinished(id);
+    if (job != nullptr && job->stage == JobStage::Depends) consider(*job, at);
+  }
+  for (const JobId id : outcome.failed) {
+    LiveJob* job = find_unfinished(id);
+    if (job == nullptr) continue;
+    job->detail = "its data cannot be staged: " + job->staging.problem;
+    finish(*job, JobResult::NeverRuns, at);
+  }
+  for (const JobId id : outcome.settled) settle_dependents(id, at);
 }
 
 void Jobs::refresh(LiveJob& job) const {
@@ -332,7 +352,7 @@ void Jobs::refresh(LiveJob& job) const {
 void Jobs::forget_old(TimeNs at, TimeNs keep_ns) {
   std::erase_if(parts_.book.jobs, [&](const auto& each) {
     const LiveJob& job = each.second;
-    if (job.stage != JobStage::Done || !job.accounted) return false;
+    if (!is_settled(job) || !job.accounted) return false;
     if (at < base::add_saturating(job.end_ns, keep_ns)) return false;
     forget_names(job);
     return true;

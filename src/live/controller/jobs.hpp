@@ -13,6 +13,7 @@
 #include "live/controller/observation.hpp"
 #include "live/controller/power_limits.hpp"
 #include "live/controller/runs.hpp"
+#include "live/controller/staging.hpp"
 
 namespace goban::live::controller {
 
@@ -28,6 +29,7 @@ class Jobs {
     Observation& observation;
     Forecasts& forecasts;
     Runs& runs;
+    Staging& staging;
     std::vector<Order>& orders;
   };
   /// The parts outlive this.
@@ -70,6 +72,10 @@ class Jobs {
   /// Decides where a job that has no run and is not in the core stands: it waits for something, is
   /// held, or is eligible.
   void consider(LiveJob& job, TimeNs at);
+  /// Adds the job to the core's queue if its data is ready; otherwise it waits for it.
+  void admit(LiveJob& job, TimeNs at);
+  /// What copies mean for jobs.
+  void follow_staging(const Staging::Outcome& outcome, TimeNs at);
   /// Adds the job to the core's queue.
   void enter_core(LiveJob& job, TimeNs at);
   /// Stops the current run.

@@ -53,6 +53,6 @@ struct AdoptRun {
   LaunchOrder order{};
 };
 using Order = std::variant<LaunchOrder, StopRun, SuspendRun, CapGpu, RestNode, WakeNode, AccountFor,
-                           WithdrawJob, AdoptRun, FenceNode>;
+                           WithdrawJob, AdoptRun, FenceNode, StageOrder>;
 
 }  // namespace goban::live::controller

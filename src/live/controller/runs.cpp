@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "live/controller/id_fields.hpp"
+#include "live/controller/staging.hpp"
 
 namespace goban::live::controller {
 
@@ -98,6 +99,7 @@ LaunchOrder Runs::launch_order(const LiveRun& run) const {
   if (job.spec.walltime_limit_ns > 0) {
     order.limit_ns = std::max<TimeNs>(job.spec.walltime_limit_ns - job.held_ns, 1);
   }
+  if (staging_ != nullptr) staging_->add_places(job, order);
   for (const GpuId gpu : run.gpus) {
     const GpuPlace place = place_of(*cluster_, gpu);
     auto part = std::ranges::find(order.parts, place.node, &NodePart::node);

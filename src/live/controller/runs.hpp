@@ -13,11 +13,14 @@
 
 namespace goban::live::controller {
 
+class Staging;
+
 class Runs {
  public:
-  /// All of these outlive this.
-  Runs(JobBook& book, const core::model::Cluster& cluster, std::vector<Order>& orders)
-      : book_(book), cluster_(&cluster), orders_(orders) {}
+  /// All of these outlive this. `staging` knows where the data of jobs is; null: nowhere.
+  Runs(JobBook& book, const core::model::Cluster& cluster, std::vector<Order>& orders,
+       const Staging* staging = nullptr)
+      : book_(book), cluster_(&cluster), orders_(orders), staging_(staging) {}
   /// The cluster became another one; the book has its numbers.
   void use(const core::model::Cluster& cluster) { cluster_ = &cluster; }
 
@@ -79,6 +82,7 @@ class Runs {
   JobBook& book_;
   const core::model::Cluster* cluster_;
   std::vector<Order>& orders_;
+  const Staging* staging_;
   /// Jobs whose current run started and has a walltime limit that the engine does not count.
   std::set<JobId> limited_;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,10 @@
 #include "core/knowledge/locality.hpp"
 #include "core/knowledge/pm_scores.hpp"
 #include "core/model/job_speeds.hpp"
+#include "core/model/storage_tiers.hpp"
 #include "core/policy/compose.hpp"
 #include "live/controller/reservation.hpp"
+#include "live/job/job_spec.hpp"
 
 namespace goban::live::controller {
 
@@ -22,6 +25,15 @@ struct JobLimits {
   int64_t mem_default_bytes = 0;
   int64_t mem_max_bytes = 0;  ///< also the default, if there is no other
   friend bool operator==(const JobLimits&, const JobLimits&) = default;
+};
+
+/// How data is copied to and from the fast tier.
+struct StagingRules {
+  std::optional<core::model::StorageTier> fast{};  ///< none: this site stages nothing
+  /// For owners that are no Unix users; none: their jobs cannot stage.
+  std::optional<job::Owner> others{};
+  TimeNs retry_ns = 10 * base::kSecond;       ///< after a first failure; doubles with each
+  TimeNs retry_max_ns = 600 * base::kSecond;  ///< at most
 };
 
 /// Plain values, so that a controller can be rebuilt from it.
@@ -44,6 +56,7 @@ struct Site {
   TimeNs grace_max_ns = 300 * base::kSecond;  ///< between SIGTERM and SIGKILL of a job
   TimeNs lead_max_ns = 300 * base::kSecond;   ///< between a job's checkpoint signal and SIGTERM
   JobLimits limits{};
+  StagingRules staging{};
   size_t jobs_per_user_max = 0;  ///< unfinished jobs of one user; 0 = no limit
   std::string submit_with{};     ///< command of the engine's own queue; empty: jobs come from here
   bool fences_nodes = false;  ///< the engine waits for pods of dead nodes, until a node is fenced

@@ -70,6 +70,7 @@ std::string write_snapshot(const SnapshotParts& parts) {
   parts.runs.write(out);
   parts.nodes.write(out);
   parts.clusters.write(out);
+  parts.staging.write(out);
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -99,6 +100,7 @@ Status read_snapshot(std::string_view text, const SnapshotParts& parts) {
   parts.forecasts.read(in);
   parts.nodes.read(in);
   parts.runs.read(in);
+  parts.staging.read(in);
   parts.limits.read(in);
   if (auto status = in.status(); !status) return status;
   parts.pilots.resume();

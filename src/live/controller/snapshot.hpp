@@ -19,6 +19,7 @@ struct SnapshotParts {
   Observation& observation;
   Forecasts& forecasts;
   Runs& runs;
+  Staging& staging;
   Jobs& jobs;
   Nodes& nodes;
   Clusters& clusters;

@@ -139,6 +139,13 @@ void read_parts(base::FieldReader& in, JobSpec& spec) {
     part.seconds("lead_s", spec.stop.lead_ns);
     part.seconds("grace_s", spec.stop.grace_ns);
   });
+  in.field("stage_in", spec.stage_in);
+  in.list("stage_out", [&](base::FieldReader& part) {
+    StageOut& each = spec.stage_out.emplace_back();
+    part.field("from", each.from);
+    part.field("to", each.to);
+  });
+  in.field("stage_out_always", spec.stage_out_always);
   read_job_number(in, "array_first", spec.array_first);
   read_class(in, spec);
 }
@@ -225,6 +232,11 @@ json to_json(const JobSpec& spec) {
                       {"lead_s", base::to_seconds(spec.stop.lead_ns)},
                       {"grace_s", base::to_seconds(spec.stop.grace_ns)}};
   }
+  if (!spec.stage_in.empty()) object["stage_in"] = spec.stage_in;
+  for (const StageOut& each : spec.stage_out) {
+    object["stage_out"].push_back({{"from", each.from}, {"to", each.to}});
+  }
+  out.field("stage_out_always", spec.stage_out_always, normal.stage_out_always);
   return object;
 }
 

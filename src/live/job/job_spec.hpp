@@ -66,6 +66,13 @@ struct StopRequest {
   friend bool operator==(const StopRequest&, const StopRequest&) = default;
 };
 
+/// What is copied when the job has ended.
+struct StageOut {
+  std::string from{};  ///< relative to the job's folder on the fast tier, $GOBAN_FAST
+  std::string to{};    ///< relative to the work folder
+  friend bool operator==(const StageOut&, const StageOut&) = default;
+};
+
 /// Source of a job's application class.
 enum class ClassSource : uint8_t {
   Submission,
@@ -116,6 +123,10 @@ struct JobSpec {
       stdout_path{};  ///< patterns, see output_path.hpp: %j job number, %x name, %u user, %a task
   std::string stderr_path{};  ///< empty = the same file as stdout
   StopRequest stop{};
+  /// Files or folders that are on the fast tier before it starts; relative to the work folder.
+  std::vector<std::string> stage_in{};
+  std::vector<StageOut> stage_out{};
+  bool stage_out_always = false;  ///< also if it did not complete
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 

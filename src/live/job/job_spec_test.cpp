@@ -54,6 +54,9 @@ JobSpec full_spec() {
   spec.array_task = 2;
   spec.array_limit = 5;
   spec.held = true;
+  spec.stage_in = {"/lustre/images", "words"};
+  spec.stage_out = {{.from = "model", .to = "out-%j"}};
+  spec.stage_out_always = true;
   spec.requeue = false;
   spec.preemptible = true;
   spec.interactive = true;

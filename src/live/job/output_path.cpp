@@ -11,7 +11,9 @@ std::string without_slashes(std::string name) {
   return name;
 }
 
-std::string filled_in(const std::string& pattern, JobId job, const JobSpec& spec) {
+}  // namespace
+
+std::string filled_pattern(const std::string& pattern, JobId job, const JobSpec& spec) {
   std::string out;
   for (size_t i = 0; i < pattern.size(); ++i) {
     if (pattern[i] != '%' || i + 1 == pattern.size()) {
@@ -45,12 +47,11 @@ std::string filled_in(const std::string& pattern, JobId job, const JobSpec& spec
   }
   return out;
 }
-}  // namespace
 
 std::string output_path(JobId job, const JobSpec& spec, OutputStream stream) {
   std::string pattern = spec.stdout_path.empty() ? "goban-%j.out" : spec.stdout_path;
   if (stream == OutputStream::Stderr && !spec.stderr_path.empty()) pattern = spec.stderr_path;
-  std::string path = filled_in(pattern, job, spec);
+  std::string path = filled_pattern(pattern, job, spec);
   if (path.starts_with('/') || spec.work_folder.empty()) return path;
   return spec.work_folder + (spec.work_folder.ends_with('/') ? "" : "/") + path;
 }

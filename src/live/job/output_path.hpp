@@ -8,6 +8,10 @@
 
 namespace goban::live::job {
 
+/// A pattern with its letters replaced, as output_path() does.
+[[nodiscard]] std::string filled_pattern(const std::string& pattern, JobId job,
+                                         const JobSpec& spec);
+
 enum class OutputStream : uint8_t { Stdout, Stderr };
 
 /// The file of a stream, relative to the work folder unless the pattern is absolute. %j job number

@@ -8,6 +8,7 @@
 #include "base/number.hpp"
 #include "core/model/import/host_list.hpp"
 #include "live/job/begin_time.hpp"
+#include "live/job/stage_paths.hpp"
 
 namespace goban::live::job {
 
@@ -97,6 +98,31 @@ Status set_resource_type(SubmitDirectives& request, std::string_view name, std::
   request.spec.resource_type = std::move(*text);
   request.spec.instances = *instances;
   request.nodes = -1;
+  return {};
+}
+
+Status add_stage_in(SubmitDirectives& request, std::string_view value) {
+  if (const std::string problem = stage_path_problem(value); !problem.empty()) {
+    return base::bad_data({}, fmt::format("the path '{}' {}", value, problem),
+                          "write the path of a file or folder, such as /lustre/data/images");
+  }
+  request.spec.stage_in.emplace_back(value);
+  return {};
+}
+
+Status add_stage_out(SubmitDirectives& request, std::string_view value) {
+  auto out = parse_stage_out(value);
+  if (!out) return base::failure(out.error());
+  request.spec.stage_out.push_back(std::move(*out));
+  return {};
+}
+
+Status set_stage_out_on(SubmitDirectives& request, std::string_view value) {
+  if (value != "success" && value != "always") {
+    return base::bad_data({}, fmt::format("'{}' is not a valid choice", value),
+                          "write success or always");
+  }
+  request.spec.stage_out_always = value == "always";
   return {};
 }
 

@@ -120,6 +120,10 @@ base::Status set_memory_per(SubmitDirectives& request, std::string_view value) {
   return {};
 }
 
+[[nodiscard]] base::Status add_stage_in(SubmitDirectives& request, std::string_view value);
+[[nodiscard]] base::Status add_stage_out(SubmitDirectives& request, std::string_view value);
+/// "success" or "always".
+[[nodiscard]] base::Status set_stage_out_on(SubmitDirectives& request, std::string_view value);
 [[nodiscard]] base::Status set_priority(SubmitDirectives& request, std::string_view value);
 [[nodiscard]] base::Status set_nodes(SubmitDirectives& request, std::string_view value);
 [[nodiscard]] base::Status set_array(SubmitDirectives& request, std::string_view value);

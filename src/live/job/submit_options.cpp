@@ -180,6 +180,13 @@ constexpr auto kOptions = std::to_array<SubmitOption>({
     {"-J,--name", "NAME", kHow, "Job name (default: name of the script)", set_text<&JobSpec::name>},
     {"-D,--chdir", "DIR", kHow, "Working folder (default: the current one)",
      set_text<&JobSpec::work_folder>},
+    {"--stage-in", "PATH", kHow,
+     "File or folder to copy to the fast storage tier before the start; may be repeated",
+     add_stage_in, true},
+    {"--stage-out", "FROM:TO", kHow,
+     "Copy FROM (in $GOBAN_FAST) to TO after the end; may be repeated; % as in --output",
+     add_stage_out, true},
+    {"--stage-out-on", "END", kHow, "When to copy: success (default) or always", set_stage_out_on},
     {"-o,--output", "FILE", kHow,
      "File for standard output; %j job number, %x name, %u user, %A array, %a task (default "
      "%x-%j.out)",

@@ -14,6 +14,7 @@ struct SubmitOption {
   std::string_view group{};
   std::string_view help{};
   Setter set = nullptr;
+  bool repeats = false;  ///< it may be given several times
 };
 
 [[nodiscard]] std::span<const SubmitOption> submit_options();

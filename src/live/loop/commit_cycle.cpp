@@ -196,6 +196,7 @@ void CommitCycle::take_event(EngineEvent event, TimeNs now) {
     timed.input = std::move(*seen);
   }
   if (auto* gone = std::get_if<JobGone>(&event)) timed.input = std::move(*gone);
+  if (auto* staged = std::get_if<StageReport>(&event)) timed.input = std::move(*staged);
   if (auto* cluster = std::get_if<ClusterSeen>(&event)) {
     timed.input = controller_->completed(std::move(*cluster));
   }
@@ -218,6 +219,7 @@ void CommitCycle::apply(controller::TimedInput timed) {
     text = to_text(timed);
   }
   const bool is_foreign = std::holds_alternative<JobSeen>(timed.input) ||
+                          std::holds_alternative<StageReport>(timed.input) ||
                           std::holds_alternative<JobGone>(timed.input) ||
                           std::holds_alternative<ClusterSeen>(timed.input);
   if (is_foreign) {
@@ -279,6 +281,7 @@ void CommitCycle::give_out(std::vector<controller::Order> orders) {
     if (auto* over = std::get_if<controller::WithdrawJob>(&order)) {
       engine_.withdraw(over->job, over->engine_id);
     }
+    if (auto* stage = std::get_if<StageOrder>(&order)) engine_.stage(*stage);
     if (auto* adopted = std::get_if<controller::AdoptRun>(&order)) engine_.resume(adopted->order);
   }
 }

@@ -6,6 +6,7 @@
 
 #include "base/date_time.hpp"
 #include "core/scheduler/explain.hpp"
+#include "live/controller/staging.hpp"
 #include "serve/api/job_view.hpp"
 
 namespace goban::serve::api {
@@ -64,6 +65,10 @@ void explain_dependencies(const live::loop::SchedulerSnapshot& snapshot, const L
     out["text"] = job.blocked.empty() ? job.misfit : job.blocked;
     return;
   }
+  if (std::string data = live::controller::data_words(job, snapshot.book); !data.empty()) {
+    out["text"] = job.spec.held ? std::string(kHeld) + "; " + data : std::move(data);
+    return;
+  }
   json open = json::array();
   const auto join = [](std::string text, std::string_view more) {
     if (!text.empty() && !more.empty()) text += "; ";
@@ -79,8 +84,11 @@ void explain_dependencies(const live::loop::SchedulerSnapshot& snapshot, const L
     const LiveJob* const other = snapshot.book.find(each.job);
     entry["job"] = live::job::job_number(each.job);
     if (other != nullptr) entry["state"] = stage_name(shown_stage(*other));
+    const bool copies = other != nullptr && other->stage == JobStage::Done && !is_settled(*other);
+    if (copies) entry["staging_out"] = true;
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ",
                          live::job::dependency_name(each.kind), live::job::job_number(each.job));
+    if (copies) words += " (its results are being copied)";
     open.push_back(std::move(entry));
   }
   if (!words.empty()) words = "it depends on other jobs: " + words;
@@ -183,6 +191,9 @@ json explain_job(const live::loop::SchedulerSnapshot& snapshot, const LiveJob& j
     case JobStage::Done:
       out["text"] =
           fmt::format("{}{}{}", end_words(job), job.detail.empty() ? "" : ": ", job.detail);
+      if (const std::string results = live::controller::result_words(job); !results.empty()) {
+        out["text"] = out["text"].get<std::string>() + "; " + results;
+      }
       break;
   }
   return out;

@@ -47,6 +47,29 @@ json past_json(const live::controller::LiveJob& job, const core::model::Cluster&
   return out;
 }
 
+constexpr std::array<std::string_view, 7> kStagingStages = {
+    "none", "measuring", "needs_room", "copying", "ready", "out", "done"};
+
+json staging_json(const live::controller::LiveJob& job) {
+  const live::controller::JobStaging& staging = job.staging;
+  json out = {{"state", kStagingStages[static_cast<size_t>(staging.stage)]},
+              {"bytes", staging.all_bytes},
+              {"done_bytes", staging.done_bytes},
+              {"copied_bytes", staging.copied_bytes},
+              {"failures", staging.failures}};
+  put_time(out, "begun_s", staging.begun_ns);
+  put_time(out, "ready_s", staging.ready_ns);
+  put_time(out, "out_s", staging.out_done_ns);
+  put_time(out, "retry_s", staging.retry_ns);
+  for (const core::staging::DataItem& item : staging.items) {
+    out["places"].push_back({{"path", item.key}, {"bytes", item.bytes}});
+  }
+  if (!staging.problem.empty()) out["problem"] = staging.problem;
+  if (!staging.sha256.empty()) out["sha256"] = staging.sha256;
+  if (!staging.out_sha256.empty()) out["out_sha256"] = staging.out_sha256;
+  return out;
+}
+
 bool has_run(const live::controller::LiveJob& job) { return job.runs > 0; }
 }  // namespace
 
@@ -172,6 +195,7 @@ json job_details(const live::controller::LiveJob& job, const core::model::Cluste
   }
   if (json usage = to_json(job.usage); !usage.empty()) out["usage"] = std::move(usage);
   if (!job.detail.empty()) out["detail"] = job.detail;
+  if (job.staging != live::controller::JobStaging{}) out["staging"] = staging_json(job);
   if (!job.past.empty()) out["past"] = past_json(job, cluster);
   return out;
 }

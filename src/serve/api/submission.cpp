@@ -123,6 +123,17 @@ Status check_texts(const live::job::JobSpec& spec, const SubmitLimits& limits) {
       }
     }
   }
+  std::vector<std::string_view> staged(spec.stage_in.begin(), spec.stage_in.end());
+  for (const live::job::StageOut& each : spec.stage_out) {
+    staged.emplace_back(each.from);
+    staged.emplace_back(each.to);
+  }
+  const char* stage_field = spec.stage_in.empty() ? "stage_out" : "stage_in";
+  for (const std::string_view path : staged) {
+    if (path.size() > limits.path_bytes_max || !base::http::is_plain_text(path)) {
+      return wrong(stage_field, "contains a path that is too long or has control characters");
+    }
+  }
   if (spec.dependencies.size() > limits.dependencies_max) {
     return wrong("dependencies", fmt::format("has more than {} entries", limits.dependencies_max));
   }

@@ -13,6 +13,7 @@
 #include "live/engine/engines.hpp"
 #include "live/journal/journal_file.hpp"
 #include "live/journal/state_lock.hpp"
+#include "live/staging/staging_engine.hpp"
 #include "serve/api/api_client.hpp"
 #include "serve/api/dashboard_page.hpp"
 #include "serve/daemon/gpu_watcher.hpp"
@@ -204,9 +205,15 @@ Status MachineDaemon::Parts::start_daemon() {
   if (!parts) return base::failure(parts.error());
   for (const std::string& note : parts->notes) say(note);
   view = std::move(parts->view);
-  auto engine = std::make_unique<GatedEngine>(
+  std::unique_ptr<live::Engine> engine = std::make_unique<GatedEngine>(
       std::move(parts->engine), gate,
       [use = payload_use](const std::string& payload) { use->remove(payload); });
+  if (site->staging.fast) {
+    engine = std::make_unique<live::staging::StagingEngine>(
+        std::move(engine), live::staging::StagerOptions{.gateway_command = config.gateway_command,
+                                                        .node = site->cluster.nodes()[0].name,
+                                                        .streams = site->staging.fast->streams});
+  }
   auto accounting =
       std::make_unique<StoreAccounting>(config.store, config.state + "/rejected-records.txt",
                                         [this](const live::controller::LiveJob& job) {

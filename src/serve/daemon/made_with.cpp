@@ -75,6 +75,9 @@ base::Result<live::journal::InputFacts> made_with(const ServeConfig& config,
     out["gpu_mem_bytes"] = fmt::format("{}", gpu.mem_bytes);
     out["gpu_memory_enforced"] = gpu.memory_enforced ? "yes" : "no";
   }
+  if (site.staging.fast) {
+    out["fast_tier"] = fmt::format("{} {}", site.staging.fast->size_bytes, site.staging.fast->path);
+  }
   const std::array<std::pair<const char*, const std::string*>, 3> files = {
       {{"accounts", &config.accounts},
        {"energy", &config.energy},
@@ -106,6 +109,16 @@ std::vector<base::gpus::LocalGpu> recorded_gpus(const live::journal::InputFacts&
   gpu.memory_enforced =
       !facts.contains("gpu_memory_enforced") || facts.at("gpu_memory_enforced") == "yes";
   return std::vector<base::gpus::LocalGpu>(static_cast<size_t>(*count), gpu);
+}
+
+std::optional<core::model::StorageTier> recorded_tier(const live::journal::InputFacts& facts) {
+  const auto found = facts.find("fast_tier");
+  if (found == facts.end()) return std::nullopt;
+  const size_t blank = found->second.find(' ');
+  const auto bytes = base::parse_int(std::string_view(found->second).substr(0, blank));
+  if (blank == std::string::npos || !bytes || *bytes <= 0) return std::nullopt;
+  return core::model::StorageTier{
+      .name = "fast", .path = found->second.substr(blank + 1), .size_bytes = *bytes};
 }
 
 std::vector<std::string> differences(const live::journal::InputFacts& then,

@@ -2,6 +2,7 @@
 // settings can report the differences.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ namespace goban::serve::daemon {
                                                                 const live::controller::Site& site);
 /// The GPUs that the facts name, as far as decisions depend on them; none if they name none.
 [[nodiscard]] std::vector<base::gpus::LocalGpu> recorded_gpus(
+    const live::journal::InputFacts& facts);
+/// The fast storage tier that the facts name, as far as decisions depend on it.
+[[nodiscard]] std::optional<core::model::StorageTier> recorded_tier(
     const live::journal::InputFacts& facts);
 /// One line per different fact, such as "policy: fifo+packed then, goban now". Facts that only one
 /// side has are omitted.

@@ -117,6 +117,21 @@ live::controller::ReservationRules read_reservation_rules(TableReader& table) {
   return rules;
 }
 
+void read_staging(TableReader& table, ServeConfig& config) {
+  if (table.has("gateway_command")) config.gateway_command = table.texts("gateway_command");
+  if (config.gateway_command.empty()) {
+    table.refuse("gateway_command", "is empty", "write the words of a command, such as \"ssh\"");
+  }
+  config.staging_user = table.text("user");
+  config.stage_retry_ns = table.duration("retry", config.stage_retry_ns);
+  config.stage_retry_max_ns = table.duration("retry_max", config.stage_retry_max_ns);
+  if (config.stage_retry_ns < base::kSecond)
+    table.refuse("retry", "must be at least 1 s", "such as 10s");
+  if (config.stage_retry_max_ns < config.stage_retry_ns) {
+    table.refuse("retry_max", "must not be shorter than retry", "such as 10m");
+  }
+}
+
 }  // namespace
 
 Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string& file) {
@@ -134,6 +149,7 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
   config.virtual_gpus = static_cast<int32_t>(root.whole("virtual_gpus", 0, kVirtualGpusMax, 0));
   config.virtual_slowness = root.numbers("virtual_slowness", 1, kSlownessMax);
   config.virtual_devices = root.texts("virtual_devices");
+  config.tiers = root.text("tiers");
   config.scores = root.text("scores");
   config.accounts = root.text("accounts");
   config.energy = root.text("energy");
@@ -178,6 +194,10 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
     config.reservations = read_reservation_rules(*rules);
     rules->finish();
   }
+  if (auto staging = root.table("staging")) {
+    read_staging(*staging, config);
+    staging->finish();
+  }
   if (auto service = root.table("service")) {
     config.service = api::read_service_options(*service, config.service);
     service->finish();
@@ -206,6 +226,7 @@ Result<ServeConfig> read_serve_config(const std::string& path) {
   };
   from_here(config->state);
   if (site::inputs::is_cluster_file(config->cluster)) from_here(config->cluster);
+  from_here(config->tiers);
   from_here(config->scores);
   from_here(config->accounts);
   from_here(config->colocation);
@@ -247,6 +268,11 @@ std::vector<std::string> keys_for_restart(const ServeConfig& running, const Serv
   compare("virtual_gpus", running.virtual_gpus, fresh.virtual_gpus);
   compare("virtual_slowness", running.virtual_slowness, fresh.virtual_slowness);
   compare("virtual_devices", running.virtual_devices, fresh.virtual_devices);
+  compare("tiers", running.tiers, fresh.tiers);
+  compare("staging.gateway_command", running.gateway_command, fresh.gateway_command);
+  compare("staging.user", running.staging_user, fresh.staging_user);
+  compare("staging.retry", running.stage_retry_ns, fresh.stage_retry_ns);
+  compare("staging.retry_max", running.stage_retry_max_ns, fresh.stage_retry_max_ns);
   compare("scores", running.scores, fresh.scores);
   compare("accounts", running.accounts, fresh.accounts);
   compare("energy", running.energy, fresh.energy);

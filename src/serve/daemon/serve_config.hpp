@@ -9,6 +9,7 @@
 //   virtual_gpus = 4                # instead of those of the driver
 //   virtual_slowness = [1, 1, 1.3]  # per virtual GPU; the remaining ones have 1
 //   virtual_devices = ["/dev/a"]    # character device of each, for its jobs only
+//   tiers = "cluster.toml"          # storage tiers: a file with [[tier]]; default: cluster
 //   scores = "scores.csv"           # PM scores, see goban profile
 //   accounts = "accounts.toml"      # accounts, limits and weights
 //   energy = "dgx-v100"             # power model: preset or file
@@ -43,6 +44,12 @@
 //   ahead = "1d"                    # minimum time between the request and the start
 //   nodes_max = 0                   # maximum number of nodes per reservation; 0: no limit
 //
+//   [staging]                       # docs/staging.md
+//   gateway_command = ["ssh", "-o", "BatchMode=yes", "{node}", "goban"]
+//   user = "stage"                  # copies for owners that are no Unix users of this machine
+//   retry = "10s"                   # after a failure; doubles up to
+//   retry_max = "10m"
+//
 //   [service]                       # listeners and roles: docs/security.md
 //   socket = "/run/goban.sock"
 //   listen = "127.0.0.1:8080"       # beyond loopback only with TLS
@@ -62,6 +69,7 @@
 #include "core/model/cluster.hpp"
 #include "core/policy/policy_options.hpp"
 #include "live/engine_kind.hpp"
+#include "live/staging/stager.hpp"
 #include "serve/api/service.hpp"
 #include "serve/daemon/disk_reserve.hpp"
 
@@ -77,6 +85,7 @@ struct ServeConfig {
   int32_t virtual_gpus = 0;
   std::vector<double> virtual_slowness{};
   std::vector<std::string> virtual_devices{};
+  std::string tiers{};
   std::string scores{};
   std::string accounts{};
   std::string energy{};
@@ -99,6 +108,10 @@ struct ServeConfig {
   live::controller::JobLimits limits{};
   uint64_t seed = 1;
   live::controller::ReservationRules reservations{};
+  std::vector<std::string> gateway_command = live::staging::StagerOptions{}.gateway_command;
+  std::string staging_user{};
+  base::TimeNs stage_retry_ns = live::controller::StagingRules{}.retry_ns;
+  base::TimeNs stage_retry_max_ns = live::controller::StagingRules{}.retry_max_ns;
 
   api::ServiceOptions service{};
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <pwd.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -121,6 +122,35 @@ Status add_rates(const ServeConfig& config, live::controller::Site& site) {
   return {};
 }
 
+Status add_staging(const ServeConfig& config, live::controller::Site& site) {
+  const std::string& file = config.tiers.empty() ? config.cluster : config.tiers;
+  if (file.empty()) return {};
+  auto tiers = site::inputs::resolve_tiers(file);
+  if (!tiers) return base::failure(tiers.error());
+  if (!tiers->fast && !config.tiers.empty()) {
+    return base::usage_error(file + " has no fast storage tier",
+                             "add [[tier]] with kind = \"fast\", or omit tiers");
+  }
+  if (!tiers->fast) return {};
+  if (tiers->fast->path.empty()) {
+    return base::usage_error(
+        fmt::format("the fast storage tier {} of {} has no path", tiers->fast->name, file),
+        "give the folder in which jobs' data is to be copied");
+  }
+  site.staging.fast = std::move(tiers->fast);
+  site.staging.retry_ns = config.stage_retry_ns;
+  site.staging.retry_max_ns = config.stage_retry_max_ns;
+  if (config.staging_user.empty()) return {};
+  const passwd* user = ::getpwnam(config.staging_user.c_str());
+  if (user == nullptr) {
+    return base::usage_error("staging.user: unknown user " + config.staging_user,
+                             "name a user of this machine");
+  }
+  site.staging.others = live::job::Owner{
+      .uid = user->pw_uid, .gid = user->pw_gid, .user = config.staging_user, .realm = {}};
+  return {};
+}
+
 }  // namespace
 
 Result<live::controller::Site> make_site(const ServeConfig& config,
@@ -163,8 +193,8 @@ Result<live::controller::Site> make_site(const ServeConfig& config,
   if (auto status = set_sharing(config, site.composition.options); !status) {
     return base::failure(status.error());
   }
-  for (const Status& status :
-       {add_rules(config, site), add_knowledge(config, site), add_rates(config, site)}) {
+  for (const Status& status : {add_rules(config, site), add_knowledge(config, site),
+                               add_rates(config, site), add_staging(config, site)}) {
     if (!status) return base::failure(status.error());
   }
   const Status known = core::policy::check_knowledge(

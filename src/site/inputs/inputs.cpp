@@ -40,6 +40,11 @@ Result<core::model::Cluster> resolve_cluster(const std::string& spec) {
                                : core::model::make_preset(spec);
 }
 
+Result<core::model::StorageTiers> resolve_tiers(const std::string& spec) {
+  if (!is_cluster_file(spec)) return core::model::StorageTiers{};
+  return parse_file(spec, 64 * kMib, core::model::parse_storage_tiers);
+}
+
 bool is_power_file(const std::string& spec) {
   return spec == "-" || spec.find_first_of("./") != std::string::npos;
 }

@@ -17,6 +17,7 @@
 #include "core/model/cluster.hpp"
 #include "core/model/job_history.hpp"
 #include "core/model/site_rules.hpp"
+#include "core/model/storage_tiers.hpp"
 
 namespace goban::site::inputs {
 
@@ -24,6 +25,9 @@ namespace goban::site::inputs {
 [[nodiscard]] bool is_cluster_file(const std::string& spec);
 /// The cluster that `--cluster` names: a file, a preset or NxM. Errors also: those of make_preset.
 [[nodiscard]] base::Result<core::model::Cluster> resolve_cluster(const std::string& spec);
+
+/// The storage tiers of a cluster file; none of a preset.
+[[nodiscard]] base::Result<core::model::StorageTiers> resolve_tiers(const std::string& spec);
 
 /// True if `--energy` names a file, not presets.
 [[nodiscard]] bool is_power_file(const std::string& spec);

@@ -113,6 +113,9 @@ struct AccountingRecord {
   std::string_view model;
   std::string_view app_class;  ///< a letter; empty = by model
   core::model::TrainingFacts training;
+  int64_t stage_in_bytes = 0;   ///< to be on the fast storage tier before it starts
+  int64_t stage_out_bytes = 0;  ///< to be copied from there when it has ended
+  std::string_view data_set;    ///< jobs of the same one stage the same data in
 
   /// Run time by start and end, which must be known; never negative.
   [[nodiscard]] TimeNs elapsed_ns() const {

@@ -170,6 +170,14 @@ void HistoryBuilder::push(std::string_view id, const Job& job, const AccountingR
     history_.training.resize(history_.jobs.size());
     history_.training.back() = training;
   }
+  const bool stages = record.stage_in_bytes > 0 || record.stage_out_bytes > 0;
+  if (stages || !history_.staging.empty()) {
+    if (history_.data_sets.size() == 0) (void)history_.data_sets.intern("");
+    history_.staging.resize(history_.jobs.size());
+    history_.staging.back() = {.in_bytes = record.stage_in_bytes,
+                               .out_bytes = record.stage_out_bytes,
+                               .set = history_.data_sets.intern(record.data_set)};
+  }
   const Recorded recorded{.start_ns = record.start_ns,
                           .finish_ns = record.end_ns,
                           .end = site::records::recorded_end(record.state)};
@@ -307,6 +315,7 @@ std::string HistoryBuilder::add_array(const AccountingRecord& record, Job job) {
 core::model::JobHistory HistoryBuilder::finish() {
   if (!history_.recorded.empty()) history_.recorded.resize(history_.jobs.size());
   if (!history_.training.empty()) history_.training.resize(history_.jobs.size());
+  if (!history_.staging.empty()) history_.staging.resize(history_.jobs.size());
   if (sorted_) return std::move(history_);
   std::vector<uint32_t> order(history_.jobs.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -327,6 +336,11 @@ core::model::JobHistory HistoryBuilder::finish() {
   if (!history_.training.empty()) {
     for (const uint32_t index : order) training.push_back(history_.training[index]);
   }
+  std::vector<core::model::StagedData> staging;
+  if (!history_.staging.empty()) {
+    for (const uint32_t index : order) staging.push_back(history_.staging[index]);
+  }
+  history_.staging = std::move(staging);
   history_.jobs = std::move(jobs);
   history_.training = std::move(training);
   history_.recorded = std::move(recorded);

@@ -49,6 +49,7 @@ JobHistory resampled_days(const JobHistory& history, uint64_t seed) {
   out.accounts = history.accounts;
   out.partitions = history.partitions;
   out.qos = history.qos;
+  out.data_sets = history.data_sets;
   out.has_walltime_limits = history.has_walltime_limits;
   std::unordered_map<size_t, core::model::ArrayId> arrays;  // of the day
   int64_t arrays_day = 0;
@@ -67,6 +68,7 @@ JobHistory resampled_days(const JobHistory& history, uint64_t seed) {
     out.jobs.push_back(job);
     out.job_names.add(history.job_names[pick.job]);
     if (!history.training.empty()) out.training.push_back(history.training[pick.job]);
+    if (!history.staging.empty()) out.staging.push_back(history.staging[pick.job]);
   }
   return out;
 }

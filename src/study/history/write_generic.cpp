@@ -38,6 +38,7 @@ struct Columns {
   bool range = false, steps = false, resize_cost = false;
   bool batch_size = false, epochs = false, mem = false, util = false, deadline = false;
   bool max_slowdown = false, max_wait = false, share = false, preemptible = false;
+  bool stage_in = false, stage_out = false, data_set = false;
 };
 
 bool has_names(const base::NameTable& names) {
@@ -100,6 +101,11 @@ Columns columns_of(const JobHistory& history, const RunTimes* run,
     c.steps |= training.steps > 0;
     c.resize_cost |= training.resize_cost_ns >= 0;
   }
+  for (const core::model::StagedData& data : history.staging) {
+    c.stage_in |= data.in_bytes > 0;
+    c.stage_out |= data.out_bytes > 0;
+    c.data_set |= !history.data_sets[data.set].empty();
+  }
   return c;
 }
 
@@ -136,6 +142,9 @@ std::string header_line(const Columns& c) {
   add(c.range, "gpus_max");
   add(c.steps, "steps");
   add(c.resize_cost, "resize_cost_s");
+  add(c.stage_in, "stage_in_bytes");
+  add(c.stage_out, "stage_out_bytes");
+  add(c.data_set, "data_set");
   return line + "\n";
 }
 
@@ -180,6 +189,7 @@ class Writer {
     append_time(out, columns_.finish, recorded.finish_ns);
     append_name(out, columns_.end, kEndWords[static_cast<size_t>(recorded.end)]);
     append_training(out, first);
+    append_staging(out, first);
     out += '\n';
   }
 
@@ -222,6 +232,14 @@ class Writer {
     append_if_any(out, columns_.range, training.gpus_max);
     append_if_any(out, columns_.steps, training.steps);
     append_time(out, columns_.resize_cost, training.resize_cost_ns);
+  }
+
+  void append_staging(std::string& out, size_t job) const {
+    if (history_.staging.empty()) return;
+    const core::model::StagedData& data = history_.staging[job];
+    append_if_any(out, columns_.stage_in, data.in_bytes);
+    append_if_any(out, columns_.stage_out, data.out_bytes);
+    append_name(out, columns_.data_set, history_.data_sets[data.set]);
   }
 
   void append_request(std::string& out, const JobRequest& request, int64_t tasks) const {

@@ -33,6 +33,7 @@ SimulationOptions simulation_options(const RunOptions& options, const Compositio
   out.seed = options.seed;
   out.observer = options.observer;
   out.cancel = options.cancel;
+  out.stages = false;  // its clusters have no storage
   return out;
 }
 

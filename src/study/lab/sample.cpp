@@ -23,6 +23,7 @@ JobHistory take_jobs(const JobHistory& history, std::span<const Pick> picks) {
   out.accounts = history.accounts;
   out.partitions = history.partitions;
   out.qos = history.qos;
+  out.data_sets = history.data_sets;
   out.arrays = history.arrays;
   out.jobs.reserve(picks.size());
   for (const Pick& pick : picks) {
@@ -33,6 +34,7 @@ JobHistory take_jobs(const JobHistory& history, std::span<const Pick> picks) {
     out.job_names.add(history.job_names[pick.job]);
     out.has_walltime_limits |= job.request.walltime_limit_ns > 0;
     if (!history.training.empty()) out.training.push_back(history.training[pick.job]);
+    if (!history.staging.empty()) out.staging.push_back(history.staging[pick.job]);
     if (history.recorded.empty()) continue;
     core::model::Recorded& recorded = out.recorded.emplace_back(history.recorded[pick.job]);
     if (recorded.start_ns >= 0) recorded.start_ns += shift;

@@ -45,10 +45,11 @@ struct RunMetrics {
   double gpu_hours_lost = 0;        ///< work lost to node failures
   double gpu_hours_restarting = 0;  ///< held without progress: restart costs
   AccountMetrics worst_account;     ///< highest average slowdown; without a name if there is none
-  std::optional<EnergyMetrics> energy;             ///< only with a power model
-  std::optional<ServiceMetrics> service;           ///< only if requested
-  std::optional<simulator::StartCoverage> starts;  ///< only if requested
-  std::optional<ElasticMetrics> elastic{};         ///< only if a job is elastic
+  std::optional<EnergyMetrics> energy;                 ///< only with a power model
+  std::optional<ServiceMetrics> service;               ///< only if requested
+  std::optional<simulator::StartCoverage> starts;      ///< only if requested
+  std::optional<ElasticMetrics> elastic{};             ///< only if a job is elastic
+  std::optional<simulator::StagingFigures> staging{};  ///< only if jobs stage data
 };
 
 /// Jobs submitted less than `warmup_ns` after the first one are the warm-up.

@@ -135,6 +135,22 @@ void append_elastic(std::string& out, const ElasticMetrics& elastic) {
   out += ", \"elastic\": {" + part.substr(2) + '}';
 }
 
+void append_staging(std::string& out, const simulator::StagingFigures& staging) {
+  std::string part;
+  append_field(part, "jobs", staging.jobs);
+  append_field(part, "hits", staging.hits);
+  append_field(part, "in_bytes", staging.in_bytes);
+  append_field(part, "hit_bytes", staging.hit_bytes);
+  append_field(part, "out_bytes", staging.out_bytes);
+  append_field(part, "evictions", staging.evictions);
+  append_field(part, "avg_stage_s", staging.avg_stage_s());
+  append_field(part, "max_stage_s", staging.stage_s_max);
+  append_field(part, "full_s", staging.full_s_sum);
+  append_field(part, "link_busy_s", staging.link_busy_s);
+  append_field(part, "stage_out_s", staging.out_s_sum);
+  out += ", \"staging\": {" + part.substr(2) + '}';
+}
+
 /// The JSON members after a policy's name.
 std::string figures(const Comparison& comparison, const RunMetrics& run) {
   const RunMetrics& reference = comparison.runs[comparison.reference];
@@ -169,6 +185,7 @@ std::string figures(const Comparison& comparison, const RunMetrics& run) {
   if (run.service) append_service(out, *run.service);
   if (run.starts) append_starts(out, *run.starts);
   if (run.elastic) append_elastic(out, *run.elastic);
+  if (run.staging) append_staging(out, *run.staging);
   append_gain(out, "gain_jct", jct_gain(run, reference, comparison.backtest), tested);
   append_gain(out, "gain_wait", wait_gain(run, reference, comparison.backtest), tested);
   if (comparison.bounds) {
@@ -457,6 +474,24 @@ std::string service_table(const std::vector<RunMetrics>& runs) {
         width, fmt::format("{} of {}", s.deadline_misses, s.deadline_jobs),
         s.avg_epoch_s ? human_seconds(*s.avg_epoch_s) : "-", s.avg_slowdown, s.p99_slowdown,
         s.worst_user_slowdown, s.jain_index, s.undo_count, s.moves, predictions_text(s));
+  }
+  return out;
+}
+
+std::string staging_table(const std::vector<RunMetrics>& runs) {
+  if (runs.empty() || !runs.front().staging) return {};
+  constexpr double kGigabyte = 1e9;
+  const size_t width = policy_width(runs);
+  std::string out = fmt::format(
+      "\nStaging\n{:<{}}  {:>14} {:>10} {:>10} {:>10} {:>10} {:>9} {:>10}\n", "policy", width,
+      "cache hits", "GB in", "GB hit", "GB out", "avg stage", "evicted", "link busy");
+  for (const RunMetrics& run : runs) {
+    const simulator::StagingFigures& s = *run.staging;
+    out += fmt::format(
+        "{:<{}}  {:>14} {:>10.1f} {:>10.1f} {:>10.1f} {:>10} {:>9} {:>10}\n", run.policy, width,
+        fmt::format("{} of {}", s.hits, s.jobs), static_cast<double>(s.in_bytes) / kGigabyte,
+        static_cast<double>(s.hit_bytes) / kGigabyte, static_cast<double>(s.out_bytes) / kGigabyte,
+        human_seconds(s.avg_stage_s()), s.evictions, human_seconds(s.link_busy_s));
   }
   return out;
 }

@@ -52,6 +52,8 @@ struct Comparison {
 
 /// For a terminal: service targets, slowdowns and fairness; empty if they were not measured.
 [[nodiscard]] std::string service_table(const std::vector<RunMetrics>& runs);
+/// What staging did; empty if no job stages data.
+[[nodiscard]] std::string staging_table(const std::vector<RunMetrics>& runs);
 
 /// Additional columns of jobs.csv; null = not recorded.
 struct JobColumns {

@@ -101,6 +101,7 @@ class Simulation {
   void end_jobs(TimeNs now);
   void end_job(JobId id, TimeNs now, JobEnd end);
   [[nodiscard]] Status submit_jobs(TimeNs now);
+  void tell_submitted(JobId id, TimeNs now);
   [[nodiscard]] Status prepare_arrival();
   void decide(TimeNs now);
   void schedule_decision(TimeNs now);
@@ -146,6 +147,7 @@ class Simulation {
   std::unordered_map<core::model::NodeId, TimeNs> asleep_from_ns_;  ///< of sleeping nodes
   std::unordered_map<core::model::NodeId, uint32_t> num_woken_;     ///< number of the last wake
   std::optional<LinkContention> contention_;
+  std::optional<SimStaging> staging_;
   std::priority_queue<Ending, std::vector<Ending>, LaterFirst> endings_;
   SimulationResult result_;
   size_t next_arrival_ = 0;  ///< JobId of the next arrival
@@ -178,6 +180,11 @@ Result<SimulationResult> Simulation::run() {
     if (!contention) return base::failure(contention.error());
     contention_ = std::move(*contention);
   }
+  if (options_.stages && !history_.staging.empty()) {
+    auto staging = SimStaging::make(history_, options_.tiers);
+    if (!staging) return base::failure(staging.error());
+    staging_ = std::move(*staging);
+  }
   if (round_ns_ > 0) decide_at_ns_ = 0;
   if (!options_.settings.credit_per_round && round_ns_ > 0 && unfinished_ > 0) {
     decide_at_ns_ = history_.jobs.front().request.submit_ns / round_ns_ * round_ns_;
@@ -208,6 +215,7 @@ Result<SimulationResult> Simulation::run() {
   result_.undone = core_->num_undone();
   result_.breakages = core_->take_broken();
   result_.overhead_gpu_s = jobs_.overhead_gpu_s();
+  if (staging_) result_.staging = staging_->figures();
   for (const auto& running : core_->state().running()) {
     count_busy(core_->state().job(running.slot).job, last_finish_ns_);
   }
@@ -229,6 +237,7 @@ TimeNs Simulation::next_event_ns() {
   }
   TimeNs next = endings_.empty() ? base::kNever : endings_.top().at_ns;
   if (!replies_.empty()) next = std::min(next, replies_.top().at_ns);
+  if (staging_) next = std::min(next, staging_->next_ns());
   if (next_incident_ < options_.incidents.size()) {
     next = std::min(next, options_.incidents[next_incident_].at_ns);
   }
@@ -271,7 +280,10 @@ Status Simulation::apply_events(TimeNs now) {
        ++next_incident_) {
     const Event& incident = options_.incidents[next_incident_];
     if (incident.kind == EventKind::JobKilled) {
-      if (core_->state().is_active(incident.job)) end_job(incident.job, now, JobEnd::Cancelled);
+      const bool is_known = core_->state().is_active(incident.job);
+      // A job that waits for its data is known to nobody else.
+      const bool waits = staging_ && staging_->waits(incident.job);
+      if (is_known || waits) end_job(incident.job, now, JobEnd::Cancelled);
       continue;
     }
     for (const Action& action : core_->apply(incident)) execute(action, now);
@@ -322,11 +334,15 @@ void Simulation::end_jobs(TimeNs now) {
 void Simulation::end_job(JobId id, TimeNs now, JobEnd end) {
   const bool runs = jobs_.running(id);
   if (runs) count_busy(id, now);
+  const bool ran = jobs_.outcome(id).start_ns >= 0;
   jobs_.finish(id, now, end);
+  const bool is_unknown = staging_ && staging_->ended(id, now, ran);
   if (contention_ && runs) change_speeds(contention_->stop(id), id, now);
-  core_->apply({.kind = end == JobEnd::Finished ? EventKind::JobFinished : EventKind::JobKilled,
-                .at_ns = now,
-                .job = id});
+  if (!is_unknown) {
+    core_->apply({.kind = end == JobEnd::Finished ? EventKind::JobFinished : EventKind::JobKilled,
+                  .at_ns = now,
+                  .job = id});
+  }
   if (forecasts_ && end != JobEnd::Cancelled) {
     forecasts_->ended(id, base::to_seconds(jobs_.outcome(id).held_ns));
   }
@@ -339,20 +355,27 @@ void Simulation::end_job(JobId id, TimeNs now, JobEnd end) {
   }
 }
 
+void Simulation::tell_submitted(JobId id, TimeNs now) {
+  const core::model::JobRequest& request = jobs_.job(id).request;
+  Event event{.kind = EventKind::JobSubmitted, .at_ns = now, .job = id, .request = &request};
+  event.training = jobs_.training(id);
+  if (forecasts_) event.forecast = forecasts_->submitted(id, request);
+  if (request.array.valid()) event.array = history_.arrays[request.array.index()];
+  core_->apply(event);
+}
+
 Status Simulation::submit_jobs(TimeNs now) {
+  if (staging_) {
+    for (const JobId id : staging_->take_ready(now)) tell_submitted(id, now);
+  }
   for (;; ++next_arrival_) {
     if (next_arrival_ == jobs_.size()) {
       if (auto status = prepare_arrival(); !status) return status;
       if (next_arrival_ == jobs_.size()) return {};
     }
     const JobId id(next_arrival_);
-    const core::model::JobRequest& request = jobs_.job(id).request;
-    if (request.submit_ns > now) return {};
-    Event event{.kind = EventKind::JobSubmitted, .at_ns = now, .job = id, .request = &request};
-    event.training = jobs_.training(id);
-    if (forecasts_) event.forecast = forecasts_->submitted(id, request);
-    if (request.array.valid()) event.array = history_.arrays[request.array.index()];
-    core_->apply(event);
+    if (jobs_.job(id).request.submit_ns > now) return {};
+    if (!staging_ || staging_->submitted(id, now)) tell_submitted(id, now);
   }
 }
 

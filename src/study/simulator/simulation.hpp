@@ -15,6 +15,7 @@
 #include "core/policy/compose.hpp"
 #include "core/scheduler/core.hpp"
 #include "study/simulator/contention.hpp"
+#include "study/simulator/sim_staging.hpp"
 
 namespace goban::study::simulator {
 
@@ -95,6 +96,9 @@ struct SimulationOptions {
   uint64_t seed = 1;
   /// Jobs that span racks slow each other down; none: no contention between racks.
   std::optional<ContentionSettings> contention;
+  /// Where jobs with JobHistory::staging get their data from; unused without such jobs.
+  core::model::StorageTiers tiers{};
+  bool stages = true;  ///< otherwise jobs start without their data, whatever the history says
   /// In time order: NodeLost, NodeClosed, NodeRestored, NodeDrained; JobFound and FoundOver;
   /// JobBroke, which is ignored unless the job runs then; JobKilled, by which a user cancels a job.
   std::span<const core::model::Event> incidents;
@@ -135,6 +139,7 @@ struct SimulationResult {
   int64_t wakes = 0;                               ///< wakes of sleeping nodes
   std::vector<core::model::Breakage> breakages{};  ///< job failures on shared GPUs, with fillers
   double overhead_gpu_s = 0;  ///< GPU-seconds held while restarting: the restart costs
+  std::optional<StagingFigures> staging{};  ///< if the history has staged data
   TimeNs end_ns = 0;
 
   [[nodiscard]] SharedOutcome shared_of(size_t job) const {

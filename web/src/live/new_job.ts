@@ -16,7 +16,8 @@ export const EMPTY_FORM: JobForm = { name: '', gpus: '1', time: '', account: '',
 /** What a repeated request keeps. The rest is set by the server, or was true once only. */
 const REPEATED = [
   'app_class', 'cores', 'exclude_nodes', 'gpu_model', 'instances', 'mem_bytes', 'model', 'node_list', 'partition',
-  'preemptible', 'priority', 'qos', 'requeue', 'resource_type', 'stderr_path', 'stdout_path', 'stop', 'training',
+  'preemptible', 'priority', 'qos', 'requeue', 'resource_type', 'stage_in', 'stage_out', 'stage_out_always',
+  'stderr_path', 'stdout_path', 'stop', 'training',
   'umask',
 ];
 

@@ -9,6 +9,7 @@
 #include "live/engine/kubernetes/gang_stand.hpp"
 #include "live/engine/kubernetes/gpu_holdings.hpp"
 #include "live/engine/kubernetes/pod_facts.hpp"
+#include "live/job/stage_paths.hpp"
 
 namespace goban::live::engine::kubernetes {
 
@@ -172,6 +173,29 @@ const Pod& pod_of(const Gang& gang) {
   return gang.over.empty() ? none : *gang.over.front();
 }
 
+/// Staging, as annotations of the Job, the pod group or the pod say. Returns what is wrong.
+std::string read_staging(const Gang& gang, const Pod& pod, job::JobSpec& spec) {
+  const Meta& meta = gang.work != nullptr && !gang.work->meta.staging.empty()     ? gang.work->meta
+                     : gang.group != nullptr && !gang.group->meta.staging.empty() ? gang.group->meta
+                                                                                  : pod.meta;
+  std::string words;
+  const auto add = [&](const char* note, const char* word) {
+    const auto found = meta.staging.find(std::string("staging.goban.dev/") + note);
+    if (found == meta.staging.end()) return;
+    // Several paths are in lines of their own.
+    std::string_view text = found->second;
+    while (!text.empty()) {
+      const size_t end = std::min(text.find('\n'), text.size());
+      if (end > 0) words += std::string(word) + "=" + std::string(text.substr(0, end)) + ";";
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  };
+  add("in", "stage-in");
+  add("out", "stage-out");
+  add("out-on", "stage-out-on");
+  return job::read_stage_words(words, spec);
+}
+
 void add_gang(const std::string& id, const Gang& gang, const JobStand& stand,
               const Objects& objects, const Rules& rules, View& view) {
   if (stand.stand == Stand::Ended) {
@@ -192,6 +216,8 @@ void add_gang(const std::string& id, const Gang& gang, const JobStand& stand,
   JobSeen seen{.id = id, .managed = true};
   const bool runs = stand.stand == Stand::Running;
   seen.spec = spec_of(gang, pod, objects, rules);
+  const std::string wrong = read_staging(gang, pod, seen.spec);
+  if (!runs && !wrong.empty()) seen.blocked = "its annotations cannot be read: " + wrong;
   seen.submit_ns = pod.meta.created_ns;
   if (gang.work != nullptr) seen.submit_ns = gang.work->meta.created_ns;
   if (gang.group != nullptr) seen.submit_ns = gang.group->meta.created_ns;

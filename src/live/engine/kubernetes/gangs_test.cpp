@@ -87,6 +87,25 @@ TEST(KubernetesGangs, AGangWaitsForItsLastPod) {
             "Goban does not carry out resource claims");
 }
 
+TEST(KubernetesGangs, AnnotationsNameWhatIsStaged) {
+  World world;
+  world.job("train", 1);
+  world.pod("a", 2, "train");
+  Meta& meta = world.objects.pods.at("ml/a").meta;
+  meta.staging = {{"staging.goban.dev/in", "/lustre/images\n/lustre/words"},
+                  {"staging.goban.dev/out", "results:/lustre/out"},
+                  {"staging.goban.dev/out-on", "always"}};
+  const View view = world.view();
+  const JobSeen& seen = view.picture.jobs.at(kGang);
+  EXPECT_THAT(seen.spec.stage_in, ElementsAre("/lustre/images", "/lustre/words"));
+  ASSERT_EQ(seen.spec.stage_out.size(), 1U);
+  EXPECT_TRUE(seen.spec.stage_out_always);
+  EXPECT_EQ(seen.blocked, "");
+  meta.staging = {{"staging.goban.dev/in", "images"}};
+  EXPECT_EQ(world.view().picture.jobs.at(kGang).blocked,
+            "its annotations cannot be read: the path of stage-in is not absolute");
+}
+
 TEST(KubernetesGangs, EachPodIsAPart) {
   World world;
   world.job("train", 3);

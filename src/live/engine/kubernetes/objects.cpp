@@ -83,6 +83,7 @@ bool read_meta(const json& object, Meta& meta) {
   meta.deleting = member(from, "deletionTimestamp").is_string();
   meta.labels = texts_of(member(from, "labels"), "");
   meta.notes = texts_of(member(from, "annotations"), "goban.dev/");
+  meta.staging = texts_of(member(from, "annotations"), "staging.goban.dev/");
   return !meta.name.empty() && !meta.uid.empty();
 }
 

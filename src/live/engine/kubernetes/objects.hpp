@@ -33,7 +33,8 @@ struct Meta {
   TimeNs created_ns = 0;
   bool deleting = false;
   std::map<std::string, std::string> labels{};
-  std::map<std::string, std::string> notes{};  ///< annotations of goban.dev
+  std::map<std::string, std::string> notes{};    ///< annotations of goban.dev
+  std::map<std::string, std::string> staging{};  ///< annotations of staging.goban.dev
   [[nodiscard]] std::string key() const { return space + "/" + name; }
   [[nodiscard]] std::string label(std::string_view wanted) const;
   [[nodiscard]] std::string note(std::string_view wanted) const;

@@ -163,6 +163,11 @@ std::vector<std::string> job_environment(const RunOrder& order, const Payload& p
   if (order.spec.training.epochs > 0) {
     out["GOBAN_EPOCHS"] = fmt::format("{}", order.spec.training.epochs);
   }
+  for (size_t i = 0; i < order.staged.size(); ++i) {
+    out[fmt::format("GOBAN_STAGE_IN_{}", i)] = order.staged[i];
+  }
+  if (!order.staged.empty()) out["GOBAN_STAGE_IN"] = order.staged.front();
+  if (!order.fast_folder.empty()) out["GOBAN_FAST"] = order.fast_folder;
   out[kKeyVariable] = places.key;
   if (order.spec.array_task >= 0) {
     out["GOBAN_ARRAY_TASK_ID"] = fmt::format("{}", order.spec.array_task);

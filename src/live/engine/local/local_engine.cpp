@@ -111,6 +111,8 @@ RunOrder LocalEngine::order_for(const LaunchOrder& order) const {
   out.shares = order.shares;
   out.restarts = order.restarts;
   out.limit_ns = order.limit_ns;
+  out.staged = order.staged;
+  out.fast_folder = order.fast_folder;
   out.run_instances = static_cast<uint32_t>(std::max(1, order.spec.instances));
   out.node = options_.node;
   out.payload = payload_path(options_.state, order.spec);

@@ -91,6 +91,8 @@ void read_order(FieldReader& in, RunOrder& order) {
   in.field("limit_ns", order.limit_ns, TimeNs{0}, base::kNever);
   in.field("node", order.node);
   in.field("payload", order.payload);
+  in.field("staged", order.staged);
+  in.field("fast_folder", order.fast_folder);
   in.field("cgroup_root", order.cgroup_root);
   in.field("socket_root", order.socket_root);
   in.field("attach_timeout_s", order.attach_timeout_s, -kMost, kMost);
@@ -105,22 +107,25 @@ std::string to_text(const RunOrder& order) {
   for (const base::gpus::DeviceNumber& each : order.denied) {
     denied.push_back({{"major", each.major}, {"minor", each.minor}});
   }
-  return dump({{"version", kVersion},
-               {"job", job::job_number(order.run.job)},
-               {"run", order.run.run},
-               {"epoch", order.epoch},
-               {"spec", job::to_json(order.spec)},
-               {"gpus", std::move(gpus)},
-               {"denied", std::move(denied)},
-               {"shares", order.shares},
-               {"restarts", order.restarts},
-               {"run_instances", order.run_instances},
-               {"limit_ns", order.limit_ns},
-               {"node", order.node},
-               {"payload", order.payload},
-               {"cgroup_root", order.cgroup_root},
-               {"socket_root", order.socket_root},
-               {"attach_timeout_s", order.attach_timeout_s}});
+  json out{{"version", kVersion},
+           {"job", job::job_number(order.run.job)},
+           {"run", order.run.run},
+           {"epoch", order.epoch},
+           {"spec", job::to_json(order.spec)},
+           {"gpus", std::move(gpus)},
+           {"denied", std::move(denied)},
+           {"shares", order.shares},
+           {"restarts", order.restarts},
+           {"run_instances", order.run_instances},
+           {"limit_ns", order.limit_ns},
+           {"node", order.node},
+           {"payload", order.payload},
+           {"cgroup_root", order.cgroup_root},
+           {"socket_root", order.socket_root},
+           {"attach_timeout_s", order.attach_timeout_s}};
+  if (!order.staged.empty()) out["staged"] = order.staged;
+  if (!order.fast_folder.empty()) out["fast_folder"] = order.fast_folder;
+  return dump(out);
 }
 
 Result<RunOrder> parse_order(std::string_view text, const std::string& file) {

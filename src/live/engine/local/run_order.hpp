@@ -29,14 +29,16 @@ struct RunOrder {
   std::vector<base::gpus::DeviceNumber> denied{};
   bool shares = false;
   uint32_t restarts = 0;
-  TimeNs limit_ns = base::kNever;  ///< the run may last this long from its start
-  uint32_t run_instances = 1;      ///< instances of the job on this machine
-  uint64_t epoch = 0;              ///< of the ordering daemon; 0 = none
-  std::string node{};              ///< name of this machine
-  std::string payload{};           ///< path of the payload
-  std::string cgroup_root{};       ///< where to create cgroups: empty = detected, "-" = none
-  std::string socket_root{};       ///< where to create the folder of sockets; empty = detected
-  double attach_timeout_s = 60;    ///< an interactive job without a client for this time is stopped
+  TimeNs limit_ns = base::kNever;     ///< the run may last this long from its start
+  uint32_t run_instances = 1;         ///< instances of the job on this machine
+  uint64_t epoch = 0;                 ///< of the ordering daemon; 0 = none
+  std::string node{};                 ///< name of this machine
+  std::string payload{};              ///< path of the payload
+  std::vector<std::string> staged{};  ///< where JobSpec::stage_in is on the fast tier
+  std::string fast_folder{};          ///< its own folder there; empty: none
+  std::string cgroup_root{};          ///< where to create cgroups: empty = detected, "-" = none
+  std::string socket_root{};          ///< where to create the folder of sockets; empty = detected
+  double attach_timeout_s = 60;  ///< an interactive job without a client for this time is stopped
 };
 
 /// The job's script, arguments and environment, stored until it is finished.

@@ -9,6 +9,7 @@
 
 #include "base/number.hpp"
 #include "core/model/import/host_list.hpp"
+#include "live/job/stage_paths.hpp"
 
 namespace goban::live::engine::slurm {
 
@@ -285,10 +286,17 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
     seen.state = runs ? SeenState::Running : SeenState::Waiting;
     if (runs) seen.run = stand.run;
     seen.spec = spec_of(row, words, rules, index_types);
+    constexpr std::string_view kComment = "goban:";
+    if (seen.managed && row.comment.starts_with(kComment)) {
+      const std::string wrong =
+          job::read_stage_words(std::string_view(row.comment).substr(kComment.size()), seen.spec);
+      if (!wrong.empty()) seen.blocked = "its comment cannot be read: " + wrong;
+    }
     if (row.array_task >= 0) seen.array = std::to_string(row.array_job);
     if (!seen.managed) seen.blocked = slurms_reason(row.mark);
     if (!runs && !row.dependency.empty()) {
-      seen.blocked = blocked_by(row.dependency, row, rows, outcomes);
+      std::string why = blocked_by(row.dependency, row, rows, outcomes);
+      if (!why.empty()) seen.blocked = std::move(why);
     }
     // A held job shows no begin time but the one that it asked for; a requeued one, which began
     // already, one that Slurm made up.

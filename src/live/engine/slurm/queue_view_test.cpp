@@ -166,6 +166,26 @@ TEST(QueueView, WhoHoldsAJob) {
   EXPECT_TRUE(held("goban:1.2.3", "goban:held"));
 }
 
+TEST(QueueView, ACommentNamesWhatIsStaged) {
+  const auto seen = [](const char* comment) {
+    JobRow job = row(1, "PENDING");
+    job.comment = comment;
+    const std::vector<JobRow> rows = {job};
+    const std::map<std::string, JobFacts> facts = {
+        {"1", {.words = {.job = 1, .tres_per_node = "gres:gpu:1"}, .has_words = true}}};
+    return view_of(rows, {}, facts, {}, {}, {}).picture.jobs.at("1");
+  };
+  const JobSeen staged = seen("goban:stage-in=/lustre/images;stage-out=results:/lustre/out");
+  EXPECT_EQ(staged.spec.stage_in, std::vector<std::string>{"/lustre/images"});
+  ASSERT_EQ(staged.spec.stage_out.size(), 1U);
+  EXPECT_EQ(staged.spec.stage_out[0].to, "/lustre/out");
+  EXPECT_EQ(staged.blocked, "");
+  EXPECT_EQ(seen("goban:stage-in=/a/../b").blocked,
+            "its comment cannot be read: the path of stage-in contains .., which could leave its "
+            "folder");
+  EXPECT_TRUE(seen("stage-in=/lustre/images").spec.stage_in.empty()) << "it is not for Goban";
+}
+
 TEST(QueueView, Stands) {
   EXPECT_EQ(stand_of(row(1, "PENDING")), Stand::Held);
   EXPECT_EQ(stand_of(row(1, "PENDING", 5)), Stand::Released);

@@ -31,6 +31,9 @@
 //   steps          of the entire job; empty = as many as it takes in `duration` (docs/elastic.md)
 //   resize_cost_s  seconds that a start on another number of GPUs costs; empty = as a restart
 //   preemptible    yes or no: whether a running job may be stopped for another; empty = yes
+//   stage_in_bytes   bytes that must be on the fast storage tier before the start; empty = none
+//   stage_out_bytes  bytes that are copied from there after the end; empty = none
+//   data_set         name of what is staged in; jobs of the same name share it; empty = its own
 // Other columns are ignored and listed in the result.
 #include <algorithm>
 #include <array>
@@ -76,16 +79,20 @@ enum Column : size_t {
   kSteps,
   kResizeCost,
   kPreemptible,
+  kStageIn,
+  kStageOut,
+  kDataSet,
   kNumColumns,
 };
 constexpr size_t kNumRequired = kNumGpus + 1;
 constexpr std::array<std::string_view, kNumColumns> kNames = {
-    "job_id",        "submit_time", "duration",   "num_gpus",      "user",         "model",
-    "class",         "priority",    "walltime_s", "resource_type", "instances",    "array_tasks",
-    "array_limit",   "account",     "partition",  "qos",           "start_time",   "end_time",
-    "state",         "batch_size",  "epochs",     "gpu_mem_bytes", "gpu_util_pct", "deadline_s",
-    "max_slowdown",  "max_wait_s",  "share",      "gpus_min",      "gpus_max",     "steps",
-    "resize_cost_s", "preemptible"};
+    "job_id",        "submit_time",   "duration",       "num_gpus",        "user",
+    "model",         "class",         "priority",       "walltime_s",      "resource_type",
+    "instances",     "array_tasks",   "array_limit",    "account",         "partition",
+    "qos",           "start_time",    "end_time",       "state",           "batch_size",
+    "epochs",        "gpu_mem_bytes", "gpu_util_pct",   "deadline_s",      "max_slowdown",
+    "max_wait_s",    "share",         "gpus_min",       "gpus_max",        "steps",
+    "resize_cost_s", "preemptible",   "stage_in_bytes", "stage_out_bytes", "data_set"};
 
 bool recognises_generic(const Header& header) {
   return find_column(header, kNames[kUser]).has_value();
@@ -174,6 +181,14 @@ class GenericParser final : public RecordParser {
       return problem;
     }
     if (std::string problem = parse_range(fields, record); !problem.empty()) return problem;
+    constexpr int64_t kStagedMax = int64_t{1} << 60;
+    if (given(fields, kStageIn)) {
+      record.stage_in_bytes = fields.whole(*at_[kStageIn], kNames[kStageIn], 0, kStagedMax);
+    }
+    if (given(fields, kStageOut)) {
+      record.stage_out_bytes = fields.whole(*at_[kStageOut], kNames[kStageOut], 0, kStagedMax);
+    }
+    if (at_[kDataSet]) record.data_set = fields.text(*at_[kDataSet]);
     if (given(fields, kArrayLimit)) record.array_limit = whole(fields, kArrayLimit, 1, INT32_MAX);
     return {};
   }
@@ -266,7 +281,8 @@ const RecordFormat kGenericCsv = {
     "job_id,submit_time,duration,num_gpus,user,model[,class,priority,walltime_s,resource_type,"
     "instances,array_tasks,array_limit,account,partition,qos,start_time,end_time,state,"
     "batch_size,epochs,gpu_mem_bytes,gpu_util_pct,deadline_s,max_slowdown,"
-    "max_wait_s,share,gpus_min,gpus_max,steps,resize_cost_s,preemptible]",
+    "max_wait_s,share,gpus_min,gpus_max,steps,resize_cost_s,preemptible,stage_in_bytes,"
+    "stage_out_bytes,data_set]",
     recognises_generic, open_generic};
 
 }  // namespace goban::site::records

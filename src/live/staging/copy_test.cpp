@@ -1,0 +1,251 @@
+#include "live/staging/copy.hpp"
+
+#include <chrono>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/sha256.hpp"
+#include "base/test_folder.hpp"
+
+namespace goban::live::staging {
+namespace {
+
+namespace fs = std::filesystem;
+
+Tree listed(const std::string& path) {
+  auto tree = list_tree(path);
+  EXPECT_TRUE(tree) << (tree ? "" : tree.error().text());
+  return tree ? std::move(*tree) : Tree{};
+}
+
+std::string text_of(size_t bytes, char first) {
+  std::string text(bytes, 0);
+  for (size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>(first + static_cast<char>(i % 23));
+  return text;
+}
+
+struct CopyTree : testing::Test {
+  CopyTree() {
+    fs::create_directories(folder / "source/deep/empty");
+    folder.write("source/one", text_of(10'000, 'a'));
+    folder.write("source/deep/two words", text_of(2'500, 'b'));
+    folder.write("source/deep/none", "");
+    fs::create_symlink("../one", folder / "source/deep/link");
+    ::chmod((folder / "source/one").c_str(), 0640);
+  }
+  base::Result<Copied> copy(const CopyOptions& options = {}) {
+    return copy_tree(listed(source), to, notes, options);
+  }
+  /// Stops after some calls, as a process that is killed.
+  base::Result<Copied> copy_until(int calls) {
+    CopyOptions options{.chunk_bytes = 1'000};
+    options.go_on = [&](int64_t) { return --calls >= 0; };
+    return copy(options);
+  }
+  base::TestFolder folder{"copy"};
+  std::string source = folder / "source";
+  std::string to = folder / "fast/version/source";
+  std::string notes = folder / "fast/version.notes";
+};
+
+TEST_F(CopyTree, EverythingIsCopiedWithItsTimesAndChecked) {
+  const auto copied = copy();
+  ASSERT_TRUE(copied) << copied.error().text();
+  EXPECT_EQ(copied->bytes, 12'500);
+  EXPECT_EQ(copied->copied_bytes, 12'500);
+  EXPECT_EQ(base::TestFolder::read(to + "/one"), text_of(10'000, 'a'));
+  EXPECT_EQ(base::TestFolder::read(to + "/deep/two words"), text_of(2'500, 'b'));
+  EXPECT_TRUE(fs::is_directory(to + "/deep/empty"));
+  EXPECT_EQ(fs::read_symlink(to + "/deep/link"), "../one");
+  struct stat facts{};
+  ASSERT_EQ(::stat((to + "/one").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777U, 0640U);
+  EXPECT_EQ(fs::last_write_time(to + "/one"), fs::last_write_time(source + "/one"));
+  // As sha256sum prints them, in the order of their paths.
+  const auto line = [](const std::string& text, const char* path) {
+    return base::hex(base::sha256(text)) + "  " + path + "\n";
+  };
+  EXPECT_EQ(copied->sha256, base::hex(base::sha256(line("", "deep/none") +
+                                                   line(text_of(2'500, 'b'), "deep/two words") +
+                                                   line(text_of(10'000, 'a'), "one"))));
+  EXPECT_EQ(completed(notes), copied->sha256);
+}
+
+TEST_F(CopyTree, ASecondCopyFindsItThere) {
+  const auto first = copy();
+  ASSERT_TRUE(first);
+  const auto again = copy();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->copied_bytes, 0);
+  EXPECT_EQ(again->sha256, first->sha256);
+  fs::remove(to + "/one");
+  const auto repaired = copy();
+  ASSERT_TRUE(repaired);
+  EXPECT_EQ(repaired->copied_bytes, 10'000) << "only what is missing";
+}
+
+TEST_F(CopyTree, AStoppedCopyGoesOnWithinTheFile) {
+  // The first three files of the list have 0, 2,500 and 10,000 bytes; it stops in the last.
+  const auto stopped = copy_until(8);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, base::ErrorCode::Failed);
+  EXPECT_EQ(completed(notes), "");
+  EXPECT_FALSE(fs::exists(to + "/one")) << "a file appears when it is complete";
+  const auto rest = copy({.chunk_bytes = 1'000});
+  ASSERT_TRUE(rest) << rest.error().text();
+  EXPECT_GT(rest->copied_bytes, 0);
+  EXPECT_LT(rest->copied_bytes, 10'000);
+  EXPECT_EQ(base::TestFolder::read(to + "/one"), text_of(10'000, 'a'));
+}
+
+TEST_F(CopyTree, EveryPointOfAnInterruptionEndsWell) {
+  for (int calls = 0; calls < 20; ++calls) {
+    fs::remove_all(folder / "fast");
+    (void)copy_until(calls);
+    const auto rest = copy({.chunk_bytes = 1'000});
+    ASSERT_TRUE(rest) << rest.error().text();
+    EXPECT_EQ(base::TestFolder::read(to + "/one"), text_of(10'000, 'a')) << calls;
+  }
+}
+
+TEST_F(CopyTree, DamagedPartsAreCopiedAgain) {
+  ASSERT_FALSE(copy_until(8));
+  for (const auto& each : fs::recursive_directory_iterator(folder / "fast/version")) {
+    if (!each.path().filename().string().ends_with(".part")) continue;
+    std::fstream file(each.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(1'200);
+    file << "damage";
+  }
+  const auto rest = copy({.chunk_bytes = 1'000});
+  ASSERT_TRUE(rest) << rest.error().text();
+  EXPECT_EQ(rest->copied_bytes, 9'000) << "only the first chunk was as it was written";
+  EXPECT_EQ(base::TestFolder::read(to + "/one"), text_of(10'000, 'a'));
+}
+
+TEST_F(CopyTree, ADamagedCopyIsNotComplete) {
+  int calls = 0;
+  CopyOptions options;
+  // All files are copied when they are read back for the first time.
+  options.go_on = [&](int64_t done_bytes) {
+    if (done_bytes == 12'500 && ++calls == 1) {
+      std::fstream(to + "/deep/two words", std::ios::in | std::ios::out) << "X";
+    }
+    return true;
+  };
+  const auto damaged = copy(options);
+  ASSERT_FALSE(damaged);
+  EXPECT_NE(damaged.error().message.find("deep/two words does not have the checksum"),
+            std::string::npos);
+  EXPECT_EQ(completed(notes), "");
+  ASSERT_TRUE(copy());
+  EXPECT_EQ(base::TestFolder::read(to + "/deep/two words"), text_of(2'500, 'b'));
+}
+
+TEST_F(CopyTree, AChangingSourceIsNamed) {
+  const Tree tree = listed(source);
+  CopyOptions options{.chunk_bytes = 1'000};
+  bool changes = true;
+  options.go_on = [&](int64_t done_bytes) {
+    if (done_bytes > 5'000 && std::exchange(changes, false)) {
+      std::ofstream(source + "/one", std::ios::app) << "more";
+    }
+    return true;
+  };
+  const auto copied = copy_tree(tree, to, notes, options);
+  ASSERT_FALSE(copied);
+  EXPECT_EQ(copied.error().code, base::ErrorCode::Failed);
+  EXPECT_NE(copied.error().message.find("one changed while it was copied"), std::string::npos);
+  // A new file is a change, too, though no other file was touched.
+  fs::remove_all(folder / "fast");
+  const Tree second = listed(source);
+  folder.write("source/late", "x");
+  const auto late = copy_tree(second, to, notes, {});
+  ASSERT_FALSE(late);
+  EXPECT_NE(late.error().message.find("changed while it was copied"), std::string::npos);
+}
+
+TEST_F(CopyTree, AFileAloneHasItsOwnChecksum) {
+  const std::string one = folder / "fast/v/one";
+  const auto copied = copy_tree(listed(source + "/one"), one, folder / "fast/v.notes", {});
+  ASSERT_TRUE(copied) << copied.error().text();
+  EXPECT_EQ(copied->sha256, base::hex(base::sha256(text_of(10'000, 'a'))));
+  EXPECT_EQ(base::TestFolder::read(one), text_of(10'000, 'a'));
+}
+
+TEST_F(CopyTree, OnlyWhatWasCopiedIsRemovedFromTheSource) {
+  const Tree tree = listed(source);
+  ASSERT_TRUE(remove_copied(tree, notes));
+  EXPECT_TRUE(fs::exists(source + "/one")) << "it was never copied";
+  ASSERT_TRUE(copy());
+  folder.write("source/late", "x");
+  folder.write("source/deep/two words", "rewritten");
+  ASSERT_TRUE(remove_copied(tree, notes));
+  EXPECT_FALSE(fs::exists(source + "/one"));
+  EXPECT_FALSE(fs::exists(source + "/deep/empty"));
+  EXPECT_TRUE(fs::exists(source + "/late"));
+  EXPECT_EQ(base::TestFolder::read(source + "/deep/two words"), "rewritten");
+}
+
+TEST_F(CopyTree, ACopyIsRemovedWithItsNotes) {
+  ASSERT_TRUE(copy());
+  ASSERT_TRUE(remove_copy(to, notes));
+  EXPECT_FALSE(fs::exists(to));
+  EXPECT_FALSE(fs::exists(notes));
+  ASSERT_TRUE(remove_copy(to, notes)) << "it may be repeated";
+}
+
+std::string list_problem(const std::string& path) {
+  const auto tree = list_tree(path);
+  if (tree) return "";
+  EXPECT_EQ(tree.error().code, base::ErrorCode::BadData) << tree.error().text();
+  return tree.error().message;
+}
+
+TEST_F(CopyTree, WhatCannotBeCopiedIsNamed) {
+  EXPECT_NE(list_problem(folder / "none").find("none: No such file"), std::string::npos);
+  fs::create_symlink("../../etc", folder / "source/out");
+  EXPECT_NE(list_problem(source).find("source/out is a symbolic link that leaves"),
+            std::string::npos);
+  fs::remove(folder / "source/out");
+  fs::create_symlink("/etc/passwd", folder / "source/out");
+  EXPECT_NE(list_problem(source).find("symbolic link"), std::string::npos);
+  fs::remove(folder / "source/out");
+  ASSERT_EQ(::mkfifo((folder / "source/pipe").c_str(), 0600), 0);
+  EXPECT_NE(list_problem(source).find("source/pipe is neither"), std::string::npos);
+  fs::remove(folder / "source/pipe");
+  folder.write("source/line\nbreak", "x");
+  EXPECT_NE(list_problem(source).find("control character"), std::string::npos);
+}
+
+TEST_F(CopyTree, TheVersionFollowsEveryChange) {
+  const std::string first = listed(source).version;
+  EXPECT_EQ(first.size(), 32U);
+  EXPECT_EQ(listed(source).version, first);
+  folder.write("source/one", text_of(10'000, 'c'));
+  // Two writes may be within one tick of the file system's clock.
+  fs::last_write_time(folder / "source/one",
+                      fs::last_write_time(folder / "source/one") + std::chrono::seconds(1));
+  const std::string second = listed(source).version;
+  EXPECT_NE(second, first) << "as long, and written later";
+  fs::rename(folder / "source/one", folder / "source/three");
+  EXPECT_NE(listed(source).version, second);
+}
+
+TEST(CopyNotes, LinesThatCannotBeReadAreLeftOut) {
+  const std::string sha(64, 'a');
+  const auto files = parse_copied_files("\n" + sha + " 5 7 a b\nnonsense\n" + sha + " -1 7 c\n" +
+                                        sha + " 9 -3 \n" + sha + " 5 7 cut");
+  ASSERT_EQ(files.size(), 2U);
+  EXPECT_EQ(files.at("a b"), (CopiedFile{.sha256 = sha, .bytes = 5, .mtime_ns = 7}));
+  EXPECT_EQ(files.at("").bytes, 9);
+  const CopiedPart part = parse_copied_part("16 40 7 x y\n0000000a\nffffffff\n12\n0000000b\n");
+  EXPECT_EQ(part.path, "x y");
+  EXPECT_EQ(part.chunk_bytes, 16);
+  EXPECT_EQ(part.chunks, (std::vector<uint32_t>{10, 0xffffffff}));
+  EXPECT_EQ(parse_copied_part("16 40 7 cut").chunk_bytes, 0);
+  EXPECT_EQ(parse_copied_part("0 40 7 x\n").chunk_bytes, 0);
+}
+
+}  // namespace
+}  // namespace goban::live::staging

@@ -1,0 +1,312 @@
+#include "live/staging/stage_worker.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/files.hpp"
+#include "base/printable.hpp"
+#include "base/sha256.hpp"
+#include "live/engine/local/as_user.hpp"
+#include "live/job/stage_paths.hpp"
+#include "live/staging/copy.hpp"
+#include "live/staging_json.hpp"
+
+namespace goban::live::staging {
+
+namespace {
+
+namespace fs = std::filesystem;
+using base::Result;
+using base::Status;
+using Steady = std::chrono::steady_clock;
+
+constexpr size_t kOrderBytesMax = size_t{4} << 20;
+constexpr auto kReportEvery = std::chrono::seconds(1);
+constexpr mode_t kOwnFolder = 0700;
+constexpr mode_t kUmask = 022;
+
+bool lies_in(const std::string& path, const std::string& folder) {
+  return !folder.empty() && path.starts_with(folder + "/");
+}
+
+std::string folder_of(const std::string& path) { return fs::path(path).parent_path().string(); }
+
+/// The place of notes on a copy on the fast tier: beside its folder, which has the version's name.
+std::string notes_of(const std::string& to) { return folder_of(to) + ".notes"; }
+
+Result<StageOrder> read_order(int in) {
+  std::string text;
+  char byte = 0;
+  while (text.size() < kOrderBytesMax) {
+    const ssize_t got = ::read(in, &byte, 1);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return base::failed("the order is incomplete");
+    if (byte == '\n') break;
+    text += byte;
+  }
+  const auto document = base::parse_json(text, "order");
+  if (!document) return base::failure(document.error());
+  StageOrder order;
+  base::FieldReader fields(*document, "");
+  read_fields(fields, order);
+  if (auto status = fields.status("order"); !status) return base::failure(status.error());
+  return order;
+}
+
+/// The owner's folder on the tier, made by whoever may write there.
+Status make_owner_folder(const StageOrder& order) {
+  const std::string& folder = order.folder;
+  if (::mkdir(folder.c_str(), kOwnFolder) == 0) {
+    if (::geteuid() == order.owner.uid) return {};
+    const base::Descriptor made(
+        ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!made || ::fchown(made.get(), order.owner.uid, order.owner.gid) != 0) {
+      const auto error = path_error("cannot give to its user", folder);
+      ::rmdir(folder.c_str());
+      return error;
+    }
+    return {};
+  }
+  if (errno != EEXIST) {
+    const int code = errno;
+    return base::failed(fmt::format("the fast tier cannot be used: cannot make the folder {}: {}",
+                                    base::printable(folder), std::strerror(code)));
+  }
+  struct stat facts{};
+  if (::lstat(folder.c_str(), &facts) != 0) return path_error("cannot read", folder);
+  if (S_ISDIR(facts.st_mode) && facts.st_uid == order.owner.uid) return {};
+  return base::bad_data(
+      {}, fmt::format("{} is not a folder of user {}", base::printable(folder), order.owner.uid));
+}
+
+class Worker {
+ public:
+  Worker(StageOrder order, int in, int out) : order_(std::move(order)), in_(in), out_(out) {
+    report_.task = order_.task;
+    report_.job = order_.job;
+  }
+
+  int run() {
+    const Status status = carry_out();
+    report_.is_over = true;
+    if (!status) {
+      report_.problem = status.error().message;
+      report_.is_final = status.error().code == base::ErrorCode::BadData;
+    }
+    return write() ? 0 : 1;
+  }
+
+ private:
+  Status carry_out() {
+    if (const std::string problem = order_problem(order_); !problem.empty()) {
+      return base::bad_data({}, problem);
+    }
+    if (auto status = engine::local::may_act_for(order_.owner); !status) {
+      return base::bad_data({}, status.error().message);
+    }
+    if (order_.task == StageTask::In) {
+      if (auto status = make_owner_folder(order_); !status) return status;
+    }
+    const auto facts = engine::local::user_facts(order_.owner);
+    if (auto status = engine::local::become(order_.owner, facts); !status) return status;
+    ::umask(kUmask);
+    switch (order_.task) {
+      case StageTask::Measure:
+        return measure();
+      case StageTask::In:
+        return copy_in();
+      case StageTask::Out:
+        return order_.paths.empty() ? clean_up() : copy_out();
+      case StageTask::Remove:
+        report_.key = order_.paths.front().to;
+        return remove_copy(folder_of(report_.key), notes_of(report_.key));
+    }
+    return {};
+  }
+
+  Status measure() {
+    for (const StagePath& path : order_.paths) {
+      const auto tree = list_tree(path.from);
+      if (!tree) return base::failure(tree.error());
+      report_.found.push_back(
+          {.bytes = tree->bytes, .files = tree->files, .version = tree->version});
+    }
+    return {};
+  }
+
+  Status copy_in() {
+    std::error_code error;
+    fs::create_directories(order_.job_folder + "/in", error);
+    if (error) {
+      errno = error.value();
+      return path_error("cannot make the folder", order_.job_folder);
+    }
+    std::vector<Tree> trees;
+    for (const StagePath& path : order_.paths) {
+      auto tree = list_tree(path.from);
+      if (!tree) return base::failure(tree.error());
+      if (fs::path(folder_of(path.to)).filename() != tree->version) {
+        return base::failed(
+            fmt::format("{} changed since it was measured", base::printable(path.from)));
+      }
+      report_.all_bytes += tree->bytes;
+      trees.push_back(std::move(*tree));
+    }
+    for (size_t i = 0; i < trees.size(); ++i) {
+      const std::string& to = order_.paths[i].to;
+      if (auto status = copy(trees[i], to, notes_of(to)); !status) return status;
+      link(to);
+    }
+    sum_up();
+    return {};
+  }
+
+  /// A name by which scripts find the data; it is no error if there is another one.
+  void link(const std::string& to) const {
+    const std::string name = order_.job_folder + "/in/" + fs::path(to).filename().string();
+    ::unlink(name.c_str());
+    (void)!::symlink(to.c_str(), name.c_str());
+  }
+
+  Status copy_out() {
+    std::vector<Tree> trees;
+    for (size_t i = 0; i < order_.paths.size(); ++i) {
+      auto tree = list_tree(order_.paths[i].from);
+      // It was copied and removed, and the report got lost.
+      const bool is_done = !tree && !completed(out_notes(i)).empty();
+      if (!tree && !is_done) return base::failure(tree.error());
+      if (!is_done) report_.all_bytes += tree->bytes;
+      trees.push_back(is_done ? Tree{} : std::move(*tree));
+    }
+    for (size_t i = 0; i < trees.size(); ++i) {
+      if (trees[i].root.empty()) {
+        digests_.push_back(completed(out_notes(i)));
+        continue;
+      }
+      if (auto status = copy(trees[i], order_.paths[i].to, out_notes(i)); !status) return status;
+    }
+    sum_up();
+    // Nothing is removed before everything is copied.
+    for (size_t i = 0; i < trees.size(); ++i) {
+      if (trees[i].root.empty() || !lies_in(order_.paths[i].from, order_.job_folder)) continue;
+      if (auto status = remove_copied(trees[i], out_notes(i)); !status) return status;
+    }
+    return {};
+  }
+
+  /// The folder of the job goes, with the links of copy_in(), unless something else is in it.
+  Status clean_up() const {
+    std::error_code none;
+    const std::string links = order_.job_folder + "/in";
+    for (fs::directory_iterator each(links, none), end; !none && each != end;
+         each.increment(none)) {
+      if (each->is_symlink(none)) ::unlink(each->path().c_str());
+    }
+    ::rmdir(links.c_str());
+    ::rmdir(order_.job_folder.c_str());
+    fs::remove_all(order_.job_folder + ".notes", none);
+    return {};
+  }
+
+  [[nodiscard]] std::string out_notes(size_t path) const {
+    return fmt::format("{}.notes/out-{}", order_.job_folder, path);
+  }
+
+  Status copy(const Tree& tree, const std::string& to, const std::string& notes) {
+    CopyOptions options{.bytes_per_s = order_.bytes_per_s};
+    const int64_t before = report_.done_bytes;
+    options.go_on = [&](int64_t done_bytes) { return go_on(before + done_bytes); };
+    const auto copied = copy_tree(tree, to, notes, options);
+    if (!copied) return base::failure(copied.error());
+    report_.done_bytes = before + copied->bytes;
+    report_.copied_bytes += copied->copied_bytes;
+    digests_.push_back(copied->sha256);
+    return {};
+  }
+
+  void sum_up() {
+    if (digests_.size() == 1) {
+      report_.sha256 = digests_.front();
+      return;
+    }
+    std::string all;
+    for (size_t i = 0; i < digests_.size(); ++i) {
+      all += fmt::format("{}  {}\n", digests_[i], order_.paths[i].from);
+    }
+    if (!all.empty()) report_.sha256 = base::hex(base::sha256(all));
+  }
+
+  /// False: nobody waits for the result.
+  bool go_on(int64_t done_bytes) {
+    pollfd input{.fd = in_, .events = POLLIN, .revents = 0};
+    if (::poll(&input, 1, 0) > 0) {
+      char byte = 0;
+      if (::read(in_, &byte, 1) <= 0) return false;
+    }
+    report_.done_bytes = done_bytes;
+    if (Steady::now() < next_report_) return true;
+    next_report_ = Steady::now() + kReportEvery;
+    return write();
+  }
+
+  [[nodiscard]] bool write() const {
+    const std::string line =
+        to_json(report_).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return base::write_all(out_, line);
+  }
+
+  StageOrder order_;
+  int in_;
+  int out_;
+  StageReport report_;
+  std::vector<std::string> digests_;
+  Steady::time_point next_report_ = Steady::now() + kReportEvery;
+};
+
+}  // namespace
+
+std::string order_problem(const StageOrder& order) {
+  const auto wrong = [](const std::string& path) -> std::string {
+    const std::string problem =
+        path.starts_with('/') ? job::stage_path_problem(path) : "is not absolute";
+    return problem.empty() ? problem : fmt::format("{} {}", base::printable(path), problem);
+  };
+  if (const std::string problem = wrong(order.folder); !problem.empty()) return problem;
+  const bool needs_folder = order.task == StageTask::In || order.task == StageTask::Out;
+  const std::string jobs = order.folder + "/jobs";
+  if (needs_folder && (!wrong(order.job_folder).empty() || folder_of(order.job_folder) != jobs)) {
+    return fmt::format("{} is not a folder in {}", base::printable(order.job_folder), jobs);
+  }
+  if (order.task == StageTask::Remove && order.paths.size() != 1) return "one path is removed";
+  for (const StagePath& path : order.paths) {
+    if (order.task != StageTask::Remove) {
+      if (const std::string problem = wrong(path.from); !problem.empty()) return problem;
+    }
+    if (order.task == StageTask::Measure) continue;
+    if (const std::string problem = wrong(path.to); !problem.empty()) return problem;
+    const bool is_data = folder_of(folder_of(path.to)) == order.folder + "/in";
+    if (order.task != StageTask::Out && !is_data) {
+      return fmt::format("{} is not data in {}/in", base::printable(path.to), order.folder);
+    }
+  }
+  return {};
+}
+
+int run_stage_worker(int in, int out) {
+  auto order = read_order(in);
+  if (!order) {
+    (void)base::write_all(STDERR_FILENO, order.error().text() + "\n");
+    return 1;
+  }
+  return Worker(std::move(*order), in, out).run();
+}
+
+}  // namespace goban::live::staging

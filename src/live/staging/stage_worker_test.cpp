@@ -1,0 +1,217 @@
+#include "live/staging/stage_worker.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "base/test_folder.hpp"
+#include "live/staging/stager.hpp"
+#include "live/staging_json.hpp"
+
+namespace goban::live::staging {
+namespace {
+
+namespace fs = std::filesystem;
+
+StageOrder order_in(const std::string& from, const std::string& to) {
+  return {.task = StageTask::In,
+          .job = core::model::JobId(6U),
+          .owner = {.uid = ::getuid(), .gid = ::getgid(), .user = "me", .realm = {}},
+          .paths = {{.from = from, .to = to}},
+          .folder = "/fast/1000",
+          .job_folder = "/fast/1000/jobs/7"};
+}
+
+TEST(StageOrders, PathsOutsideTheirFoldersAreRefused) {
+  EXPECT_EQ(order_problem(order_in("/lustre/a", "/fast/1000/in/ab/a")), "");
+  EXPECT_NE(order_problem(order_in("/lustre/a", "/fast/1001/in/ab/a")), "");
+  EXPECT_NE(order_problem(order_in("/lustre/a", "/fast/1000/in/ab/../../../a")), "");
+  EXPECT_NE(order_problem(order_in("/lustre/a", "/fast/1000/in/a")), "");
+  EXPECT_NE(order_problem(order_in("/lustre/../a", "/fast/1000/in/ab/a")), "");
+  EXPECT_NE(order_problem(order_in("lustre/a", "/fast/1000/in/ab/a")), "");
+  EXPECT_NE(order_problem(order_in(std::string("/a\0b", 4), "/fast/1000/in/ab/a")), "");
+  StageOrder order = order_in("/lustre/a", "/fast/1000/in/ab/a");
+  order.job_folder = "/fast/1000/jobs/../../1001";
+  EXPECT_NE(order_problem(order), "");
+  order.job_folder = "/home/ann";
+  EXPECT_NE(order_problem(order), "");
+  StageOrder removal{.task = StageTask::Remove, .folder = "/fast/1000"};
+  EXPECT_NE(order_problem(removal), "");
+  removal.paths = {{.from = {}, .to = "/fast/1000/in/ab/a"}};
+  EXPECT_EQ(order_problem(removal), "");
+  removal.paths[0].to = "/fast/1000/jobs/7";
+  EXPECT_NE(order_problem(removal), "");
+}
+
+TEST(StageOrders, AreReadAsTheyAreWritten) {
+  StageOrder order = order_in("/lustre/a", "/fast/1000/in/ab/a");
+  order.gateway = "gw1";
+  order.bytes_per_s = 1e9;
+  order.withdrawn = true;
+  StageOrder read;
+  const nlohmann::json document = to_json(order);
+  base::FieldReader in(document, "");
+  read_fields(in, read);
+  EXPECT_TRUE(in.good());
+  EXPECT_EQ(read, order);
+  EXPECT_TRUE(in.unknown().empty());
+}
+
+/// The worker in this process, with pipes.
+struct StageWork : testing::Test {
+  std::vector<StageReport> run(StageOrder order) {
+    int in[2];
+    int out[2];
+    EXPECT_EQ(::pipe(in), 0);
+    EXPECT_EQ(::pipe(out), 0);
+    const std::string line = to_json(order).dump() + "\n";
+    EXPECT_EQ(::write(in[1], line.data(), line.size()), static_cast<ssize_t>(line.size()));
+    EXPECT_EQ(run_stage_worker(in[0], out[1]), 0);
+    ::close(out[1]);
+    std::string text(1 << 16, 0);
+    text.resize(
+        static_cast<size_t>(std::max<ssize_t>(::read(out[0], text.data(), text.size()), 0)));
+    for (const int file : {in[0], in[1], out[0]}) ::close(file);
+    std::vector<StageReport> reports;
+    std::istringstream lines(text);
+    for (std::string each; std::getline(lines, each);) {
+      const nlohmann::json document = nlohmann::json::parse(each);
+      base::FieldReader fields(document, "");
+      read_fields(fields, reports.emplace_back());
+      EXPECT_TRUE(fields.good());
+    }
+    return reports;
+  }
+  StageOrder order(StageTask task, std::vector<StagePath> paths) const {
+    const std::string own = tier + "/" + std::to_string(::getuid());
+    return {.task = task,
+            .job = core::model::JobId(6U),
+            .owner = {.uid = ::getuid(), .gid = ::getgid(), .user = "me", .realm = {}},
+            .paths = std::move(paths),
+            .folder = own,
+            .job_folder = own + "/jobs/7-99"};
+  }
+
+  base::TestFolder folder{"stage"};
+  std::string tier = [this] {
+    fs::create_directories(folder / "fast");
+    fs::create_directories(folder / "slow/images");
+    folder.write("slow/images/1", "one");
+    return folder / "fast";
+  }();
+};
+
+TEST_F(StageWork, FromMeasuringToRemoval) {
+  const std::string from = folder / "slow/images";
+  const auto measured = run(order(StageTask::Measure, {{.from = from, .to = {}}}));
+  ASSERT_EQ(measured.size(), 1U);
+  EXPECT_TRUE(measured[0].is_over);
+  ASSERT_EQ(measured[0].found.size(), 1U);
+  EXPECT_EQ(measured[0].found[0].bytes, 3);
+  const StageOrder base = order(StageTask::In, {});
+  const std::string to = base.folder + "/in/" + measured[0].found[0].version + "/images";
+  const auto copied = run(order(StageTask::In, {{.from = from, .to = to}}));
+  ASSERT_EQ(copied.back().problem, "");
+  EXPECT_EQ(copied.back().copied_bytes, 3);
+  EXPECT_EQ(base::TestFolder::read(to + "/1"), "one");
+  EXPECT_EQ(base::TestFolder::read(base.job_folder + "/in/images/1"), "one");
+
+  fs::create_directories(base.job_folder + "/results");
+  std::ofstream(base.job_folder + "/results/model") << "weights";
+  std::ofstream(base.job_folder + "/other") << "x";
+  const StageOrder out =
+      order(StageTask::Out, {{.from = base.job_folder + "/results", .to = folder / "slow/out"}});
+  EXPECT_EQ(run(out).back().problem, "");
+  EXPECT_EQ(base::TestFolder::read(folder / "slow/out/model"), "weights");
+  EXPECT_FALSE(fs::exists(base.job_folder + "/results")) << "it was copied and checked";
+  const auto again = run(out);  // the report was lost
+  EXPECT_EQ(again.back().problem, "");
+  EXPECT_EQ(again.back().sha256, run(out).back().sha256);
+  EXPECT_NE(again.back().sha256, "");
+  EXPECT_EQ(run(order(StageTask::Out, {})).back().problem, "");
+  EXPECT_FALSE(fs::exists(base.job_folder + "/in"));
+  EXPECT_TRUE(fs::exists(base.job_folder + "/other")) << "nobody copied it";
+  fs::remove(base.job_folder + "/other");
+  EXPECT_EQ(run(order(StageTask::Out, {})).back().problem, "");
+  EXPECT_FALSE(fs::exists(base.job_folder));
+
+  const auto removed = run(order(StageTask::Remove, {{.from = {}, .to = to}}));
+  EXPECT_EQ(removed.back().problem, "");
+  EXPECT_EQ(removed.back().key, to);
+  EXPECT_FALSE(fs::exists(to));
+}
+
+TEST_F(StageWork, FailuresSayWhetherTheyAreFinal) {
+  const auto missing = run(order(StageTask::Measure, {{.from = folder / "none", .to = {}}}));
+  EXPECT_NE(missing.back().problem.find("No such file"), std::string::npos);
+  EXPECT_TRUE(missing.back().is_final);
+  const StageOrder base = order(StageTask::In, {});
+  const auto changed = run(order(
+      StageTask::In, {{.from = folder / "slow/images", .to = base.folder + "/in/00/images"}}));
+  EXPECT_NE(changed.back().problem.find("changed since it was measured"), std::string::npos);
+  EXPECT_FALSE(changed.back().is_final);
+  if (::getuid() != 0) {
+    StageOrder other = order(StageTask::Measure, {{.from = folder / "slow/images", .to = {}}});
+    other.owner.uid = ::getuid() + 1;
+    EXPECT_TRUE(run(other).back().is_final);
+  }
+}
+
+/// Waits for the report that ends an order.
+StageReport ended(Stager& stager) {
+  for (int i = 0; i < 500; ++i) {
+    for (const StageReport& report : stager.take()) {
+      if (report.is_over) return report;
+    }
+    ::usleep(10'000);
+  }
+  return {};
+}
+
+TEST(Stagers, AProcessThatSaysNothingHasFailed) {
+  const StageOrder order = order_in("/lustre/a", "/fast/1000/in/ab/a");
+  Stager silent({.worker = {"/bin/sh", "-c", "read order; echo no such thing; exit 3"}});
+  silent.order(order);
+  EXPECT_EQ(ended(silent).problem, "the copying process ended with exit code 3: no such thing");
+  Stager killed({.worker = {"/bin/sh", "-c", "kill -9 $$"}});
+  killed.order(order);
+  EXPECT_EQ(ended(killed).problem, "the copying process was ended by signal 9");
+  Stager missing({.worker = {"/no/such/program"}});
+  missing.order(order);
+  EXPECT_NE(ended(missing).problem.find("/no/such/program"), std::string::npos);
+}
+
+TEST(Stagers, TheGatewaysCommandGetsItsName) {
+  StageOrder order = order_in("/lustre/a", "/fast/1000/in/ab/a");
+  order.gateway = "gw1";
+  Stager stager({.worker = {"/bin/false"},
+                 .gateway_command = {"/bin/sh", "-c", "echo \"$0 $1\"; exit 1", "to-{node}"},
+                 .node = "here"});
+  stager.order(order);
+  EXPECT_EQ(ended(stager).problem,
+            "the copying process ended with exit code 1: to-gw1 stage-worker");
+}
+
+TEST(Stagers, ARepeatedOrderChangesNothingAndAWithdrawnOneEnds) {
+  const StageOrder order = order_in("/lustre/a", "/fast/1000/in/ab/a");
+  base::TestFolder folder("stager");
+  const std::string script =
+      "echo x >> " + (folder / "starts") + "; cat > /dev/null; echo x >> " + (folder / "ends");
+  Stager stager({.worker = {"/bin/sh", "-c", script}});
+  for (int i = 0; i < 3; ++i) {
+    stager.order(order);
+    (void)stager.take();
+    ::usleep(100'000);
+  }
+  EXPECT_EQ(base::TestFolder::read(folder / "starts"), "x\n");
+  StageOrder withdrawn = order;
+  withdrawn.withdrawn = true;
+  stager.order(withdrawn);
+  for (int i = 0; i < 300 && !fs::exists(folder / "ends"); ++i) ::usleep(10'000);
+  EXPECT_EQ(base::TestFolder::read(folder / "ends"), "x\n") << "its input ended";
+  ::usleep(50'000);
+  EXPECT_TRUE(stager.take().empty()) << "nobody waits for what was withdrawn";
+}
+
+}  // namespace
+}  // namespace goban::live::staging
