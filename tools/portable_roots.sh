@@ -47,7 +47,7 @@ for suite in "${suites[@]}"; do
   cp "$folder"/goban_cluster-*.whl "$folder"/goban-*-linux-*.tar.xz "$folder"/goban-*.rpm "$root/evening.sh" "$root/$suite/opt/"
   enter "$root/$suite" sh -euc 'python3 -m venv /tmp/venv; /tmp/venv/bin/pip -q install --no-index /opt/goban_cluster-*.whl
     PATH=/tmp/venv/bin:$PATH sh /opt/evening.sh; /tmp/venv/bin/pip -q uninstall -y goban-cluster
-    test ! -e /tmp/venv/bin/goban -a ! -e /tmp/venv/share/goban'
+    test -z "$(find /tmp/venv -path "*goban*" -type f)"'
   echo "   wheel: ok"
   enter "$root/$suite" sh -euc 'tar -xJf /opt/goban-*-linux-*.tar.xz -C /tmp; PATH=$(echo /tmp/goban-*/bin):$PATH sh /opt/evening.sh'
   echo "   tarball: ok"

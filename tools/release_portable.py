@@ -98,6 +98,8 @@ def make_rpm(prefix, out, version, summary, text, seconds):
     with tempfile.TemporaryDirectory() as name:
         top = pathlib.Path(name)
         files = "".join(f"/usr/{path.relative_to(prefix)}\n" for path in files_of(prefix)) + "%config(noreplace) /etc/goban.toml\n"
+        own = (path.relative_to(prefix) for path in sorted(prefix.rglob("*")) if path.is_dir())
+        files += "".join(f"%dir /usr/{path}\n" for path in own if "goban" in path.parts)  # removed with the package
         spec = top / "goban.spec"
         spec.write_text(f"""%global debug_package %{{nil}}
 %global __os_install_post %{{nil}}
