@@ -68,6 +68,26 @@ TEST_F(TrainerCheckpoint, ResumesBitExactlyAndUnderAnotherLayout) {
   EXPECT_NEAR(other->back().train_loss, whole->back().train_loss, 1e-3);
 }
 
+// What a resize of an elastic job does: the global batch stays, each rank gets another part of it.
+TEST_F(TrainerCheckpoint, ResumesOnOtherNumbersOfRanksWithTheSameGlobalBatch) {
+  const auto whole = run(options_);
+  ASSERT_TRUE(whole) << whole.error().text();
+  TrainOptions resized = options_;
+  resized.checkpoint = (folder_ / "saved").string();
+  size_t epoch = 0;
+  for (const char* mesh : {"x:2", "x:4", "x:1", "x:2"}) {
+    resized.mesh = mesh;
+    resized.layout = "batch:x";
+    resized.epochs = static_cast<int64_t>(epoch) + 1;
+    const auto next = run(resized);
+    ASSERT_TRUE(next) << mesh << ": " << next.error().text();
+    ASSERT_EQ(next->size(), 1U) << mesh;
+    EXPECT_NEAR(next->back().train_loss, (*whole)[epoch].train_loss, 1e-5) << mesh;
+    EXPECT_NEAR(next->back().test_loss, (*whole)[epoch].test_loss, 1e-5) << mesh;
+    ++epoch;
+  }
+}
+
 TEST_F(TrainerCheckpoint, ASignalSavesInTheMiddleOfAnEpoch) {
   const auto whole = run(options_);
   ASSERT_TRUE(whole);
