@@ -27,7 +27,7 @@ function(goban_script_test name label script)
 endfunction()
 
 foreach(part alter backup cpu_jobs full_disk hung_files isolation job_choices kills past_jobs profiles replay_inputs
-    reservations resource_types run_and_logs secret_leaks shared_gpu shims standby start_errors state_space stops terminal
+    reservations resource_types run_and_logs secret_leaks shared_gpu shims ssh_host standby start_errors state_space stops terminal
     users wait wrap)
   goban_script_test(live.${part} live tests/live/${part}.py $<TARGET_FILE:goban>)
 endforeach()

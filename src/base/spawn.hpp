@@ -19,13 +19,14 @@ enum class SpawnGroup : uint8_t {
 struct SpawnOptions {
   std::optional<std::vector<std::string>>
       environment{};  ///< NAME=value; otherwise that of this process
+  int in = -1;        ///< open file for its standard input; -1: nothing to read
   int out = -1;       ///< open file for its standard output; -1: /dev/null
   int err = -1;       ///< the same for its standard error
   SpawnGroup group = SpawnGroup::Same;
 };
 
-/// Starts `words[0]`, looked up in $PATH if it has no slash, with the arguments after it and
-/// nothing to read. Returns its process id, or 0 with errno. The caller waits for it.
+/// Starts `words[0]`, looked up in $PATH if it has no slash, with the arguments after it. Returns
+/// its process id, or 0 with errno. The caller waits for it.
 [[nodiscard]] pid_t spawn(std::vector<std::string> words, SpawnOptions options = {});
 
 }  // namespace goban::base
