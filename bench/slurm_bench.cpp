@@ -1,6 +1,7 @@
 // The engine for Slurm on a real Slurm of 4 nodes with 16 GPUs (tests/slurm/slurm_site.py): from a
 // decision to RUNNING, beside a bare `scontrol release`; and the CPU time of a poll with many jobs
-// queued.
+// queued; all of them released; and the engine alone with 1,000 nodes, which scripts print in place
+// of Slurm's commands.
 //
 //   slurm_bench [JOBS...]     queue lengths; 2000 10000
 #include <algorithm>
@@ -8,13 +9,17 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <numeric>
 #include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 
 #include "base/random.hpp"
+#include "base/text_file.hpp"
+#include "live/engine/slurm/release_all.hpp"
 #include "live/engine/slurm/slurm_engine.hpp"
 
 namespace {
@@ -105,7 +110,8 @@ void starts(const std::string& conf) {
 
 void polls(const std::string& conf, int jobs) {
   const double before_s = cpu_s(RUSAGE_CHILDREN) + cpu_s(RUSAGE_SELF);
-  slurm::SlurmEngine engine({.conf = conf, .epoch = 1, .poll_s = 1, .nodes_s = 5, .timeout_s = 60});
+  slurm::SlurmEngine engine(
+      {.conf = conf, .epoch = 1, .rhythm = {.poll_s = 1, .rest_s = 1}, .timeout_s = 60});
   engine.recall({});
   size_t seen = 0;
   while (seen < static_cast<size_t>(jobs) / 2) {
@@ -130,10 +136,102 @@ void polls(const std::string& conf, int jobs) {
       (cpu_s(RUSAGE_CHILDREN) - children_s) / took_s);
 }
 
+void release(const std::string& conf) {
+  const auto began = Clock::now();
+  const double before_s = cpu_s(RUSAGE_CHILDREN) + cpu_s(RUSAGE_SELF);
+  const auto released = slurm::release_all(slurm::Client(conf, 120), {});
+  if (!released) {
+    fmt::print("release-all: {}\n", released.error().text());
+    return;
+  }
+  fmt::print(
+      "release-all of {} jobs: {:.2f} s, {:.2f} CPU s of goban and Slurm's commands, {} problems\n",
+      released->jobs, since(began), cpu_s(RUSAGE_CHILDREN) + cpu_s(RUSAGE_SELF) - before_s,
+      released->problems.size());
+}
+
+void write(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+  std::filesystem::permissions(path, std::filesystem::perms::all);
+}
+
+/// Commands that print `nodes` nodes of eight GPUs and `jobs` held jobs, of the form of
+/// Slurm 22.05.
+void write_commands(const std::string& folder, int nodes, int jobs) {
+  const std::string records =
+      goban::base::read_text_file(GOBAN_SOURCE_DIR "/tests/corpus/slurm_output/show_node.txt")
+          .value();
+  const size_t second = records.find("NodeName=n2 ");
+  std::string record = records.substr(second, records.find('\n', second) - second);
+  const size_t gres = record.find("Gres=");
+  record.replace(gres, record.find(' ', gres) - gres, "Gres=gpu:8");
+  record = record.substr(record.find(' '));
+  std::string list;
+  for (int i = 0; i < nodes; ++i) list += fmt::format("NodeName=node{:04}{}\n", i, record);
+  write(folder + "/nodes", list);
+  std::string rows;
+  std::string words;
+  for (int i = 1; i <= jobs; ++i) {
+    for (const std::string& field :
+         {std::to_string(i),     std::to_string(i),         std::string("N/A"),
+          std::string("N/A"),    std::string("PENDING"),    std::string("JobHeldUser"),
+          std::string("0"),      std::string("gpu"),        std::string("1"),
+          std::string("1"),      std::string("1"),          std::string("0"),
+          std::string(),         std::string("1795436207"), std::string("N/A"),
+          std::string("N/A"),    std::string("NONE"),       std::string("1:00:00"),
+          std::string("1000"),   std::string("1000"),       std::string("(null)"),
+          std::string("(null)"), std::string("(null)"),     std::string("0"),
+          std::string("0"),      std::string("1"),          std::string("1"),
+          std::string("0"),      std::string("(null)")}) {
+      rows += field + '\x1f';
+    }
+    rows += "(null)@\n";
+    words += fmt::format("{0}@{0}@N/A@ann@train@N/A@gres:gpu:{1}@N/A@N/A@\n", i, 1 + i % 8);
+  }
+  write(folder + "/list", rows);
+  write(folder + "/words", words);
+  write(folder + "/squeue", fmt::format("#!/bin/sh\nwhile [ \"$1\" != -O ]; do shift; done\n"
+                                        "case $2 in *Comment:*) file=list;; *) file=words;; esac\n"
+                                        "exec sed \"s/@/${{2##*:}}/g\" {}/$file\n",
+                                        folder));
+  write(folder + "/scontrol",
+        fmt::format("#!/bin/sh\ncase $* in *'show node'*) exec cat {}/nodes;; esac\n", folder));
+}
+
+void scripted(const std::string& folder, int nodes, int jobs) {
+  std::filesystem::create_directories(folder);
+  write_commands(folder, nodes, jobs);
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", (folder + ":" + path).c_str(), 1);
+  {
+    slurm::SlurmEngine engine({.epoch = 1, .rhythm = {.poll_s = 1, .rest_s = 1}});
+    engine.recall({});
+    size_t seen = 0;
+    const auto began = Clock::now();
+    while (seen < static_cast<size_t>(jobs) && since(began) < 60) {
+      seen += engine.take_events().size();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    const double first_s = cpu_s(RUSAGE_SELF);
+    constexpr double kWatched_s = 20;
+    const auto watched = Clock::now();
+    while (since(watched) < kWatched_s) {
+      (void)engine.take_events();
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+    fmt::print(
+        "{} nodes and {} jobs from scripts: {} events, the engine alone {:.3f} CPU s a second {}\n",
+        nodes, jobs, seen, (cpu_s(RUSAGE_SELF) - first_s) / since(watched), engine.problem());
+  }
+  setenv("PATH", path.c_str(), 1);
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   setvbuf(stdout, nullptr, _IOLBF, 0);
+  scripted(fmt::format("/tmp/goban-slurm-commands-{}", getpid()), 1000, 10000);
   if (geteuid() != 0 || std::system("command -v slurmctld slurmd munged >/dev/null") != 0) {
     fmt::print("skipped: needs root, slurmctld, slurmd and munge\n");
     return 0;
@@ -156,6 +254,7 @@ int main(int argc, char** argv) {
     queued = std::max(queued, jobs);
     polls(conf, jobs);
   }
+  release(conf);
   shell(site + "down --folder " + folder);
   return 0;
 }

@@ -27,7 +27,7 @@ function(goban_script_test name label script)
 endfunction()
 
 foreach(part alter backup cpu_jobs full_disk hung_files isolation job_choices kills past_jobs profiles replay_inputs
-    reservations resource_types run_and_logs secret_leaks shared_gpu shims staging standby start_errors state_space stops terminal
+    reservations resource_types run_and_logs secret_leaks shared_gpu shims ssh_host staging standby start_errors state_space stops terminal
     users wait wrap)
   goban_script_test(live.${part} live tests/live/${part}.py $<TARGET_FILE:goban>)
 endforeach()
@@ -42,6 +42,7 @@ goban_script_test(live.slurm_setup live tests/slurm/setup.py $<TARGET_FILE:goban
 goban_script_test(live.slurm_documented live tests/slurm/documented.py $<TARGET_FILE:goban>)
 goban_script_test(live.slurm_serve live tests/slurm/serve.py $<TARGET_FILE:goban>)
 goban_script_test(live.slurm_shapes live tests/slurm/shapes.py $<TARGET_FILE:goban>)
+goban_script_test(live.slurm_sleep live tests/slurm/sleep.py $<TARGET_FILE:goban>)
 goban_script_test(live.slurm_accounting live tests/slurm/accounting.py $<TARGET_FILE:goban>)
 foreach(engine local slurm kubernetes)
   goban_script_test(live.engines_${engine} live tests/engines/conformance.py $<TARGET_FILE:goban> ${engine})

@@ -17,11 +17,11 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return out;
 }
 
-void redirect(posix_spawn_file_actions_t& files, int from, int to) {
+void redirect(posix_spawn_file_actions_t& files, int from, int to, int mode) {
   if (from >= 0) {
     posix_spawn_file_actions_adddup2(&files, from, to);
   } else {
-    posix_spawn_file_actions_addopen(&files, to, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&files, to, "/dev/null", mode, 0);
   }
 }
 
@@ -48,13 +48,9 @@ pid_t spawn(std::vector<std::string> words, SpawnOptions options) {
   if (options.environment) own = pointers(*options.environment);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  if (options.in >= 0) {
-    posix_spawn_file_actions_adddup2(&files, options.in, STDIN_FILENO);
-  } else {
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  }
-  redirect(files, options.out, STDOUT_FILENO);
-  redirect(files, options.err, STDERR_FILENO);
+  redirect(files, options.in, STDIN_FILENO, O_RDONLY);
+  redirect(files, options.out, STDOUT_FILENO, O_WRONLY);
+  redirect(files, options.err, STDERR_FILENO, O_WRONLY);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   set_group(attributes, options.group);

@@ -25,8 +25,8 @@ struct SpawnOptions {
   SpawnGroup group = SpawnGroup::Same;
 };
 
-/// Starts `words[0]`, looked up in $PATH if it has no slash, with the arguments after it.
-/// Returns its process id, or 0 with errno. The caller waits for it.
+/// Starts `words[0]`, looked up in $PATH if it has no slash, with the arguments after it. Returns
+/// its process id, or 0 with errno. The caller waits for it.
 [[nodiscard]] pid_t spawn(std::vector<std::string> words, SpawnOptions options = {});
 
 }  // namespace goban::base

@@ -5,12 +5,14 @@ their %N; a job gets its signal before it is requeued, and is suspended; goban s
 """
 
 import os
+import signal
 import sys
 import time
 
 from serving import USER, Serving, expect
 from slurm_site import skip_where_missing
 
+OTHER = "daemon"
 SIGNALLED = """#!/bin/sh
 #SBATCH --signal=B:USR1@2
 trap 'echo signal $SLURM_JOB_ID $SLURM_RESTART_COUNT >> {lines}' USR1
@@ -99,6 +101,49 @@ def submits(serving):
     site.wait_for("its end", lambda: site.state(own) == "CANCELLED")
 
 
+def priorities(goban):
+    """Jobs start in the order that the site's weights and shares give them: the same numbers as Slurm's for jobs that nobody holds."""
+    weights = ("PriorityType=priority/multifactor\nPriorityWeightFairshare=10000\nPriorityWeightQOS=2000\nPriorityWeightJobSize=300\n"
+               "PriorityWeightTRES=gres/gpu=700\nPriorityWeightAge=1000\n")
+    with Serving(goban, database=True, policy="priority+packed", slurm=weights) as serving:
+        site = serving.site
+        for words in (("account", "lab1", "fairshare=3"), ("account", "lab2", "fairshare=1"), ("user", USER, "account=lab1"),
+                      ("user", OTHER, "account=lab2"), ("qos", "fast", "priority=50")):
+            site.run("sacctmgr", "-i", "add", *words, check=True)
+        site.run("sacctmgr", "-i", "modify", "user", OTHER, "set", "qos+=fast", check=True)
+        busy = [site.sbatch("--gres=gpu:4", "-p", "other", user=USER) for _ in range(4)]
+        for number in busy:
+            site.wait_for("busy GPUs", lambda n=number: site.state(n) == "RUNNING")
+        time.sleep(1)  # some usage
+        site.kill("slurmctld", signal.SIGTERM)
+        site.start("slurmctld")  # it calculates shares at its start, then once a minute at most
+        site.wait_for("shares", lambda: f"lab1|{USER}|0." in (said := site.run("sshare", "-ahP", "-o", "Account,User,FairShare").stdout)
+                      and f"lab1|{USER}|0.000000" not in said)
+        serving.restart()
+        for number in busy:
+            serving.wait_state(number, "running")
+        kinds = ((OTHER, ()), (USER, ()), (OTHER, ("--qos=fast",)), (USER, ("--nice=400",)), (USER, ("-N2", "--gres=gpu:2")))
+        waiting = {}
+        for user, words in kinds:
+            words = words if "--gres=gpu:2" in words else (*words, "--gres=gpu:4")
+            held, free = (site.sbatch("-p", partition, *words, user=user) for partition in ("gpu", "other"))
+            waiting[held] = free
+        site.wait_for("priorities", lambda: all(serving.job(number).get("priority") for number in waiting))
+        ours = {number: serving.job(number)["priority"] for number in waiting}
+        lines = site.run("squeue", "-h", "-O", "JobID:20,PriorityLong:20").stdout.splitlines()
+        theirs = dict(line.split() for line in lines)
+        gap = {number: ours[number] - int(theirs[free]) for number, free in waiting.items()}
+        expect(max(gap.values()) - min(gap.values()) <= 3, f"as Slurm has them, but for what age adds to all: {gap}")
+        expect(len(set(theirs[free] for free in waiting.values())) == len(kinds), f"different ones: {theirs}")
+        site.run("scancel", *waiting.values())
+        site.run("scancel", busy[0])
+        best = max(waiting, key=lambda number: int(theirs[waiting[number]]))
+        serving.wait_state(best, "running")
+        serving.daemon.stop(9)
+        print(f"{serving.replay()} decisions replayed equal")
+        serving.daemon.start()
+
+
 def page(serving):
     folder = serving.site.path("page")
     serving.site.run("sacctmgr", "-i", "show", "runawayjobs")
@@ -115,13 +160,15 @@ def main():
     with Serving(sys.argv[1], database=True, slurm="AccountingStorageEnforce=limits,qos\n") as serving:
         serving.daemon.environment["SLURM_CONF"] = serving.site.environment["SLURM_CONF"]
         accounts(serving.site)
-        serving.restart()  # it reads limits at its start, and again every five seconds
+        serving.restart()  # it reads limits at its start, and again every half minute
         for part in limits, arrays, signals, submits, page:
             part(serving)
             print(f"{part.__name__}: {time.monotonic() - began:.1f} s", flush=True)
         serving.daemon.stop(9)
         print(f"{serving.replay()} decisions replayed equal")
         serving.daemon.start()
+    priorities(sys.argv[1])
+    print(f"priorities: {time.monotonic() - began:.1f} s")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""Daemon, slurmctld, slurmd and munged are killed or hang in random order while jobs arrive: no job is lost, completes twice or
-is held for ever, no GPU gets two jobs, and the account is complete.
+"""Daemon, slurmctld, slurmd and munged are killed or hang in random order while jobs arrive, and stand-bys take over from daemons that are
+killed or hang: no job is lost, completes twice or is held for ever, no GPU gets two jobs, and the account is complete. A daemon that
+hung while another took over ends as soon as it goes on, and its late orders do no harm.
 
     kills.py GOBAN [--kills N] [--seed S]     (needs root and Slurm; 77 without them)
 
@@ -33,7 +34,7 @@ class Kills:
         self.lines = self.site.path("lines")
         open(self.lines, "w").close()
         os.chmod(self.lines, 0o666)
-        self.submitted, self.completed = [], set()
+        self.submitted, self.completed, self.logs = [], set(), []
         self.counts = collections.Counter()
 
     def submit(self):
@@ -49,13 +50,15 @@ class Kills:
             self.states()
         except subprocess.TimeoutExpired:
             pass  # slurmctld hangs
-        what = self.random.choice(("daemon", "daemon", "slurmctld", "slurmctld hangs", "slurmd", "munged"))
+        what = self.random.choice(("daemon", "standby takes over", "standby of one that hangs", "slurmctld", "slurmctld hangs", "slurmd", "munged"))
         self.counts[what.replace(" ", "_")] += 1
         pause = self.random.uniform(0.1, 2)
         if what == "daemon":
             self.serving.daemon.stop(signal.SIGKILL)
             time.sleep(pause)
             self.serving.daemon.start()
+        elif what.startswith("standby"):
+            self.take_over(hangs=what.endswith("hangs"))
         elif what == "slurmctld hangs":
             for process in self.site.daemon("slurmctld"):
                 os.kill(process, signal.SIGSTOP)
@@ -67,6 +70,35 @@ class Kills:
             self.site.kill(name, signal.SIGTERM if what == "slurmctld" else signal.SIGKILL)
             time.sleep(pause)
             self.site.start(name)
+
+    def take_over(self, hangs):
+        daemon = self.serving.daemon
+        log = f"{daemon.log}.{self.counts.total()}"
+        self.logs.append(log)
+        with open(log, "wb") as out:
+            waiting = subprocess.Popen([daemon.goban, "serve", "--state", daemon.state, "--config", daemon.config, "--standby",
+                                        "--takeover-after", "2"], env=daemon.environment, stdout=out, stderr=out)
+        self.site.wait_for("a stand-by", lambda: "standby: " in open(log).read())
+        time.sleep(self.random.uniform(0, 1))
+        epoch = self.epoch()
+        old, daemon.process = daemon.process, waiting
+        old.send_signal(signal.SIGSTOP if hangs else signal.SIGKILL)
+        self.site.wait_for("its takeover", lambda: self.epoch() > epoch, 60)
+        self.site.wait_for("its answer", self.answers, 60)
+        if hangs:
+            old.send_signal(signal.SIGCONT)
+        code = old.wait(60)
+        expect(not hangs or code == 1, f"taken over, but it exited with {code}")
+
+    def epoch(self):
+        with open(os.path.join(self.serving.daemon.state, "journal", "epoch")) as text:
+            return int(text.read())
+
+    def answers(self):
+        try:
+            return self.serving.daemon.goban_run("stats").returncode == 0
+        except subprocess.TimeoutExpired:
+            return False  # the socket of one that hangs
 
     def states(self):
         ran = self.site.run("squeue", "-h", "-t", "all", "-o", "%A %T")
@@ -85,6 +117,9 @@ class Kills:
         except SystemExit:
             states = self.states()
             left = {number: states.get(number) for number in self.submitted if states.get(number) != "COMPLETED"}
+            for name in self.logs[-1:]:
+                with open(name) as log:
+                    print(f"{name}: {log.read()}", file=sys.stderr)
             for number in list(left)[:3]:
                 print(self.site.job(number), self.serving.job(number), file=sys.stderr)
             raise SystemExit(f"not completed: {left}") from None

@@ -17,7 +17,8 @@ class Serving:
     """A Slurm of `nodes` x `gpus` that is set up for Goban, and a daemon that decides for it."""
 
     def __init__(self, goban, mode="partitions", policy="fifo+packed", indices="nodes", config="", slurm="", poll="0.2s",
-                 partitions=("gpu",), **site):
+                 partitions=("gpu",), keys="", **site):
+        """`config` and `keys`: lines of the daemon's configuration, before and in its table [slurm]; `slurm`: of slurm.conf."""
         self.goban = os.path.abspath(goban)
         slurm += "PartitionName=other Nodes=ALL\nSlurmdTimeout=5\n"
         self.site = SlurmSite(typed=indices == "types", config=slurm, **site)
@@ -25,7 +26,7 @@ class Serving:
         names = ", ".join(f'"{name}"' for name in partitions)
         partitions = f"partitions = [{names}]\n" if mode == "partitions" else ""
         self.text = (f'engine = "slurm"\npolicy = "{policy}"\n{config}\n[slurm]\nmode = "{mode}"\n{partitions}'
-                     f'indices = "{indices}"\npoll = "{poll}"\nconf = "{self.site.path("etc/slurm.conf")}"\n')
+                     f'indices = "{indices}"\npoll = "{poll}"\nconf = "{self.site.path("etc/slurm.conf")}"\n{keys}')
         self.daemon = None
 
     def __enter__(self):

@@ -12,7 +12,7 @@ import time
 from serving import USER, Serving, expect
 from slurm_site import skip_where_missing
 
-PARTITIONS = "PartitionName=left Nodes=n[1-2] DefaultTime=10\nPartitionName=right Nodes=n[2-4] DefaultTime=10\n"
+PARTITIONS = "PartitionName=left Nodes=n[1-2] DefaultTime=10\nPartitionName=right Nodes=n[2-4] DefaultTime=10\nPartitionName=last Nodes=n4 DefaultTime=10\n"
 HETEROGENEOUS = "#!/bin/sh\n#SBATCH -p right --gres=gpu:1\n#SBATCH hetjob\n#SBATCH -p right --gres=gpu:2\nsleep 600\n"
 
 
@@ -55,6 +55,34 @@ def partitions(serving):
     site.run("scancel", *left, *right, more)
     for number in (*left, *right, more):
         serving.wait_state(number, "done")
+
+
+def several_partitions(serving):
+    """A job that names several partitions is placed on the nodes of any of them, and of no other."""
+    site = serving.site
+    words = ("-p", "last,left", "--gres=gpu:4")
+    held = [site.sbatch(*words, user=USER) for _ in range(3)]
+    nodes = {number: nodes_of(serving.wait_state(number, "running")) for number in held}
+    expect(set().union(*nodes.values()) == {"n1", "n2", "n4"}, f"the nodes of both: {nodes}")
+    waits = site.sbatch("-p", "left,last", "--gres=gpu:4", user=USER)
+    serving.wait_state(waits, "waiting")
+    why = "not together on the nodes that it needs"
+    site.wait_for(why, lambda: why in serving.daemon.goban_run("explain", f"@{waits}").stdout)
+    expect(site.job(waits)["Priority"] == "0", "n3 is free, but not for it")
+    again = held[1]
+    expect(serving.daemon.goban_run("requeue", f"@{again}").returncode == 0, "requeue")
+    for number in (waits, again):  # one of them gets the node, whatever partition it ran in before
+        site.run("scancel", *(other for other in held if other != again))
+        expect(nodes_of(serving.wait_state(number, "running")) <= {"n1", "n2", "n4"}, number)
+    for number in (*held[::2], waits):
+        first_try(serving, number)
+    site.run("scancel", *held, waits)
+    for number in (*held, waits):
+        serving.wait_state(number, "done")
+    mixed = site.sbatch("-p", "left,other", "--gres=gpu:1", user=USER)
+    site.wait_for("a job of a partition that is not managed, too", lambda: site.state(mixed) == "RUNNING")
+    expect(site.job(mixed)["AdminComment"] == "goban:slurm:other-partitions", str(site.job(mixed)))
+    site.run("scancel", mixed)
 
 
 def small_parts(serving):
@@ -113,8 +141,8 @@ def equal_indices(goban):
 def main():
     skip_where_missing()
     began = time.monotonic()
-    with Serving(sys.argv[1], policy="easy-backfill+packed", partitions=("left", "right"), slurm=PARTITIONS) as serving:
-        for part in partitions, small_parts, left_to_slurm:
+    with Serving(sys.argv[1], policy="easy-backfill+packed", partitions=("left", "right", "last"), slurm=PARTITIONS) as serving:
+        for part in partitions, several_partitions, small_parts, left_to_slurm:
             part(serving)
             print(f"{part.__name__}: {time.monotonic() - began:.1f} s", flush=True)
         serving.daemon.stop(9)

@@ -27,6 +27,9 @@ MARK = "GOBAN_SLURM_SITE"
 PROGRAMS = ("munged", "slurmctld", "slurmd", "scontrol", "squeue", "sbatch")
 DATABASE_PROGRAMS = ("slurmdbd", "mariadbd", "mariadb-install-db", "sacctmgr")
 CPUS = 16
+FIRST_WITH_SHARDS = (22, 5)
+FIRST_WITH_LUA_BESIDE = (21, 8)  # earlier ones look for job_submit.lua in /etc/slurm only
+FIRST_WITHOUT_CGROUPS = (23, 11)  # earlier ones use cgroups only if they are told to
 
 
 def missing(database=False, network=False):
@@ -48,6 +51,13 @@ def skip_where_missing(database=False, network=False):
     if why := missing(database, network):
         print(f"skipped: {why}")
         sys.exit(77)
+
+
+def version():
+    """(22, 5) for Slurm 22.05.8."""
+    said = subprocess.run(["slurmctld", "-V"], env=dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin"), text=True, stdout=subprocess.PIPE,
+                          check=True).stdout
+    return tuple(int(part) for part in said.split()[-1].split(".")[:2])
 
 
 class SlurmSite(LoopbackSite):
@@ -136,10 +146,11 @@ class SlurmSite(LoopbackSite):
             return ["slurmctld", "-D", "-f", conf]
         return ["slurmd", "-D", "-f", conf, "-N", name]
 
-    def start(self, name):
+    def start(self, name, *more):
+        """`more`: further options."""
         inside = self.network.inside(name) if self.network and name in self.node_names() else []
         with open(self.path(f"log/{name}.out"), "ab") as out:
-            process = subprocess.Popen(inside + self.command(name), env={**self.environment, MARK: self.folder}, cwd=self.folder,
+            process = subprocess.Popen([*inside, *self.command(name), *more], env={**self.environment, MARK: self.folder}, cwd=self.folder,
                                        stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
         self.children.append(process)
         if name == "munged":
@@ -156,7 +167,7 @@ class SlurmSite(LoopbackSite):
         for process, (_, variables) in processes().items():
             with contextlib.suppress(OSError):
                 with open(f"/proc/{process}/cmdline", "rb") as line:
-                    if mark in variables and line.read().decode().split("\0")[1:-1] == words[1:]:
+                    if mark in variables and line.read().decode().split("\0")[1:len(words)] == words[1:]:
                         found.append(process)
         return found
 
@@ -240,7 +251,10 @@ class SlurmSite(LoopbackSite):
         nodes = [(f"n[1-{self.nodes}]", host, own_address, f"[{ports[1]}-{ports[self.nodes]}]")]
         if self.network:
             nodes = [(name, name, self.network.address(name), ports[1]) for name in self.node_names()]
-        gres = ",".join(f"gpu:g{i}:1" for i in range(self.gpus)) + f",shard:{4 * self.gpus}" if self.typed else f"gpu:{self.gpus}"
+        has_shards = self.typed and version() >= FIRST_WITH_SHARDS
+        gres = f"gpu:{self.gpus}"
+        if self.typed:
+            gres = ",".join(f"gpu:g{i}:1" for i in range(self.gpus)) + (f",shard:{4 * self.gpus}" if has_shards else "")
         lines = [
             "ClusterName=lab", f"SlurmctldHost={host}({own_address})", "SlurmUser=root", "SlurmdUser=root",
             "AuthType=auth/munge", f"AuthInfo=socket={self.path('munge/munge.sock')}", "CredType=cred/munge",
@@ -252,7 +266,7 @@ class SlurmSite(LoopbackSite):
             "MpiDefault=none", "SwitchType=switch/none", "ReturnToService=2", "KillWait=2", "MinJobAge=600",
             "SlurmdParameters=config_overrides", "SchedulerType=sched/backfill",
             f"SchedulerParameters={self.scheduler}", "SelectType=select/cons_tres",
-            "SelectTypeParameters=CR_Core", "GresTypes=gpu,shard" if self.typed else "GresTypes=gpu",
+            "SelectTypeParameters=CR_Core", "GresTypes=gpu,shard" if has_shards else "GresTypes=gpu",
             *(f"NodeName={name} NodeHostname={hostname} NodeAddr={address} Port={port} CPUs={CPUS} RealMemory=5000 Gres={gres} State=UNKNOWN"
               for name, hostname, address, port in nodes),
             "PartitionName=gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP",
@@ -263,7 +277,7 @@ class SlurmSite(LoopbackSite):
         if self.database:
             port = ports[self.nodes + 1]
             sock = self.path("munge/munge.sock")
-            types = ",".join(f"gres/gpu:g{i}" for i in range(self.gpus)) + ",gres/shard" if self.typed else ""
+            types = ",".join(f"gres/gpu:g{i}" for i in range(self.gpus)) + (",gres/shard" if has_shards else "") if self.typed else ""
             lines += ["AccountingStorageType=accounting_storage/slurmdbd", "AccountingStorageHost=127.0.0.1",
                       f"AccountingStoragePort={port}", f"AccountingStoragePass={sock}",  # else clients try /run/munge for 20 s
                       "AccountingStorageTRES=gres/gpu" + ("," + types if types else "")]
@@ -272,10 +286,17 @@ class SlurmSite(LoopbackSite):
                 f"PidFile={self.path('run/slurmdbd.pid')}", f"LogFile={self.path('log/slurmdbd.log')}",
                 "StorageType=accounting_storage/mysql", "StorageHost=localhost", "StorageUser=root", "StorageLoc=slurm", ""]), 0o600)
             self.environment["MYSQL_UNIX_PORT"] = self.path("run/mariadb.sock")
+        if version() < FIRST_WITH_LUA_BESIDE:  # only on a machine, or in a root, of its own
+            os.makedirs("/etc/slurm", exist_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink("/etc/slurm/job_submit.lua")
+            os.symlink(self.path("etc/job_submit.lua"), "/etc/slurm/job_submit.lua")
+        if version() >= FIRST_WITHOUT_CGROUPS:
+            self.write("etc/cgroup.conf", "CgroupPlugin=disabled\n")
         self.write("etc/slurm.conf", "\n".join(lines) + "\n" + self.config)
         self.write("etc/gres.conf", "AutoDetect=off\n" + (
             "".join(f"NodeName=n[1-{self.nodes}] Name=gpu Type=g{i} File={self.path(f'dev/nvidia{i}')}\n" for i in range(self.gpus)) +
-            f"NodeName=n[1-{self.nodes}] Name=shard Count={4 * self.gpus}\n"
+            (f"NodeName=n[1-{self.nodes}] Name=shard Count={4 * self.gpus}\n" if has_shards else "")
             if self.typed else f"NodeName=n[1-{self.nodes}] Name=gpu File={self.path('dev/nvidia')}[0-{self.gpus - 1}]\n"))
 
 

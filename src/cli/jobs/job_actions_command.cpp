@@ -197,7 +197,7 @@ void Round::take_refusal(const Request& request, base::Error error) {
   if (is("cancel") && request.jobs.size() == 1 && !request.array &&
       is_for_scancel(first.engine_id, error.remedy)) {
     // Slurm knows whether the caller may.
-    if (const auto ended = cancel_by_scancel(first.engine_id); !ended) {
+    if (const auto ended = cancel_by_scancel(first.engine_id, arguments_.server); !ended) {
       error = ended.error();
     } else {
       done_[first.job] = first.id;

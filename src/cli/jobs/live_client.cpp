@@ -35,7 +35,7 @@ Result<json> parsed(const serve::api::ApiClient& client, Result<std::string> ans
 void add_server_option(Command& command, std::string& server) {
   command
       .add_option("--server", server,
-                  "Address of the daemon: socket path or URL (default: $GOBAN_SERVER, "
+                  "Address of the daemon: socket path, URL or ssh://HOST (default: $GOBAN_SERVER, "
                   "$GOBAN_SOCKET, then the standard sockets)")
       ->type_name("ADDRESS");
 }
@@ -90,10 +90,10 @@ bool flag_of(const json& from, const char* name, bool fallback) {
 base::Status redraw_on_change(const std::string& server, double period_s,
                               const std::function<Result<bool>(serve::api::ApiClient&)>& draw) {
   using Clock = std::chrono::steady_clock;
-  auto client = connect(server);
-  auto events = connect(server);
-  if (!client) return base::failure(client.error());
-  if (!events) return base::failure(events.error());
+  auto address = serve::api::find_server(server);  // one way there for both
+  if (!address) return base::failure(address.error());
+  serve::api::ApiClient client(*address);
+  serve::api::ApiClient events(std::move(*address));
   catch_interrupts();
   base::Status problem;
   bool more = true;
@@ -102,14 +102,14 @@ base::Status redraw_on_change(const std::string& server, double period_s,
   const auto draw_now = [&] {
     drawn = Clock::now();
     changed = false;
-    auto drew = draw(*client);
+    auto drew = draw(client);
     if (!drew) problem = base::failure(std::move(drew.error()));
     more = drew && *drew;
   };
   draw_now();
   while (more && !interrupted()) {
     // Bursts of changes are drawn once; `take` is called about once a second in any case.
-    const auto streamed = events->stream("/v1/events", [&](std::string_view part) {
+    const auto streamed = events.stream("/v1/events", [&](std::string_view part) {
       const double since_s = std::chrono::duration<double>(Clock::now() - drawn).count();
       constexpr double kShortest_s = 0.2;
       changed = changed || !part.empty();

@@ -17,6 +17,8 @@
 #include "base/text.hpp"
 #include "live/job/request_values.hpp"
 #include "live/job/stage_paths.hpp"
+#include "serve/api/api_client.hpp"
+#include "serve/api/ssh_tunnel.hpp"
 
 namespace goban::cli {
 
@@ -136,11 +138,11 @@ std::vector<std::string> own_environment() {
 }
 
 /// Starts a command of Slurm as ourselves and waits. Returns what it printed. Errors: Failed.
-Result<std::string> run_command(const std::vector<std::string>& words) {
+Result<std::string> run_command(const std::vector<std::string>& words, int in = -1) {
   const base::Descriptor out(::memfd_create("goban-out", MFD_CLOEXEC));
   if (out.get() < 0) return base::failed(fmt::format("no memory: {}", std::strerror(errno)));
   const pid_t pid = base::spawn(
-      words, {.environment = own_environment(), .out = out.get(), .err = STDERR_FILENO});
+      words, {.environment = own_environment(), .in = in, .out = out.get(), .err = STDERR_FILENO});
   if (pid == 0) {
     return base::failed(fmt::format("cannot run {}: {}", words.front(), std::strerror(errno)),
                         "install Slurm's client commands on this machine");
@@ -195,7 +197,13 @@ Result<std::vector<std::string>> sbatch_options(const SubmitChoices& choices,
   return words;
 }
 
-Result<std::string> submit_by_sbatch(const SubmitPayload& payload) {
+Result<std::string> submit_by_sbatch(const SubmitPayload& payload, const std::string& server) {
+  const std::string address = serve::api::server_text(server);
+  const bool by_ssh = serve::api::is_ssh(address);
+  if (by_ssh && !payload.arguments.empty()) {
+    return base::usage_error("sbatch takes no arguments of a script that comes by ssh",
+                             "write them into the script");
+  }
   std::vector<std::string> ignored;
   const auto options = sbatch_options(payload.options, ignored);
   if (!options) return base::failure(options.error());
@@ -215,17 +223,29 @@ Result<std::string> submit_by_sbatch(const SubmitPayload& payload) {
                         has_name(payload.script);
   if (!is_named) words.push_back("--job-name=" + payload.job_name);
   words.insert(words.end(), options->begin(), options->end());
-  words.push_back(fmt::format("/proc/{}/fd/{}", ::getpid(), script.get()));
+  if (by_ssh) {
+    const auto place = serve::api::parse_ssh(address);
+    if (!place) return base::failure(place.error());
+    words = serve::api::ssh_command(*place, {"-T"}, words);
+  } else {
+    words.push_back(fmt::format("/proc/{}/fd/{}", ::getpid(), script.get()));
+  }
   words.insert(words.end(), payload.arguments.begin(), payload.arguments.end());
   std::fflush(stdout);
-  const auto said = run_command(words);
+  const auto said = run_command(words, by_ssh ? script.get() : -1);
   if (!said) return said;
   // "12", or "12;cluster".
   return std::string(base::trimmed(said->substr(0, said->find(';'))));
 }
 
-base::Status cancel_by_scancel(const std::string& id) {
-  const auto said = run_command({"scancel", id});
+base::Status cancel_by_scancel(const std::string& id, const std::string& server) {
+  std::vector<std::string> words = {"scancel", id};
+  if (const std::string address = serve::api::server_text(server); serve::api::is_ssh(address)) {
+    const auto place = serve::api::parse_ssh(address);
+    if (!place) return base::failure(place.error());
+    words = serve::api::ssh_command(*place, {"-T"}, words);
+  }
+  const auto said = run_command(words);
   return said ? base::Status{} : base::failure(said.error());
 }
 

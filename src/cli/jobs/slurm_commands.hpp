@@ -18,14 +18,16 @@ namespace goban::cli {
 [[nodiscard]] base::Result<std::vector<std::string>> sbatch_options(
     const SubmitChoices& choices, std::vector<std::string>& ignored);
 
-/// Runs sbatch, whose messages go to stderr. Returns Slurm's number of the job. Lines #SBATCH of
-/// the script are sbatch's to read. Warns of options that have no effect. Errors: Failed if sbatch
-/// is absent or refuses; those of sbatch_options().
-[[nodiscard]] base::Result<std::string> submit_by_sbatch(const SubmitPayload& payload);
+/// Runs sbatch, whose messages go to stderr; where the daemon is reached by ssh, there. Returns
+/// Slurm's number of the job. Lines #SBATCH of the script are sbatch's to read. Warns of options
+/// that have no effect. Errors: Failed if sbatch is absent or refuses; those of sbatch_options();
+/// Usage for arguments of a script by ssh.
+[[nodiscard]] base::Result<std::string> submit_by_sbatch(const SubmitPayload& payload,
+                                                         const std::string& server);
 
-/// Runs scancel for a job that Slurm started itself. Errors: Failed if scancel is absent or
-/// refuses.
-[[nodiscard]] base::Status cancel_by_scancel(const std::string& id);
+/// Runs scancel for a job that Slurm started itself, where submit_by_sbatch() runs sbatch. Errors:
+/// Failed if scancel is absent or refuses.
+[[nodiscard]] base::Status cancel_by_scancel(const std::string& id, const std::string& server);
 
 /// True if the daemon refused a cancel because the job of this id is Slurm's own.
 [[nodiscard]] bool is_for_scancel(const std::string& id, const std::string& refusal);

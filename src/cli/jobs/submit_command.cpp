@@ -93,7 +93,7 @@ int run(const SubmitArguments& arguments, const SubmitChoices& choices) {
   if (arguments.dry_run) return print_plan(arguments.server, *body);
   const auto jobs = submit(arguments.server, *body);
   if (!jobs && is_for_sbatch(jobs.error())) {
-    const auto number = submit_by_sbatch(*payload);
+    const auto number = submit_by_sbatch(*payload, arguments.server);
     return number ? print_slurm(arguments, *number) : report_error(number.error());
   }
   if (!jobs) return report_error(jobs.error());

@@ -309,8 +309,8 @@ void add_submit_options(Command& command, const std::shared_ptr<SubmitChoices>& 
 }
 
 bool is_local(const std::string& server) {
-  const auto address = serve::api::find_server(server);
-  return address && !address->socket.empty();
+  const std::string text = serve::api::server_text(server);
+  return text.find("://") == std::string::npos;
 }
 
 Result<SubmitPayload> read_script(const std::string& path) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <fmt/format.h>
@@ -153,11 +154,18 @@ int parse_and_run(int argc, char** argv) {
   app.set_version_flag("-V,--version", fmt::format("goban {} (commit {}, {})", GOBAN_VERSION,
                                                    goban::cli::build_commit(), GOBAN_BUILD));
   app.suggest(names_elsewhere());
+  std::string host;
+  app.add_option(
+         "--host", host,
+         "Machine of the daemon, reached by your own ssh: ssh://LOGIN; or another address, as "
+         "for --server of the commands")
+      ->type_name("ADDRESS");
   app.require_subcommand(1);
   app.footer(
       "goban help COMMAND describes a command.\n\n"
       "Examples:\n"
       "  goban submit --gpus 4 --time 12h train.sh\n"
+      "  goban --host ssh://login queue\n"
       "  goban serve --virtual-gpus 4\n"
       "  goban simulate --cluster 32x8 --jobs jobs.csv --policy fifo+packed,las+pal\n"
       "  goban analyze accounting.gz --format grid-engine --cluster abci --out report\n"
@@ -171,6 +179,8 @@ int parse_and_run(int argc, char** argv) {
   } else if (code > 0) {
     return code;
   }
+  // For programs that the command starts, too.
+  if (!host.empty()) ::setenv("GOBAN_SERVER", host.c_str(), 1);
   return run(action);
 }
 

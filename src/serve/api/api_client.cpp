@@ -12,6 +12,7 @@
 #include "base/http/http_message.hpp"
 #include "base/text.hpp"
 #include "base/text_file.hpp"
+#include "serve/api/ssh_tunnel.hpp"
 
 namespace goban::serve::api {
 
@@ -60,6 +61,15 @@ base::Result<ServerAddress> server_at_url(std::string url) {
   }
   return server;
 }
+base::Result<ServerAddress> server_by_ssh(std::string address) {
+  const auto place = parse_ssh(address);
+  if (!place) return base::failure(place.error());
+  auto tunnel = SshTunnel::open(*place);
+  if (!tunnel) return base::failure(tunnel.error());
+  ServerAddress server{.socket = (*tunnel)->socket(), .ssh = std::move(address)};
+  server.tunnel = std::move(*tunnel);
+  return server;
+}
 }  // namespace
 
 std::string default_state_folder() {
@@ -71,8 +81,7 @@ std::string default_state_folder() {
   return environment("HOME") + "/.local/state/goban";
 }
 
-base::Result<ServerAddress> find_server(const std::string& asked) {
-  constexpr std::string_view kUnix = "unix:";
+std::string server_text(const std::string& asked) {
   std::string text = asked.empty() ? environment("GOBAN_SERVER") : asked;
   if (text.empty()) text = environment("GOBAN_SOCKET");
   if (text.empty()) {
@@ -81,13 +90,20 @@ base::Result<ServerAddress> find_server(const std::string& asked) {
       text = kSystemSocket;
     }
   }
+  return text;
+}
+
+base::Result<ServerAddress> find_server(const std::string& asked) {
+  constexpr std::string_view kUnix = "unix:";
+  std::string text = server_text(asked);
+  if (is_ssh(text)) return server_by_ssh(std::move(text));
   if (text.starts_with("http://") || text.starts_with("https://")) {
     return server_at_url(std::move(text));
   }
   if (text.starts_with(kUnix)) text.erase(0, kUnix.size());
   if (text.find('/') == std::string::npos) {
     return base::usage_error(fmt::format("'{}' is not a valid server address", text),
-                             "use a path such as ./goban.sock, or https://HOST:PORT");
+                             "use a path such as ./goban.sock, https://HOST:PORT, or ssh://HOST");
   }
   return ServerAddress{.socket = std::move(text)};
 }
@@ -115,6 +131,10 @@ base::Error no_answer(const HttpAnswer& answer, const ServerAddress& server,
       break;
     default:
       error.message = fmt::format("{}: {}", name, answer.problem);
+      if (!server.ssh.empty()) {
+        error.remedy =
+            "check that a daemon listens there; name its socket: ssh://HOST/PATH/OF/THE/SOCKET";
+      }
       break;
   }
   return error;
@@ -168,6 +188,7 @@ struct ApiClient::Connection {
 
 ApiClient::ApiClient(ServerAddress server) : connection_(std::make_unique<Connection>()) {
   connection_->name = server.socket.empty() ? server.url : server.socket;
+  if (!server.ssh.empty()) connection_->name = server.ssh;
   connection_->server = std::move(server);
 }
 ApiClient::ApiClient(ApiClient&&) noexcept = default;

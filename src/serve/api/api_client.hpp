@@ -11,12 +11,16 @@
 
 namespace goban::serve::api {
 
+class SshTunnel;
+
 /// Address of a daemon and the caller's credentials.
 struct ServerAddress {
   std::string socket{};   ///< path of its Unix socket (the kernel identifies the caller), or empty
   std::string url{};      ///< "http://127.0.0.1:6818" (loopback only), "https://host:6818"
   std::string token{};    ///< bearer token for `url`; never part of a message
   std::string ca_file{};  ///< PEM file of the CA of the server's certificate; empty = the system's
+  std::string ssh{};      ///< "ssh://login": the daemon's socket there, by way of `tunnel`
+  std::shared_ptr<SshTunnel> tunnel{};  ///< `socket` is its end here
 };
 
 /// Default state folder of the daemon: `$GOBAN_STATE`, else /var/lib/goban for root and
@@ -26,10 +30,16 @@ struct ServerAddress {
 /// Socket of a daemon that root runs; open to all users.
 inline constexpr const char* kSystemSocket = "/run/goban/goban.sock";
 
-/// Parses `asked`: a path, `unix:PATH`, or a URL. If empty: `$GOBAN_SERVER`, else `$GOBAN_SOCKET`,
-/// else the socket in default_state_folder() if it exists, else kSystemSocket. The token is
+/// The address of the daemon that commands talk to, as text: `asked`, or what find_server() takes
+/// in its place.
+[[nodiscard]] std::string server_text(const std::string& asked = {});
+
+/// Parses `asked`: a path, `unix:PATH`, a URL, or ssh://HOST (ssh_tunnel.hpp), to which it
+/// connects. If empty: `$GOBAN_SERVER`, else `$GOBAN_SOCKET`, else the socket in
+/// default_state_folder() if it exists, else kSystemSocket. The token is
 /// `$GOBAN_TOKEN`, or the content of the file `$GOBAN_TOKEN_FILE`; `$GOBAN_CA_FILE` is ca_file.
-/// Errors: Usage if `asked` is none of these, or a token would be sent unencrypted.
+/// Errors: Usage if `asked` is none of these, or a token would be sent unencrypted; those of
+/// SshTunnel.
 [[nodiscard]] base::Result<ServerAddress> find_server(const std::string& asked = {});
 
 /// One connection, kept open between requests. Not thread-safe; use one client per thread. Errors

@@ -201,7 +201,8 @@ Status MachineDaemon::Parts::start_daemon() {
                                           .epoch = journal->epoch,
                                           .earlier_may_run = config.service.replaces_socket,
                                           .machine = machine,
-                                          .choice = config.engine});
+                                          .choice = config.engine,
+                                          .by_priority = is_by_priority(*site)});
   if (!parts) return base::failure(parts.error());
   for (const std::string& note : parts->notes) say(note);
   view = std::move(parts->view);

@@ -183,11 +183,13 @@ Result<live::controller::Site> make_site(const ServeConfig& config,
                     config.policy),
         "use another policy; goban policies lists them");
   }
-  if (submit_with != nullptr && composition->rests_nodes()) {
+  const bool sleepless = submit_with != nullptr && !live::engine::rests_nodes(config.engine);
+  if (sleepless && composition->rests_nodes()) {
     return base::usage_error(
         fmt::format("policy '{}' lets nodes sleep, and engine {} cannot wake them", config.policy,
                     config.engine.name),
-        "use a policy without node sleep, such as easy-backfill+pal");
+        "use a policy without node sleep, such as easy-backfill+pal; Slurm's power states are used "
+        "with sleep = \"slurm\" in the table [slurm]");
   }
   site.composition = std::move(*composition);
   if (auto status = set_sharing(config, site.composition.options); !status) {
@@ -209,6 +211,10 @@ Result<live::controller::Site> make_site(const ServeConfig& config,
   site.lead_max_ns = config.lead_max_ns;
   site.limits = config.limits;
   return site;
+}
+
+bool is_by_priority(const live::controller::Site& site) {
+  return site.composition.part(core::policy::PartKind::Order).name == "priority";
 }
 
 }  // namespace goban::serve::daemon

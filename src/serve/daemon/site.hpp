@@ -16,4 +16,7 @@ namespace goban::serve::daemon {
 [[nodiscard]] base::Result<live::controller::Site> make_site(
     const ServeConfig& config, const std::vector<base::gpus::LocalGpu>& gpus);
 
+/// Whether the site's policy orders jobs by their priorities.
+[[nodiscard]] bool is_by_priority(const live::controller::Site& site);
+
 }  // namespace goban::serve::daemon

@@ -32,15 +32,17 @@ void ClusterEngine::do_posted() {
   for (const auto& order : orders) order();
 }
 
-void ClusterEngine::tell(std::vector<EngineEvent> events, Picture picture) {
+bool ClusterEngine::tell(std::vector<EngineEvent> events, Picture picture) {
   std::vector<EngineEvent> changes = diff(told_, picture);
   picture.ended.clear();
   told_ = std::move(picture);
+  const bool is_new = !events.empty() || !changes.empty();
   const std::scoped_lock lock(mutex_);
   for (std::vector<EngineEvent>* list : {&events, &changes}) {
     outbox_.insert(outbox_.end(), std::make_move_iterator(list->begin()),
                    std::make_move_iterator(list->end()));
   }
+  return is_new;
 }
 
 void ClusterEngine::launch(const LaunchOrder& order) {

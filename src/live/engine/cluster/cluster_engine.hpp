@@ -42,8 +42,8 @@ class ClusterEngine : public Engine {
   /// Does what was posted. Called by the thread.
   void do_posted();
   /// Events for the receiver: `events`, then what differs between `picture` and what it was told
-  /// last. Called by the thread.
-  void tell(std::vector<EngineEvent> events, Picture picture);
+  /// last. True: there was something to tell. Called by the thread.
+  bool tell(std::vector<EngineEvent> events, Picture picture);
   /// Ends the thread and waits for it.
   void end();
 

@@ -176,6 +176,13 @@ std::string Ledger::id_of(RunId run) const {
   return found == entries_.end() || !run.job.valid() ? std::string{} : found->first;
 }
 
+bool Ledger::has_open() const {
+  return !early_.empty() || std::ranges::any_of(entries_, [](const auto& each) {
+    const Entry& entry = each.second;
+    return entry.goal != Goal::Run || !entry.started || entry.repeat || entry.mark;
+  });
+}
+
 std::vector<Report> Ledger::look(const std::map<std::string, JobStand>& jobs, TimeNs asked_ns,
                                  TimeNs now_ns) {
   std::vector<Report> reports = std::move(early_);

@@ -87,6 +87,8 @@ class Ledger {
   [[nodiscard]] RunId run_of(const std::string& id) const;
   /// The job of a run that is not answered to its end; empty: none.
   [[nodiscard]] std::string id_of(RunId run) const;
+  /// Something is to be carried out, or what was carried out has not shown its effect.
+  [[nodiscard]] bool has_open() const;
   [[nodiscard]] size_t size() const { return entries_.size(); }
 
  private:

@@ -79,6 +79,22 @@ TEST(Ledger, AStartIsAnsweredWhenTheClusterShowsIt) {
   EXPECT_EQ(one.ledger.size(), 0U);
 }
 
+TEST(Ledger, AnOrderIsOpenUntilTheClusterShowsIt) {
+  OneJob one;
+  EXPECT_FALSE(one.ledger.has_open());
+  one.ledger.launch(order_of(1, 1));
+  EXPECT_TRUE(one.ledger.has_open());
+  (void)one.act();
+  one.job.stand = Stand::Released;
+  (void)one.look();
+  EXPECT_TRUE(one.ledger.has_open());
+  one.runs(1);
+  (void)one.look();
+  EXPECT_FALSE(one.ledger.has_open()) << "it runs, and nobody wants anything of it";
+  one.ledger.stop({JobId{1U}, 1}, StopReason::Preempted);
+  EXPECT_TRUE(one.ledger.has_open());
+}
+
 TEST(Ledger, WhatWasAskedBeforeAnOrderSaysNothingAboutIt) {
   OneJob one;
   one.ledger.launch(order_of(1, 1));

@@ -1,5 +1,6 @@
 #include "live/engine/slurm/job_list.hpp"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <optional>
@@ -46,6 +47,19 @@ bool time(std::string_view text, TimeNs& out) {
   const auto seconds = parse_int(text);
   if (!seconds || *seconds < 0 || static_cast<double>(*seconds) > base::kMaxSeconds) return false;
   out = *seconds * base::kSecond;
+  return true;
+}
+
+/// As of wait(2), or "3:9": exit code and signal.
+bool exit_status(std::string_view text, int32_t& out) {
+  const size_t colon = text.find(':');
+  if (colon == text.npos) return whole(text, out);
+  constexpr int64_t kMost = 255;
+  const auto code = parse_int(text.substr(0, colon));
+  const auto signal = parse_int(text.substr(colon + 1));
+  if (!code || !signal || *code < 0 || *code > kMost || *signal < 0 || *signal > kMost)
+    return false;
+  out = static_cast<int32_t>(*code << 8 | *signal);
   return true;
 }
 
@@ -101,10 +115,11 @@ constexpr std::array kColumns = {
     Column{"Account", [](auto text, auto& row) { return word(text, row.account); }},
     Column{"QOS", [](auto text, auto& row) { return word(text, row.qos); }},
     Column{"Dependency", [](auto text, auto& row) { return word(text, row.dependency); }},
-    Column{"exit_code", [](auto text, auto& row) { return whole(text, row.exit_status); }},
+    Column{"exit_code", [](auto text, auto& row) { return exit_status(text, row.exit_status); }},
     Column{"restartcnt", [](auto text, auto& row) { return whole(text, row.restarts); }},
     Column{"BatchFlag", [](auto text, auto& row) { return flag(text, row.batch); }},
     Column{"Requeue", [](auto text, auto& row) { return flag(text, row.requeue); }},
+    Column{"Nice", [](auto text, auto& row) { return whole(text, row.nice); }},
     Column{"admin_comment", [](auto text, auto& row) { return word(text, row.mark); }},
 };
 
@@ -208,6 +223,13 @@ int32_t array_limit_of(std::string_view record) {
   return whole(record.substr(0, record.find(' ')), limit) && limit > 0 ? limit : 0;
 }
 
+std::string_view without_prefix(std::string_view entry) {
+  for (const std::string_view prefix : {"gres:", "gres/"}) {
+    if (entry.starts_with(prefix)) return entry.substr(prefix.size());
+  }
+  return entry;
+}
+
 Result<GpuRequest> requested_gpus(const JobWords& words, const JobRow& row) {
   const std::array<std::pair<const std::string*, int64_t>, 4> all = {
       std::pair{&words.tres_per_job, int64_t{1}},
@@ -215,17 +237,18 @@ Result<GpuRequest> requested_gpus(const JobWords& words, const JobRow& row) {
       {&words.tres_per_socket, row.num_nodes},
       {&words.tres_per_task, row.tasks}};
   for (const auto& [text, times] : all) {
-    // "gres:gpu:2,gres:gpu:a100:1": as in a configuration, except for the prefix.
+    // "gres:gpu:2,gres:gpu:a100:1", "cpu=2,gres/gpu=1": as in a configuration, except for the
+    // prefix and the sign.
     std::string gres;
     std::string_view rest = *text;
     while (!rest.empty()) {
       const size_t end = std::min(rest.find(','), rest.size());
       std::string_view entry = rest.substr(0, end);
       rest.remove_prefix(std::min(end + 1, rest.size()));
-      if (entry.starts_with("gres:")) entry.remove_prefix(5);
       gres += gres.empty() ? "" : ",";
-      gres += entry;
+      gres += without_prefix(entry);
     }
+    std::ranges::replace(gres, '=', ':');
     auto gpus = core::model::parse_slurm_gres(gres);
     if (!gpus) return base::failure(gpus.error());
     if (gpus->count > 0) return GpuRequest{gpus->count * times, std::move(gpus->type)};

@@ -45,6 +45,7 @@ struct JobRow {
   int32_t restarts = 0;
   bool batch = false;  ///< by sbatch, not salloc or srun
   bool requeue = false;
+  int32_t nice = 0;
   std::string mark{};     ///< AdminComment: only operators write it
   std::string comment{};  ///< only if it is a word of job_submit.lua ("goban:...")
   friend bool operator==(const JobRow&, const JobRow&) = default;
@@ -83,6 +84,9 @@ struct JobWords {
 /// How many tasks of its array run at once, by the record of one (scontrol -o show job 8_3); 0 = no
 /// limit.
 [[nodiscard]] int32_t array_limit_of(std::string_view record);
+
+/// An entry of a request without what releases of Slurm put before it: "gres:gpu:2", "gres/gpu:2".
+[[nodiscard]] std::string_view without_prefix(std::string_view entry);
 
 /// Total of GPUs that a job requests, and the type that it names ("" = any). `sockets` of a node
 /// are unknown to us: a request per socket counts once a node. Errors: BadData.

@@ -23,11 +23,11 @@ constexpr std::string_view kRules = R"lua(
 -- are jobs without GPUs, or that name nodes, features, licences, a reservation or a GPU by its index: Slurm
 -- starts them ("goban:slurm", or "goban:slurm:" and why), and Goban takes them into account.
 
--- Entries of "gres:gpu:a100:2,gres:nic:1" as {name, type, count}; nil if one is not of this form.
+-- Entries of "gres:gpu:a100:2,gres:nic:1" as {name, type, count}, whatever the release's prefix; nil if one is not of this form.
 local function entries(text)
   local found = {}
   for entry in (text or ""):gmatch("[^,]+") do
-    entry = entry:gsub("^gres:", "")
+    entry = entry:gsub("^gres[:/]", "")
     if entry:find("[^%w:=_.%-]") then return nil end
     local words = {}
     for word in entry:gmatch("[^:=]+") do words[#words + 1] = word end
@@ -44,8 +44,19 @@ local function refuse(text, ...)
   return slurm.ERROR
 end
 
+-- Of "long,short": whether all are managed, and whether any is.
+local function managed_of(partition)
+  if ALL_PARTITIONS then return true, true end
+  local all, any = partition ~= nil, false
+  for name in (partition or ""):gmatch("[^,]+") do
+    if PARTITIONS[name] then any = true else all = false end
+  end
+  return all and any, any
+end
+
 local function is_managed(partition)
-  return ALL_PARTITIONS or (partition ~= nil and PARTITIONS[partition] == true)
+  local all = managed_of(partition)
+  return all
 end
 
 local function partition_of(job, parts)
@@ -85,10 +96,12 @@ function slurm_job_submit(job, parts, uid)
       end
     end
   end
-  if not is_managed(partition_of(job, parts)) then return slurm.SUCCESS end
+  local all, any = managed_of(partition_of(job, parts))
+  if not any then return slurm.SUCCESS end
   -- The owner of these may hold and release them as ever.
   local why = nil
   if job.script == nil or not has_gpus then why = ""
+  elseif not all then why = ":other-partitions"
   elseif by_index then why = ":gpu-by-index"
   elseif has_own_choice(job) then why = ":own-choice-of-nodes" end
   if why ~= nil then

@@ -8,31 +8,13 @@
 
 #include "base/number.hpp"
 #include "base/text.hpp"
+#include "live/engine/slurm/admin_text.hpp"
 
 namespace goban::live::engine::slurm {
 
 namespace {
 
 constexpr std::array<std::string_view, Amounts::kCount> kTres = {"", "cpu", "node", "gres/gpu"};
-
-/// The text up to `separator`, which is removed with it.
-std::string_view cut(std::string_view& text, std::string_view separator) {
-  const size_t end = std::min(text.find(separator), text.size());
-  const std::string_view part = text.substr(0, end);
-  text.remove_prefix(std::min(end + separator.size(), text.size()));
-  return part;
-}
-
-/// The value of a word `key=...` in a line.
-std::string_view field(std::string_view line, std::string_view key) {
-  const std::string word = fmt::format("{}=", key);
-  for (size_t at = line.find(word); at != line.npos; at = line.find(word, at + 1)) {
-    if (at > 0 && line[at - 1] != ' ' && line[at - 1] != '{') continue;
-    const std::string_view rest = line.substr(at + word.size());
-    return rest.substr(0, rest.find_first_of(" }"));
-  }
-  return {};
-}
 
 /// "3(2)" -> 3; "N(2)" and "" -> none.
 int64_t limit_of(std::string_view text) {
@@ -63,14 +45,6 @@ std::string used_up(std::string_view minutes) {
     if (limit >= 0 && used && *used >= limit) return fmt::format("{}={}", name, limit);
   }
   return {};
-}
-
-/// "nobody(65534)" -> nobody, 65534.
-std::pair<std::string, int64_t> name_and_number(std::string_view text) {
-  const size_t open = text.rfind('(');
-  if (open == text.npos) return {std::string(text), -1};
-  std::string_view number = text.substr(open + 1);
-  return {std::string(text.substr(0, open)), base::parse_int(cut(number, ")")).value_or(-1)};
 }
 
 LimitSet limits_in(std::string_view line) {

@@ -17,7 +17,8 @@ bool is_name(std::string_view name) {
 }
 
 /// "gres:gpu:g1:1,gres:gpu:g3:1".
-base::Result<std::string> gres_of(const NodePart& part, std::span<const std::string> index_types) {
+base::Result<std::string> gres_of(const NodePart& part, std::span<const std::string> index_types,
+                                  std::string_view prefix) {
   std::string gres;
   for (const int32_t gpu : part.gpus) {
     if (gpu < 0 || static_cast<size_t>(gpu) >= index_types.size() ||
@@ -25,7 +26,7 @@ base::Result<std::string> gres_of(const NodePart& part, std::span<const std::str
       return base::failed(fmt::format("{} has no GRES type for GPU {}", part.node, gpu),
                           "run goban engine slurm setup --check");
     }
-    gres += fmt::format("{}gres:gpu:{}:1", gres.empty() ? "" : ",",
+    gres += fmt::format("{}{}gpu:{}:1", gres.empty() ? "" : ",", prefix,
                         index_types[static_cast<size_t>(gpu)]);
   }
   return gres;
@@ -49,7 +50,8 @@ bool is_job_id(std::string_view id) {
 
 base::Result<std::string> place_lines(std::string_view id, std::span<const NodePart> parts,
                                       const Mark& mark, Indices indices,
-                                      std::span<const std::string> index_types) {
+                                      std::span<const std::string> index_types,
+                                      std::string_view gres_prefix) {
   std::string nodes;
   for (const NodePart& part : parts) {
     if (!is_name(part.node)) {
@@ -60,7 +62,7 @@ base::Result<std::string> place_lines(std::string_view id, std::span<const NodeP
   std::string lines;
   std::string gres;
   if (indices == Indices::Types && !parts.empty() && !parts.front().gpus.empty()) {
-    auto first = gres_of(parts.front(), index_types);
+    auto first = gres_of(parts.front(), index_types, gres_prefix);
     if (!first) return first;
     for (const NodePart& part : parts) {
       if (part.gpus != parts.front().gpus) {
@@ -75,8 +77,23 @@ base::Result<std::string> place_lines(std::string_view id, std::span<const NodeP
                              gres, nodes, mark_text(mark));
 }
 
+std::string restore_lines(std::string_view id, std::string_view gres) {
+  const bool is_plain = std::ranges::all_of(gres, [](char c) {
+    return is_name({&c, 1}) || c == ':' || c == '=' || c == ',' || c == '/';
+  });
+  return gres.empty() || !is_plain
+             ? std::string{}
+             : fmt::format("update jobid={0} TresPerNode=\nupdate jobid={0} TresPerNode={1}\n", id,
+                           gres);
+}
+
 std::string mark_lines(std::string_view id, const Mark& mark) {
   return fmt::format("update jobid={} AdminComment={}\n", id, mark_text(mark));
+}
+
+std::string power_lines(std::string_view node, std::string_view state) {
+  if (!is_name(node)) return {};
+  return fmt::format("update nodename={} state={}\n", node, state);
 }
 
 std::string hold_lines(std::string_view id) { return fmt::format("hold {}\n", id); }

@@ -36,17 +36,24 @@ inline constexpr std::string_view kSlurmMark = "goban:slurm";
 
 /// Lines that place a held job; it stays held, as scontrol goes on after an error: release_lines()
 /// follow when these were carried out. Errors: Failed in words for users, if Slurm cannot place it
-/// so: other indices on another node, or a name or index that is not one.
+/// so: other indices on another node, or a name or index that is not one. `gres_prefix`:
+/// version.hpp.
 [[nodiscard]] base::Result<std::string> place_lines(std::string_view id,
                                                     std::span<const NodePart> parts,
                                                     const Mark& mark, Indices indices,
-                                                    std::span<const std::string> index_types);
+                                                    std::span<const std::string> index_types,
+                                                    std::string_view gres_prefix = "gres:");
+/// Gives a held job its request back (`gres`, as squeue printed it), after lines that cleared it
+/// were refused: without GPUs it would not be ours any more. Empty if there is none.
+[[nodiscard]] std::string restore_lines(std::string_view id, std::string_view gres);
 /// Stores the run with a job that runs.
 [[nodiscard]] std::string mark_lines(std::string_view id, const Mark& mark);
 /// Takes a job back that waits: it does not start any more.
 [[nodiscard]] std::string hold_lines(std::string_view id);
 /// Ends what runs of a job, or is suspended; it waits again, held.
 [[nodiscard]] std::string requeue_lines(std::string_view id, bool suspended = false);
+/// Lets a node sleep (power_down) or wakes it (power_up). Empty if that is no name of a node.
+[[nodiscard]] std::string power_lines(std::string_view node, std::string_view state);
 /// Slurm may start it.
 [[nodiscard]] std::string release_lines(std::string_view id);
 /// Leaves a held job to Slurm. `why`: a word for its mark.

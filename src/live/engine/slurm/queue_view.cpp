@@ -9,6 +9,7 @@
 
 #include "base/number.hpp"
 #include "core/model/import/host_list.hpp"
+#include "live/engine/slurm/partitions.hpp"
 #include "live/job/stage_paths.hpp"
 
 namespace goban::live::engine::slurm {
@@ -89,7 +90,7 @@ job::JobSpec spec_of(const JobRow& row, const JobWords& words, const QueueRules&
   spec.name = words.name;
   spec.owner = {.uid = row.uid, .gid = row.gid, .user = words.user};
   spec.account = row.account;
-  spec.partition = row.partition;
+  spec.partition = partition_list(row.partition);
   spec.qos = row.qos;
   const int32_t nodes = std::max(row.num_nodes, 1);
   spec.instances = nodes;
@@ -161,16 +162,16 @@ Stand stand_of(const JobRow& row) {
 }
 
 bool takes_types(const JobWords& words) {
-  return words.tres_per_job.empty() && words.tres_per_socket.empty() && words.tres_per_task.empty();
+  // CPUs of a task are listed there, too.
+  const auto names_none = [](const std::string& text) { return text.find("gpu") == text.npos; };
+  return names_none(words.tres_per_job) && names_none(words.tres_per_socket) &&
+         names_none(words.tres_per_task);
 }
 
 bool is_managed(const JobRow& row, const JobWords& words, const QueueRules& rules,
                 std::span<const std::string> index_types) {
   if (rules.observe || !row.batch || row.het_job != 0) return false;
-  if (!rules.partitions.empty() &&
-      std::ranges::find(rules.partitions, row.partition) == rules.partitions.end()) {
-    return false;
-  }
+  if (!are_managed(row.partition, rules.partitions)) return false;
   const auto gpus = requested_gpus(words, row);
   if (is_slurms(row.mark) || (gpus && gpus->count == 0)) return false;
   // The types that we write into a request are not its user's.
@@ -207,6 +208,11 @@ bool partitions_differ(std::span<const NodeRow> nodes, const QueueRules& rules) 
   return kinds.size() > 1;
 }
 
+bool is_unknown_list(const JobRow& row, const std::set<std::string>& lists) {
+  const std::string list = partition_list(row.partition);
+  return is_list(list) && !lists.contains(list);
+}
+
 /// Why Slurm schedules a job, from its mark, for users.
 std::string slurms_reason(std::string_view mark) {
   if (!is_slurms(mark) || mark.size() <= kSlurmMark.size() + 1) return "";
@@ -218,13 +224,15 @@ std::string slurms_reason(std::string_view mark) {
 }  // namespace
 
 std::string_view why_for_slurm(const JobRow& row, const JobWords& words,
-                               std::span<const NodeRow> nodes, const QueueRules& rules) {
+                               std::span<const NodeRow> nodes, const QueueRules& rules,
+                               const std::set<std::string>& lists) {
   std::set<std::string> models;
   for (const NodeRow& node : nodes) {
     if (node.node.num_gpus > 0 && is_managed_node(node, rules)) models.insert(node.node.gpu_model);
   }
   const auto gpus = requested_gpus(words, row);
   if (!gpus || models.empty()) return {};
+  if (is_unknown_list(row, lists) && partitions_differ(nodes, rules)) return "many-partition-lists";
   if (gpus->count % std::max(row.num_nodes, 1) != 0) return "unequal-nodes";
   if (gpus->type.find('+') != gpus->type.npos) return "several-gpu-types";
   // The core knows one model a node.
@@ -255,10 +263,15 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
   QueueView view;
   std::span<const std::string> index_types;
   const bool differ = partitions_differ(nodes, rules);
+  if (differ) view.lists = partition_lists(rows, rules.partitions, told);
   for (const NodeRow& node : nodes) {
     if (is_managed_node(node, rules)) {
       view.picture.cluster.nodes.push_back(node.node);
-      if (differ) view.picture.cluster.nodes.back().partitions = managed_partitions(node, rules);
+      if (differ) {
+        auto& partitions = view.picture.cluster.nodes.back().partitions;
+        partitions = managed_partitions(node, rules);
+        add_lists(view.lists, partitions);
+      }
     }
     if (node.index_types.size() > index_types.size()) index_types = node.index_types;
   }
@@ -281,6 +294,8 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
     const bool runs = stand.stand == Stand::Running;
     const JobWords& words = fact->second.words;
     JobSeen seen{.id = id, .managed = is_managed(row, words, rules, index_types)};
+    // Slurm shows one partition of a job that runs.
+    if (differ && !runs && is_unknown_list(row, view.lists)) seen.managed = false;
     view.stands[id] = stand;
     if (!runs && !seen.managed && !told.jobs.contains(id)) continue;
     seen.state = runs ? SeenState::Running : SeenState::Waiting;
@@ -336,6 +351,19 @@ void block_by_limits(QueueView& view, std::span<const JobRow> rows,
   });
   for (auto& [id, why] : limits_reached(limits, jobs)) {
     view.picture.jobs.at(id).blocked = std::move(why);
+  }
+}
+
+void set_priorities(QueueView& view, std::span<const JobRow> rows,
+                    const std::map<std::string, JobFacts>& facts, const PriorityRules& rules,
+                    base::TimeNs now_ns) {
+  if (!rules.multifactor) return;
+  for (const JobRow& row : rows) {
+    const auto seen = view.picture.jobs.find(row.id());
+    if (seen == view.picture.jobs.end()) continue;
+    JobSeen& job = seen->second;
+    if (!job.managed || job.state != SeenState::Waiting) continue;
+    job.spec.priority = priority_of(rules, row, facts.at(row.id()).words, now_ns);
   }
 }
 

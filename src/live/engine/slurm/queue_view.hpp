@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "live/engine/slurm/limits.hpp"
 #include "live/engine/slurm/node_list.hpp"
 #include "live/engine/slurm/orders.hpp"
+#include "live/engine/slurm/priority.hpp"
 
 namespace goban::live::engine::slurm {
 
@@ -42,10 +44,11 @@ struct JobFacts {
 [[nodiscard]] bool is_managed_node(const NodeRow& node, const QueueRules& rules);
 
 /// Why a managed job is left to Slurm, which can place it where the core cannot: a word of a mark
-/// ("several-gpu-types"); empty: the core can.
+/// ("several-gpu-types"); empty: the core can. `lists`: partition_lists().
 [[nodiscard]] std::string_view why_for_slurm(const JobRow& row, const JobWords& words,
                                              std::span<const NodeRow> nodes,
-                                             const QueueRules& rules);
+                                             const QueueRules& rules,
+                                             const std::set<std::string>& lists);
 
 /// The GPUs of a job can be chosen by their types: it requests them per node, and nothing else.
 [[nodiscard]] bool takes_types(const JobWords& words);
@@ -64,6 +67,7 @@ struct Outcomes {
 struct QueueView {
   cluster::Picture picture{};
   std::map<std::string, cluster::JobStand> stands{};
+  std::set<std::string> lists{};  ///< of partitions that the core knows
 };
 
 /// Jobs without words are left out: they appeared a moment ago. Jobs of others that wait are left
@@ -77,6 +81,11 @@ struct QueueView {
 /// eligible in the order of their submission; those that we ordered to start go first.
 void block_by_limits(QueueView& view, std::span<const JobRow> rows,
                      const std::map<std::string, JobFacts>& facts, const Limits& limits);
+
+/// Sets the priorities of waiting jobs that are ours (priority.hpp).
+void set_priorities(QueueView& view, std::span<const JobRow> rows,
+                    const std::map<std::string, JobFacts>& facts, const PriorityRules& rules,
+                    base::TimeNs now_ns);
 
 /// Sets how many tasks of an array run at once (sbatch --array=0-9%2), by the array's job.
 void limit_arrays(QueueView& view, std::span<const JobRow> rows,

@@ -74,7 +74,7 @@ TEST(QueueView, WhatTheCoreCannotPlaceIsLeftToSlurm) {
   const auto why = [&](int32_t count, const std::string& gres, const std::string& all = "") {
     JobRow waiting = row(1, "PENDING");
     waiting.num_nodes = count;
-    return why_for_slurm(waiting, {.job = 1, .tres_per_job = all, .tres_per_node = gres}, nodes,
+    return why_for_slurm(waiting, {.job = 1, .tres_per_job = all, .tres_per_node = gres}, nodes, {},
                          {});
   };
   EXPECT_EQ(why(1, "gres:gpu:1"), "");

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <tuple>
 
+#include "live/engine/slurm/partitions.hpp"
+#include "live/engine/slurm/version.hpp"
+
 namespace goban::live::engine::slurm {
 
 namespace {
@@ -29,13 +32,13 @@ std::vector<std::string> release_scripts(std::span<const JobRow> rows,
                                          const std::map<std::string, JobWords>& words,
                                          const std::vector<std::string>& partitions,
                                          std::span<const std::string> index_types,
-                                         Released& released) {
+                                         Released& released, std::string_view gres_prefix) {
   std::vector<std::string> scripts;
   std::vector<std::string> ids;
   for (const JobRow& row : rows) {
-    const bool ours =
-        partitions.empty() || std::ranges::find(partitions, row.partition) != partitions.end();
-    if (!ours || !row.batch || stand_of(row) != cluster::Stand::Held) continue;
+    if (!are_managed(row.partition, partitions) || !row.batch ||
+        stand_of(row) != cluster::Stand::Held)
+      continue;
     const bool let_go = row.comment == "goban:released";
     if (row.comment == kHeldMark || is_slurms(row.mark) || (row.mark == kHeldMark && !let_go)) {
       ++released.kept_held;
@@ -56,8 +59,8 @@ std::vector<std::string> release_scripts(std::span<const JobRow> rows,
       const int64_t count = word == words.end() ? 0 : count_by_index(word->second, index_types);
       if (count > 0) {
         script.insert(0, fmt::format("update jobid={0} TresPerNode=\n"
-                                     "update jobid={0} TresPerNode=gres:gpu:{1}\n",
-                                     id, count));
+                                     "update jobid={0} TresPerNode={1}gpu:{2}\n",
+                                     id, gres_prefix, count));
       }
       scripts.push_back(std::move(script));
     }
@@ -76,6 +79,8 @@ std::vector<std::string> release_scripts(std::span<const JobRow> rows,
 
 base::Result<Released> release_all(const Client& client,
                                    const std::vector<std::string>& partitions) {
+  const ClientOutput release = client.run({"scontrol", "--version"});
+  if (!release.problem.empty()) return base::failed(release.problem);
   const ClientOutput shown = client.run({"scontrol", "-o", "show", "node"});
   if (!shown.problem.empty()) return base::failed(shown.problem);
   const auto nodes = parse_node_list(shown.out);
@@ -104,7 +109,8 @@ base::Result<Released> release_all(const Client& client,
   for (const JobWords& each : *all) words[each.id()] = each;
   Released released;
   const std::vector<std::string> scripts =
-      release_scripts(*rows, words, partitions, index_types, released);
+      release_scripts(*rows, words, partitions, index_types, released,
+                      gres_prefix(parse_version(release.out).value_or(kTried.back())));
   const ClientOutput out = client.run({"scontrol"}, order_script(scripts, nonce));
   if (!out.ended) return base::failed(out.problem);
   for (const std::string& reply : parse_order_replies(out.errors, scripts.size(), nonce)) {

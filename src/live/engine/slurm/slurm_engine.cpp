@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <fmt/ranges.h>
-#include <set>
 #include <utility>
 
 #include "base/clock.hpp"
-#include "core/model/import/host_list.hpp"
-#include "live/engine/slurm/job_parts.hpp"
 #include "live/engine/slurm/lead_signal.hpp"
 
 namespace goban::live::engine::slurm {
@@ -23,8 +19,8 @@ using cluster::Act;
 using cluster::Stand;
 using cluster::Task;
 
-constexpr int kDoubtsMost = 5;
-constexpr size_t kListMost = 200;  ///< ids on a command line; more are asked for with all others
+constexpr int kQuietMost = 1000;
+constexpr std::string_view kCleared = " TresPerNode=\n";  ///< in lines of place_lines()
 
 bool is_suspended(const std::vector<JobRow>& rows, const std::string& id) {
   return std::ranges::any_of(
@@ -36,7 +32,8 @@ bool is_suspended(const std::vector<JobRow>& rows, const std::string& id) {
 SlurmEngine::SlurmEngine(SlurmOptions options)
     : ClusterEngine(options.patience),
       options_(std::move(options)),
-      client_(options_.conf, options_.timeout_s, &ending_) {
+      client_(options_.conf, options_.timeout_s, &ending_),
+      questions_(client_, options_.rules, options_.rhythm) {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
@@ -56,9 +53,9 @@ std::string SlurmEngine::problem() const {
 }
 
 void SlurmEngine::run() {
-  const auto pause = std::chrono::duration<double>(options_.poll_s);
   while (!ending_) {
     step();
+    const std::chrono::duration<double> pause(pause_s(options_.rhythm, quiet_, took_s_));
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, pause, [this] { return ending_ || !inbox_.empty(); });
   }
@@ -69,16 +66,15 @@ void SlurmEngine::step() {
   // Orders do not wait for a question, except the first ones: they need to know where jobs stand.
   if (asked_ns_ >= 0) carry_out();
   const TimeNs asked_ns = base::steady_ns();
-  const Status status = ask();
+  const Status status = questions_.ask(options_.by_priority, quiet_);
   {
     const std::lock_guard lock(mutex_);
     problem_ = status ? "" : status.error().text();
   }
+  took_s_ = status ? base::to_seconds(base::steady_ns() - asked_ns) : 0;
   if (!status) return;
   asked_ns_ = asked_ns;
-  QueueView view = view_of(rows_, nodes_, facts_, options_.rules, outcomes_, told_);
-  limit_arrays(view, rows_, array_limits_);
-  block_by_limits(view, rows_, facts_, limits_);
+  QueueView view = questions_.view(told_);
   std::vector<EngineEvent> events =
       events_of(ledger_.look(view.stands, asked_ns, base::steady_ns()));
   for (EngineEvent& event : events) {
@@ -86,155 +82,10 @@ void SlurmEngine::step() {
     if (auto* report = std::get_if<Report>(&event); report->kind == ReportKind::Started)
       report->limited = true;
   }
-  tell(std::move(events), std::move(view.picture));
+  const bool has_changed = tell(std::move(events), std::move(view.picture));
+  quiet_ = has_changed || ledger_.has_open() ? 0 : std::min(quiet_ + 1, kQuietMost);
   carry_out();
-  let_go_of_others();
-}
-
-Status SlurmEngine::ask() {
-  const TimeNs now_ns = base::steady_ns();
-  const bool anew =
-      nodes_at_ns_ < 0 || now_ns >= nodes_at_ns_ + static_cast<TimeNs>(options_.nodes_s * 1e9);
-  if (anew) {
-    const ClientOutput out = client_.run({"scontrol", "-o", "show", "node"});
-    if (!out.problem.empty()) return base::failed(out.problem);
-    auto nodes = parse_node_list(out.out);
-    if (!nodes) return base::failure(nodes.error());
-    nodes_ = std::move(*nodes);
-    nodes_at_ns_ = now_ns;
-  }
-  const std::string nonce = Client::nonce();
-  const ClientOutput out =
-      client_.run({"squeue", "-h", "-a", "-r", "-t", "all", "-O", job_list_format(nonce)});
-  if (!out.problem.empty()) return base::failed(out.problem);
-  auto rows = parse_job_list(out.out, nonce);
-  if (!rows) return base::failure(rows.error());
-  rows_ = std::move(*rows);
-  remember_outcomes();
-  if (auto status = ask_words(); !status) return status;
-  ask_parts();
-  if (!options_.rules.observe) ask_limits(anew);
-  return {};
-}
-
-void SlurmEngine::ask_array_limits(bool anew) {
-  std::map<int64_t, std::string> tasks;  // one of each array
-  for (const JobRow& row : rows_) {
-    if (row.array_job != 0 && stand_of(row) == Stand::Held) tasks[row.array_job] = row.id();
-  }
-  std::erase_if(array_limits_, [&](const auto& each) { return !tasks.contains(each.first); });
-  std::vector<std::string> ids;
-  std::vector<int64_t> arrays;
-  for (const auto& [array, id] : tasks) {
-    if (ids.size() >= kListMost || (!anew && array_limits_.contains(array))) continue;
-    ids.push_back(id);
-    arrays.push_back(array);
-  }
-  if (ids.empty()) return;
-  const std::string nonce = Client::nonce();
-  const ClientOutput out = client_.run({"scontrol", "-o"}, show_script(ids, nonce));
-  const std::vector<std::string> shown = parse_shown(out.out, ids.size(), nonce);
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (!shown[i].empty()) array_limits_[arrays[i]] = array_limit_of(shown[i]);
-  }
-}
-
-void SlurmEngine::ask_limits(bool anew) {
-  ask_array_limits(anew);
-  if (!anew) return;
-  const ClientOutput config = client_.run({"scontrol", "show", "config"});
-  if (!config.problem.empty()) return;
-  if (!enforces_limits(config.out)) {
-    limits_ = {};
-    return;
-  }
-  const ClientOutput limits =
-      client_.run({"scontrol", "-o", "show", "assoc_mgr", "flags=assoc,qos"});
-  const ClientOutput partitions = client_.run({"scontrol", "-o", "show", "partition"});
-  if (limits.problem.empty() && partitions.problem.empty()) {
-    limits_ = parse_limits(limits.out, partitions.out);
-  }
-}
-
-void SlurmEngine::remember_outcomes() {
-  constexpr size_t kMost = 100'000;
-  if (outcomes_.ended.size() > kMost) outcomes_.ended.clear();
-  std::map<int64_t, bool> arrays;
-  for (const JobRow& row : rows_) {
-    const bool well = row.state == "COMPLETED" && row.exit_status == 0;
-    if (stand_of(row) == Stand::Ended) outcomes_.ended[row.job] = well;
-    if (row.array_job != 0) {
-      const auto [array, first] = arrays.emplace(row.array_job, well);
-      if (!first) array->second = array->second && well;
-    }
-  }
-  for (const auto& [array, well] : arrays) outcomes_.ended[array] = well;
-}
-
-Status SlurmEngine::ask_words() {
-  std::set<std::string> listed;
-  std::set<std::string> missing;
-  for (const JobRow& row : rows_) {
-    const std::string id = row.id();
-    listed.insert(id);
-    const auto fact = facts_.find(id);
-    const bool known = fact != facts_.end() && fact->second.has_words && fact->second.doubts != 1;
-    if (!known && stand_of(row) != Stand::Ended) missing.insert(id);
-  }
-  std::erase_if(facts_, [&](const auto& fact) { return !listed.contains(fact.first); });
-  if (missing.empty()) return {};
-  const std::string nonce = Client::nonce();
-  std::vector<std::string> command = {"squeue", "-h",  "-a", "-r",
-                                      "-t",     "all", "-O", job_words_format(nonce)};
-  if (missing.size() <= kListMost) {
-    command.insert(command.end(), {"-j", fmt::format("{}", fmt::join(missing, ","))});
-  }
-  const ClientOutput out = client_.run(command);
-  if (!out.problem.empty()) return base::failed(out.problem);
-  auto all = parse_job_words(out.out, nonce);
-  if (!all) return base::failure(all.error());
-  for (JobWords& words : *all) {
-    const std::string id = words.id();
-    if (!missing.contains(id)) continue;
-    facts_[id].words = std::move(words);
-    facts_[id].has_words = true;
-  }
-  return {};
-}
-
-void SlurmEngine::ask_parts() {
-  std::vector<std::string> ids;
-  std::vector<const JobRow*> of;
-  for (const JobRow& row : rows_) {
-    if (stand_of(row) != Stand::Running || !facts_.contains(row.id())) continue;
-    JobFacts& fact = facts_[row.id()];
-    if (fact.parts_of_ns == row.start_ns && (fact.doubts == 0 || fact.doubts > kDoubtsMost))
-      continue;
-    if (fact.parts_of_ns != row.start_ns) fact.doubts = 0;
-    ids.push_back(row.id());
-    of.push_back(&row);
-  }
-  if (ids.empty()) return;
-  const std::string nonce = Client::nonce();
-  const ClientOutput out = client_.run({"scontrol", "-d", "-o"}, show_script(ids, nonce));
-  const std::vector<std::string> shown = parse_shown(out.out, ids.size(), nonce);
-  for (size_t i = 0; i < ids.size(); ++i) {
-    JobFacts& fact = facts_[ids[i]];
-    auto parts = parse_job_parts(shown[i], fact.words.name);
-    fact.parts_of_ns = of[i]->start_ns;
-    fact.doubts = parts && !parts->empty() ? 0 : fact.doubts + 1;
-    if (fact.doubts == 0) {
-      fact.parts = std::move(*parts);
-      continue;
-    }
-    // Its owner may have renamed it: its words are asked again. Until then its nodes are known. A
-    // job that is leaving shows no GPUs any more, but holds them.
-    const auto names =
-        core::model::expand_host_list(of[i]->nodes).value_or(std::vector<std::string>{});
-    if (std::ranges::equal(fact.parts, names, {}, &NodePart::node)) continue;
-    fact.parts.clear();
-    for (const std::string& node : names) fact.parts.push_back({.node = node});
-  }
+  let_go_of_others(view.lists);
 }
 
 Result<std::string> SlurmEngine::lines_of(const Task& task) const {
@@ -242,7 +93,7 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
     case Act::TakeBack:
       return hold_lines(task.id);
     case Act::Requeue:
-      return requeue_lines(task.id, is_suspended(rows_, task.id));
+      return requeue_lines(task.id, is_suspended(questions_.rows(), task.id));
     case Act::Mark:
       return mark_lines(task.id, {options_.epoch, task.order.run});
     case Act::Cancel:
@@ -254,25 +105,25 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
     return base::failed("GPUs are not shared on this cluster: it has no shards that we use");
   }
   Mark mark;
-  for (const JobRow& row : rows_) {
+  for (const JobRow& row : questions_.rows()) {
     if (row.id() == task.id && parse_mark(row.mark, mark) && mark.epoch > options_.epoch) {
       return base::failed(fmt::format("a later daemon, of epoch {}, decides", mark.epoch));
     }
   }
   std::span<const std::string> types;
-  for (const NodeRow& node : nodes_) {
+  for (const NodeRow& node : questions_.nodes()) {
     if (!task.order.parts.empty() && node.node.name == task.order.parts.front().node)
       types = node.index_types;
   }
-  const auto fact = facts_.find(task.id);
+  const JobWords* const words = questions_.words(task.id);
   // Slurm gives a job the same types on all of its nodes.
   const bool are_equal = std::ranges::all_of(task.order.parts, [&](const NodePart& part) {
     return part.gpus == task.order.parts.front().gpus;
   });
-  const bool by_type = options_.rules.indices == Indices::Types && are_equal &&
-                       fact != facts_.end() && takes_types(fact->second.words);
+  const bool by_type = options_.rules.indices == Indices::Types && are_equal && words != nullptr &&
+                       takes_types(*words);
   auto lines = place_lines(task.id, task.order.parts, {options_.epoch, task.order.run},
-                           by_type ? Indices::Types : Indices::Nodes, types);
+                           by_type ? Indices::Types : Indices::Nodes, types, options_.gres_prefix);
   if (lines && task.stand == Stand::Released) *lines = hold_lines(task.id) + *lines;
   return lines;
 }
@@ -312,13 +163,20 @@ void SlurmEngine::carry_out() {
   // What was placed is released in a second script, as scontrol goes on after an error.
   std::vector<size_t> placed;
   std::vector<std::string> releases;
+  std::vector<std::string> restores;
   for (size_t i = 0; i < sent.size(); ++i) {
-    if (sent[i].act != Act::Start || !replies[i].empty()) continue;
-    placed.push_back(i);
-    releases.push_back(release_lines(sent[i].id));
+    if (sent[i].act != Act::Start) continue;
+    if (replies[i].empty()) {
+      placed.push_back(i);
+      releases.push_back(release_lines(sent[i].id));
+    } else if (const JobWords* const words = questions_.words(sent[i].id);
+               words != nullptr && scripts[i].find(kCleared) != std::string::npos) {
+      restores.push_back(restore_lines(sent[i].id, words->tres_per_node));
+    }
   }
   const std::vector<std::string> released = order(releases, unsure);
   for (size_t i = 0; i < placed.size(); ++i) replies[placed[i]] = released[i];
+  (void)order(restores, unsure);
   if (!cancelled.empty()) {
     cancelled.insert(cancelled.begin(), "scancel");
     unsure = !client_.run(cancelled).ended || unsure;
@@ -375,22 +233,35 @@ void SlurmEngine::suspend(RunId run, bool suspended) {
   });
 }
 
-void SlurmEngine::let_go_of_others() {
+void SlurmEngine::rest(const std::string& node) { set_power(node, "power_down"); }
+void SlurmEngine::wake(const std::string& node) { set_power(node, "power_up"); }
+
+void SlurmEngine::set_power(const std::string& node, std::string_view state) {
+  if (!options_.sleep || options_.rules.observe) return;
+  post([this, node, state] {
+    bool unsure = false;
+    // A node that is up already, or whose power Slurm does not manage, stays as it is.
+    (void)order({power_lines(node, state)}, unsure);
+  });
+}
+
+void SlurmEngine::let_go_of_others(const std::set<std::string>& lists) {
   if (options_.rules.observe) return;
   // The plug-in cannot tell a heterogeneous job from another when it is submitted.
   std::vector<std::string> releases;
-  for (const JobRow& row : rows_) {
+  for (const JobRow& row : questions_.rows()) {
     const bool leader = row.het_job != 0 && row.het_job == row.job && row.batch;
     if (leader && stand_of(row) == Stand::Held && row.mark.empty() && row.comment != kHeldMark &&
         row.reason == "JobHeldUser") {
       releases.push_back(leave_lines(row.id(), "heterogeneous-job"));
     }
-    const auto fact = facts_.find(row.id());
-    const bool is_ours = fact != facts_.end() && fact->second.has_words && row.mark.empty() &&
-                         is_managed(row, fact->second.words, options_.rules, {});
+    const JobWords* const words = questions_.words(row.id());
+    const bool is_ours =
+        words != nullptr && row.mark.empty() && is_managed(row, *words, options_.rules, {});
     if (is_ours && stand_of(row) == Stand::Held && row.comment != kHeldMark &&
         row.reason == "JobHeldUser") {
-      const std::string_view why = why_for_slurm(row, fact->second.words, nodes_, options_.rules);
+      const std::string_view why =
+          why_for_slurm(row, *words, questions_.nodes(), options_.rules, lists);
       if (!why.empty()) releases.push_back(leave_lines(row.id(), why));
     }
   }

@@ -3,22 +3,25 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "live/engine/cluster/cluster_engine.hpp"
 #include "live/engine/slurm/client.hpp"
-#include "live/engine/slurm/queue_view.hpp"
+#include "live/engine/slurm/questions.hpp"
 
 namespace goban::live::engine::slurm {
 
 struct SlurmOptions {
   std::string conf{};  ///< path of slurm.conf; empty: Slurm's default
   QueueRules rules{};
+  std::string_view gres_prefix = "gres:";  ///< version.hpp
   uint64_t epoch = 0;  ///< of the daemon; orders of a lower one are not carried out
-  double poll_s = 1;
-  double nodes_s = 5;     ///< between two lists of nodes
-  double timeout_s = 10;  ///< of each command of Slurm
+  Rhythm rhythm{};
+  bool sleep = false;        ///< rest() and wake() change Slurm's power states
+  bool by_priority = false;  ///< the policy orders jobs by their priorities
+  double timeout_s = 10;     ///< of each command of Slurm
   cluster::Patience patience{};
 };
 
@@ -37,6 +40,10 @@ class SlurmEngine final : public cluster::ClusterEngine {
   /// By scontrol suspend, which needs the rights of an operator of Slurm.
   void suspend(RunId run, bool suspended) override;
 
+  /// By scontrol update state=power_down and power_up, if the options say so.
+  void rest(const std::string& node) override;
+  void wake(const std::string& node) override;
+
   /// Why Slurm could not be asked last; empty: it answers.
   [[nodiscard]] std::string problem() const;
 
@@ -44,34 +51,24 @@ class SlurmEngine final : public cluster::ClusterEngine {
   void run() override;
   /// Orders, then one question to Slurm and what follows from it.
   void step();
-  [[nodiscard]] base::Status ask();
-  [[nodiscard]] base::Status ask_words();
-  /// Limits of accounting and arrays. What cannot be asked keeps its last answer.
-  void ask_limits(bool anew);
-  void ask_array_limits(bool anew);
-  void ask_parts();
   void carry_out();
   /// Replies to scripts, one each; `unsure`: scontrol did not finish.
   [[nodiscard]] std::vector<std::string> order(const std::vector<std::string>& scripts,
                                                bool& unsure);
   [[nodiscard]] base::Result<std::string> lines_of(const cluster::Task& task) const;
-  void let_go_of_others();
+  void set_power(const std::string& node, std::string_view state);
+  void let_go_of_others(const std::set<std::string>& lists);
   /// A job that asks for a signal before its stop gets it; true: the stop is put off.
   [[nodiscard]] bool signals_first(const cluster::Task& task);
-  void remember_outcomes();
 
   SlurmOptions options_;
   Client client_;
   std::string problem_;  ///< guarded by mutex_
 
   // Used by the thread alone.
-  std::vector<JobRow> rows_;
-  std::vector<NodeRow> nodes_;
-  base::TimeNs nodes_at_ns_ = -1;
-  Limits limits_;
-  std::map<int64_t, int32_t> array_limits_;
-  std::map<std::string, JobFacts> facts_;
-  Outcomes outcomes_;
+  Questions questions_;
+  int quiet_ = 0;      ///< see pause_s()
+  double took_s_ = 0;  ///< the last question, if it was answered
   struct Signalled {
     RunId run{};
     base::TimeNs until_ns = 0;  ///< then it is stopped

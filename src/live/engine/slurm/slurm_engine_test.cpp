@@ -76,8 +76,7 @@ class SlurmEngineTest : public testing::Test {
         .conf = folder_ + "/s/etc/slurm.conf",
         .rules = {.partitions = {"gpu"}, .indices = typed ? Indices::Types : Indices::Nodes},
         .epoch = 3,
-        .poll_s = 0.2,
-        .nodes_s = 0.2,
+        .rhythm = {.poll_s = 0.2, .rest_s = 0.2, .nodes_s = 0.2},
         .timeout_s = 3};
     engine_ = std::make_unique<SlurmEngine>(options_);
   }
@@ -197,6 +196,17 @@ TEST_F(SlurmEngineTest, JobsRunOnTheGpusThatWereChosen) {
   engine_->launch(order(third, 6, 1, {{.node = "n9", .gpus = {0}}}));
   EXPECT_FALSE(report(ReportKind::Declined, {JobId{6U}, 1}).detail.empty());
   EXPECT_EQ(slurm("squeue -h -o %r -j " + third).out, "JobHeldUser");
+
+  // Where Slurm refuses the types, the job has its request as before.
+  engine_.reset();
+  told_ = {};
+  options_.gres_prefix = "none:";
+  engine_ = std::make_unique<SlurmEngine>(options_);
+  wait("the third", [&] { return told_.jobs.contains(third); });
+  engine_->launch(order(third, 6, 2, {{.node = "n2", .gpus = {0}}}));
+  EXPECT_FALSE(report(ReportKind::Declined, {JobId{6U}, 2}).detail.empty());
+  EXPECT_TRUE(slurm("squeue -h -O tres-per-node:20 -j " + third).out.starts_with("gres:gpu:1 "));
+  options_.gres_prefix = "gres:";
 
   // Another daemon takes over.
   engine_.reset();

@@ -1,18 +1,17 @@
 #include "live/engine/slurm/slurm_kind.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/ranges.h>
 #include <initializer_list>
 
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "live/engine/slurm/version.hpp"
 
 namespace goban::live::engine::slurm {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> kTried = {"22.05"};
 constexpr double kPollMost_s = 60;
 
 /// One of `known`, of which the first stands for an absent key.
@@ -42,22 +41,40 @@ SlurmChoice read_slurm(base::TableReader& table) {
   options.conf = table.text("conf");
   options.rules.indices =
       one_of(table, "indices", {"nodes", "types"}) == "types" ? Indices::Types : Indices::Nodes;
-  options.poll_s = base::to_seconds(table.duration("poll", base::from_seconds(options.poll_s)));
-  if (options.poll_s <= 0 || options.poll_s > kPollMost_s) {
+  Rhythm& rhythm = options.rhythm;
+  rhythm.poll_s = base::to_seconds(table.duration("poll", base::from_seconds(rhythm.poll_s)));
+  if (rhythm.poll_s <= 0 || rhythm.poll_s > kPollMost_s) {
     table.refuse("poll", "must be more than 0 and at most a minute", "poll = \"1s\"");
   }
+  constexpr double kLooksMissed = 5;
+  rhythm.rest_s = std::min(kLooksMissed * rhythm.poll_s, kPollMost_s);
+  rhythm.rest_s = base::to_seconds(table.duration("rest", base::from_seconds(rhythm.rest_s)));
+  if (rhythm.rest_s < rhythm.poll_s || rhythm.rest_s > kPollMost_s) {
+    table.refuse("rest", "must be between poll and a minute", "rest = \"5s\"");
+  }
+  options.sleep = one_of(table, "sleep", {"none", "slurm"}) == "slurm";
   out.any_version = table.has("version") && one_of(table, "version", {"any"}) == "any";
   return out;
 }
 
 base::Status check_version(std::string_view said, bool any) {
-  const size_t blank = said.rfind(' ');
-  const std::string_view version = base::trimmed(blank == said.npos ? said : said.substr(blank));
-  for (const std::string_view tried : kTried) {
-    if (any || version.starts_with(fmt::format("{}.", tried))) return {};
+  const auto version = parse_version(said);
+  if (any || (version && std::ranges::find(kTried, *version) != kTried.end())) return {};
+  std::string tried;
+  for (const Version& each : kTried) {
+    tried += fmt::format("{}{}.{:02}", tried.empty() ? "" : ", ", each.year, each.month);
   }
-  return base::failed(fmt::format("Slurm {} was not tried with Goban", version.substr(0, 40)),
-                      "tried: 22.05; version = \"any\" uses it all the same (docs/slurm.md)");
+  const std::string_view name = base::trimmed(said);
+  return base::failed(fmt::format("{} was not tried with Goban", name.substr(0, 60)),
+                      fmt::format("tried: {}; version = \"any\" uses it all the same "
+                                  "(docs/slurm.md)",
+                                  tried));
+}
+
+bool rests_nodes(const EngineChoice& choice) {
+  base::ConfigProblems problems(choice.file);
+  base::TableReader table(choice.table, choice.name, problems);
+  return read_slurm(table).options.sleep;
 }
 
 base::Result<EngineParts> make_slurm(const EngineSetup& setup) {
@@ -67,6 +84,7 @@ base::Result<EngineParts> make_slurm(const EngineSetup& setup) {
   if (auto status = problems.status(); !status) return base::failure(status.error());
   SlurmOptions& options = choice.options;
   options.epoch = setup.epoch;
+  options.by_priority = setup.by_priority;
   const Client client(options.conf, options.timeout_s);
   const ClientOutput said = client.run({"scontrol", "--version"});
   if (!said.problem.empty()) {
@@ -75,6 +93,7 @@ base::Result<EngineParts> make_slurm(const EngineSetup& setup) {
   if (auto status = check_version(said.out, choice.any_version); !status) {
     return base::failure(status.error());
   }
+  options.gres_prefix = gres_prefix(parse_version(said.out).value_or(kTried.back()));
   EngineParts parts;
   const ClientOutput ping = client.run({"scontrol", "ping"});
   if (!ping.problem.empty()) parts.notes.push_back("Slurm does not answer yet: " + ping.problem);

@@ -24,15 +24,27 @@ TEST(SlurmKind, Options) {
   ASSERT_EQ(no_problem, "");
   EXPECT_TRUE(all.options.rules.partitions.empty());
   EXPECT_EQ(all.options.rules.indices, Indices::Types);
-  EXPECT_EQ(all.options.poll_s, 2.5);
+  EXPECT_EQ(all.options.rhythm.poll_s, 2.5);
+  EXPECT_EQ(all.options.rhythm.rest_s, 12.5);
   EXPECT_FALSE(all.any_version);
   const auto [some, none] = read("mode = 'partitions'\npartitions = ['gpu', 'a100']\n");
   EXPECT_EQ(none, "");
   EXPECT_THAT(some.options.rules.partitions, ElementsAre("gpu", "a100"));
   EXPECT_FALSE(some.options.rules.observe);
-  EXPECT_EQ(some.options.poll_s, 1);
+  EXPECT_EQ(some.options.rhythm.poll_s, 1);
+  EXPECT_EQ(read("mode = 'all'\nrest = '1s'\n").first.options.rhythm.rest_s, 1);
   EXPECT_TRUE(read("mode = 'observe'\nversion = 'any'\n").first.options.rules.observe);
   EXPECT_TRUE(read("mode = 'observe'\nversion = 'any'\n").first.any_version);
+}
+
+TEST(SlurmKind, NodesSleepIfTheTableSaysSo) {
+  const auto sleeps = [](const std::string& lines) {
+    const auto table = base::parse_config("mode = 'all'\n" + lines, "goban.toml").value();
+    return rests_nodes({.name = "slurm", .table = table});
+  };
+  EXPECT_TRUE(sleeps("sleep = 'slurm'\n"));
+  EXPECT_FALSE(sleeps("sleep = 'none'\n"));
+  EXPECT_FALSE(sleeps(""));
 }
 
 TEST(SlurmKind, RefusesWhatItDoesNotKnow) {
@@ -43,6 +55,7 @@ TEST(SlurmKind, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(error("mode = 'all'\npartitions = 'gpu'"), HasSubstr("slurm.partitions"));
   EXPECT_THAT(error("mode = 'all'\npoll = 0"), HasSubstr("slurm.poll"));
   EXPECT_THAT(error("mode = 'all'\npoll = '2m'"), HasSubstr("slurm.poll"));
+  EXPECT_THAT(error("mode = 'all'\npoll = '2s'\nrest = '1s'"), HasSubstr("slurm.rest"));
   EXPECT_THAT(error("mode = 'all'\nindices = 'x'"), HasSubstr("slurm.indices"));
   EXPECT_THAT(error("mode = 'all'\nversion = '24'"), HasSubstr("slurm.version"));
   EXPECT_THAT(error("mode = 'all'\nshell = 'sh'"), HasSubstr("shell"));
@@ -50,10 +63,15 @@ TEST(SlurmKind, RefusesWhatItDoesNotKnow) {
 
 TEST(SlurmKind, OnlyVersionsThatWereTried) {
   EXPECT_TRUE(check_version("slurm-wlm 22.05.8\n", false));
-  EXPECT_THAT(check_version("slurm 24.11.5\n", false).error().text(),
-              HasSubstr("Slurm 24.11.5 was not tried"));
-  EXPECT_FALSE(check_version("slurm 22.5.1", false));
-  EXPECT_TRUE(check_version("slurm 24.11.5", true));
+  EXPECT_TRUE(check_version("slurm-wlm 24.11.5\n", false));
+  EXPECT_TRUE(check_version("slurm-wlm 20.11.4\n", false));
+  EXPECT_THAT(check_version("slurm 25.05.1\n", false).error().text(),
+              HasSubstr("slurm 25.05.1 was not tried with Goban"));
+  EXPECT_THAT(check_version("slurm 25.05.1\n", false).error().remedy,
+              HasSubstr("tried: 20.11, 22.05, 24.11;"));
+  EXPECT_FALSE(check_version("", false));
+  EXPECT_FALSE(check_version("slurm 22.06.1", false));
+  EXPECT_TRUE(check_version("slurm 25.05", true));
 }
 
 }  // namespace

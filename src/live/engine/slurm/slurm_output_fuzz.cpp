@@ -5,8 +5,11 @@
 #include "base/check.hpp"
 #include "live/engine/slurm/job_list.hpp"
 #include "live/engine/slurm/job_parts.hpp"
+#include "live/engine/slurm/limits.hpp"
 #include "live/engine/slurm/node_list.hpp"
 #include "live/engine/slurm/orders.hpp"
+#include "live/engine/slurm/priority.hpp"
+#include "live/engine/slurm/version.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   namespace slurm = goban::live::engine::slurm;
@@ -38,6 +41,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                   row.index_types.size() == static_cast<size_t>(row.node.num_gpus));
     }
   }
+  (void)slurm::array_limit_of(text);
+  (void)slurm::enforces_limits(text);
+  const slurm::JobRow row{.job = 1, .partition = "gpu,short", .num_nodes = 2, .cpus = 4};
+  const slurm::Limits limits = slurm::parse_limits(text, text);
+  const slurm::LimitedJob waits{.row = &row, .gpus = 2};
+  GOBAN_CHECK(slurm::limits_reached(limits, {waits}).size() < 2);
+  const std::string config = "PriorityType=priority/multifactor\n" + std::string(text);
+  const auto priorities = slurm::parse_priority(config, text, text, text, {});
+  GOBAN_CHECK(priorities.multifactor);
+  (void)slurm::priority_of(priorities, row, {.job = 1}, goban::base::from_seconds(1.8e9));
+  if (const auto version = slurm::parse_version(text)) GOBAN_CHECK(version->year >= 0);
   slurm::Mark mark;
   if (slurm::parse_mark(text, mark)) {
     slurm::Mark again;

@@ -1,6 +1,7 @@
 // Output of Slurm 22.05.8, recorded from the fixture (tests/slurm/slurm_site.py): held, running,
 // ended, requeued jobs, an array, a heterogeneous job, and jobs whose users wrote what Slurm
 // prints.
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
@@ -10,6 +11,7 @@
 #include "live/engine/slurm/job_parts.hpp"
 #include "live/engine/slurm/node_list.hpp"
 #include "live/engine/slurm/orders.hpp"
+#include "live/engine/slurm/version.hpp"
 
 namespace goban::live::engine::slurm {
 namespace {
@@ -115,6 +117,108 @@ TEST(SlurmOutput, IndicesOfRunningJobs) {
   EXPECT_FALSE(gpu_indices("gpu:g1:1(IDX:a)"));
 }
 
+/// What was cut off is noticed at every place: half a queue would end jobs.
+TEST(SlurmOutput, ATruncatedListIsAnError) {
+  const std::string list = recorded("job_list.txt");
+  const std::string words = recorded("job_words.txt");
+  for (size_t size = 1; size < list.size(); ++size) {
+    const auto rows = parse_job_list(list.substr(0, size), "~0f3a");
+    EXPECT_EQ(rows.has_value(), list.substr(0, size).ends_with("~0f3a\n")) << size;
+  }
+  for (size_t size = 1; size < words.size(); ++size) {
+    const std::string part = words.substr(0, size);
+    const auto all = parse_job_words(part, "~0f3a");
+    EXPECT_TRUE(!all || part.ends_with("~0f3a\n")) << size;
+  }
+}
+
+TEST(SlurmOutput, TheOrderOfRecordsDoesNotMatter) {
+  const auto list = parse_job_list(recorded("job_list.txt"), "~0f3a").value();
+  std::string text = recorded("job_list.txt");
+  std::vector<std::string> records;
+  for (size_t end = text.find("~0f3a\n"); end != text.npos; end = text.find("~0f3a\n")) {
+    records.push_back(text.substr(0, end + 6));
+    text.erase(0, end + 6);
+  }
+  std::ranges::reverse(records);
+  std::ranges::rotate(records, records.begin() + 7);
+  std::string other;
+  for (const std::string& record : records) other += record;
+  const auto reordered = parse_job_list(other, "~0f3a").value();
+  EXPECT_EQ(reordered.size(), list.size());
+  EXPECT_TRUE(std::ranges::is_permutation(reordered, list));
+}
+
+TEST(SlurmOutput, NamesMayHoldAnyByte) {
+  std::string name;
+  for (int byte = 1; byte < 256; ++byte) name += static_cast<char>(byte);
+  for (const std::string& each : {name, std::string("\x1f"), std::string("~0f3"), name + name}) {
+    const std::string n = "~0f3a";
+    const std::string record = "12" + n + "12" + n + "N/A" + n + "ann" + n + each + n + "N/A" + n +
+                               "gres:gpu:2" + n + "N/A" + n + "N/A" + n + "\n";
+    const auto words = parse_job_words(record + record, n);
+    ASSERT_TRUE(words) << words.error().text();
+    ASSERT_EQ(words->size(), 2U);
+    EXPECT_EQ(words->front().name, each);
+    EXPECT_EQ(words->front().tres_per_node, "gres:gpu:2");
+    const auto parts =
+        parse_job_parts("JobId=12 JobName=" + each +
+                            " UserId=ann(7) Nodes=n1 CPU_IDs=0 Mem=0 GRES=gpu:1(IDX:3) "
+                            "MinCPUsNode=1",
+                        each);
+    ASSERT_TRUE(parts) << parts.error().text();
+    EXPECT_THAT(*parts, ElementsAre(NodePart{.node = "n1", .gpus = {3}}));
+  }
+}
+
+/// Words of other languages are no numbers and no states: errors name the field.
+TEST(SlurmOutput, ALocaleIsNotGuessed) {
+  std::string text = recorded("job_list.txt");
+  text.replace(text.find("365-00:00:00"), 12, "365 Tage");
+  EXPECT_THAT(parse_job_list(text, "~0f3a").error().text(), HasSubstr("TimeLimit"));
+  text = recorded("job_list.txt");
+  text.replace(text.find("1795436644"), 10, "2026-11-23T08:00:00");
+  EXPECT_THAT(parse_job_list(text, "~0f3a").error().text(), HasSubstr("SubmitTime"));
+}
+
+/// Slurm 24.11 and 20.11, as their squeue printed it for jobs of the same requests.
+TEST(SlurmOutput, OtherReleases) {
+  const auto count = [](const JobWords& words) {
+    return requested_gpus(words, {.num_nodes = 1, .tasks = 4})->count;
+  };
+  EXPECT_EQ(count({.tres_per_node = "gres/gpu:2"}), 2);
+  EXPECT_EQ(count({.tres_per_node = "gres/gpu:g1:1,gres/gpu:g3:1"}), 2);
+  EXPECT_EQ(count({.tres_per_task = "cpu=2,gres/gpu=1"}), 4);
+  EXPECT_EQ(count({.tres_per_node = "gpu:g1:1,gpu:g3:1"}), 2);
+  EXPECT_EQ(count({.tres_per_task = "cpu=2"}), 0);
+  std::string text = recorded("job_list.txt");
+  const auto status = [&](std::string_view now) {
+    std::string other = text;
+    other.replace(other.find("\x1f"
+                             "768\x1f") +
+                      1,
+                  3, now);
+    const auto list = parse_job_list(other, "~0f3a");
+    if (!list) return -1;
+    for (const JobRow& row : *list) {
+      if (row.id() == "15") return row.exit_status;
+    }
+    return -1;
+  };
+  EXPECT_EQ(status("3:0"), 768);
+  EXPECT_EQ(status("0:9"), 9);
+  EXPECT_EQ(status("768"), 768);
+  EXPECT_EQ(status("3:"), -1);
+  EXPECT_EQ(status("300:0"), -1);
+  const Mark mark{.epoch = 7, .run = {JobId{11U}, 2}};
+  const std::vector<std::string> types = {"g0", "g1"};
+  const std::vector<NodePart> parts = {{.node = "n2", .gpus = {1}}};
+  EXPECT_THAT(*place_lines("5", parts, mark, Indices::Types, types, gres_prefix({20, 11})),
+              HasSubstr(" TresPerNode=gpu:g1:1 "));
+  EXPECT_THAT(*place_lines("5", parts, mark, Indices::Types, types, gres_prefix({24, 11})),
+              HasSubstr(" TresPerNode=gres:gpu:g1:1 "));
+}
+
 TEST(SlurmOutput, Nodes) {
   const auto nodes = parse_node_list(recorded("show_node.txt"));
   ASSERT_TRUE(nodes) << nodes.error().text();
@@ -157,6 +261,18 @@ TEST(SlurmOrders, AnOrderClearsAndSets) {
   EXPECT_FALSE(place_lines("5", other, mark, Indices::Types, types));
   EXPECT_TRUE(is_job_id("8_3") && is_job_id("12"));
   EXPECT_FALSE(is_job_id("8 1") || is_job_id("") || is_job_id("8_") || is_job_id("all"));
+}
+
+TEST(SlurmOrders, ARequestIsGivenBack) {
+  EXPECT_EQ(restore_lines("8_3", "gres:gpu:a100:2"),
+            "update jobid=8_3 TresPerNode=\nupdate jobid=8_3 TresPerNode=gres:gpu:a100:2\n");
+  EXPECT_EQ(restore_lines("8_3", "gres:gpu:x\ny:1"), "");
+  EXPECT_EQ(restore_lines("8_3", ""), "");
+}
+
+TEST(SlurmOrders, ANodeSleeps) {
+  EXPECT_EQ(power_lines("n2", "power_down"), "update nodename=n2 state=power_down\n");
+  EXPECT_EQ(power_lines("n2\nshutdown", "power_up"), "");
 }
 
 TEST(SlurmOrders, EachMessageBelongsToOneOrder) {

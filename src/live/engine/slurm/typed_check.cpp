@@ -36,7 +36,7 @@ std::vector<std::string> broken_by_types(std::span<const JobWords> waiting,
     for (const std::string* request : {&words.tres_per_job, &words.tres_per_node,
                                        &words.tres_per_socket, &words.tres_per_task}) {
       for (std::string_view entry : job::split_list(*request, ',')) {
-        if (entry.starts_with("gres:")) entry.remove_prefix(5);
+        entry = without_prefix(entry);
         const std::string type = type_of(entry, "gpu:", index_types);
         if (type.empty()) continue;
         lines.push_back(fmt::format("job {} of {} requests GPUs of type {}", words.id(), words.user,

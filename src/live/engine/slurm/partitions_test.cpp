@@ -1,0 +1,81 @@
+#include "live/engine/slurm/partitions.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "live/engine/slurm/queue_view.hpp"
+
+namespace goban::live::engine::slurm {
+namespace {
+
+using testing::ElementsAre;
+
+JobRow job_in(int64_t job, const std::string& partition) {
+  JobRow out{.job = job, .state = "PENDING", .partition = partition, .num_nodes = 1};
+  out.batch = true;
+  return out;
+}
+
+std::vector<NodeRow> three_nodes() {
+  std::vector<NodeRow> out(3);
+  const std::vector<std::vector<std::string>> partitions = {{"left"}, {"left", "right"}, {"far"}};
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i].node.name = "n" + std::to_string(i + 1);
+    out[i].node.num_gpus = 4;
+    out[i].partitions = partitions[i];
+  }
+  return out;
+}
+
+TEST(Partitions, AllOfAListMustBeManaged) {
+  const std::vector<std::string> managed = {"left", "right"};
+  EXPECT_TRUE(are_managed("left", managed));
+  EXPECT_TRUE(are_managed("right,left", managed));
+  EXPECT_FALSE(are_managed("left,other", managed));
+  EXPECT_FALSE(are_managed("", managed));
+  EXPECT_TRUE(are_managed("left,other", {}));
+}
+
+TEST(Partitions, AListIsAPartitionWithTheNodesOfAll) {
+  std::vector<JobRow> rows = {job_in(1, "right,left"), job_in(2, "left,right"),
+                              job_in(3, "far,other")};
+  const QueueRules rules = {.partitions = {"left", "right", "far"}};
+  std::map<std::string, JobFacts> facts;
+  for (const JobRow& each : rows) {
+    facts[each.id()] = {.words = {.job = each.job, .tres_per_node = "gres:gpu:1"},
+                        .has_words = true};
+  }
+  const QueueView view = view_of(rows, three_nodes(), facts, rules, {}, {});
+  EXPECT_THAT(view.picture.cluster.nodes[0].partitions, ElementsAre("left", "left,right"));
+  EXPECT_THAT(view.picture.cluster.nodes[1].partitions, ElementsAre("left", "right", "left,right"));
+  EXPECT_THAT(view.picture.cluster.nodes[2].partitions, ElementsAre("far"));
+  EXPECT_EQ(view.picture.jobs.at("1").spec.partition, "left,right");
+  EXPECT_EQ(view.picture.jobs.at("2").spec.partition, "left,right");
+  EXPECT_FALSE(view.picture.jobs.contains("3")) << "one of its partitions is not managed";
+  // Once told, a list stays: the cluster does not change with each job that names one.
+  const QueueView later = view_of({}, three_nodes(), {}, rules, {}, view.picture);
+  EXPECT_EQ(later.picture.cluster.nodes[0].partitions, view.picture.cluster.nodes[0].partitions);
+}
+
+TEST(Partitions, TooManyListsAreLeftToSlurm) {
+  std::vector<JobRow> rows;
+  for (int64_t i = 1; i <= static_cast<int64_t>(kListsMost) + 1; ++i) {
+    rows.push_back(job_in(i, "left,p" + std::to_string(100 + i)));
+  }
+  std::map<std::string, JobFacts> facts;
+  for (const JobRow& each : rows) {
+    facts[each.id()] = {.words = {.job = each.job, .tres_per_node = "gres:gpu:1"},
+                        .has_words = true};
+  }
+  const QueueView view = view_of(rows, three_nodes(), facts, {}, {}, {});
+  EXPECT_EQ(view.lists.size(), kListsMost);
+  EXPECT_EQ(view.picture.jobs.size(), kListsMost);
+  const auto why = [&](const JobRow& each) {
+    return why_for_slurm(each, facts.at(each.id()).words, three_nodes(), {}, view.lists);
+  };
+  EXPECT_EQ(why(rows.front()), "");
+  EXPECT_EQ(why(rows.back()), "many-partition-lists");
+}
+
+}  // namespace
+}  // namespace goban::live::engine::slurm

@@ -1,0 +1,212 @@
+#include "live/engine/slurm/questions.hpp"
+
+#include <algorithm>
+#include <fmt/ranges.h>
+#include <set>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "core/model/import/host_list.hpp"
+#include "live/engine/slurm/job_parts.hpp"
+#include "live/engine/slurm/partitions.hpp"
+
+namespace goban::live::engine::slurm {
+
+namespace {
+
+using base::Status;
+using base::TimeNs;
+using cluster::Stand;
+
+constexpr int kDoubtsMost = 5;
+constexpr size_t kListMost = 200;  ///< ids on a command line; more are asked for with all others
+
+bool is_due(TimeNs& at_ns, double every_s) {
+  const TimeNs now_ns = base::steady_ns();
+  if (at_ns >= 0 && now_ns < at_ns + base::from_seconds(every_s)) return false;
+  at_ns = now_ns;
+  return true;
+}
+
+}  // namespace
+
+double pause_s(const Rhythm& rhythm, int quiet, double took_s) {
+  constexpr int kLooksAsBefore = 5;
+  constexpr double kTimesTook = 3;  // slurmctld is busy with us for a quarter of the time at most
+  constexpr double kLongest_s = 30;
+  const double longer = std::max(quiet - kLooksAsBefore, 1);
+  const double at_rest = std::max(rhythm.poll_s, std::min(rhythm.rest_s, longer * rhythm.poll_s));
+  return std::max(at_rest, std::min(kTimesTook * took_s, kLongest_s));
+}
+
+const JobWords* Questions::words(const std::string& id) const {
+  const auto fact = facts_.find(id);
+  return fact == facts_.end() || !fact->second.has_words ? nullptr : &fact->second.words;
+}
+
+Status Questions::ask(bool by_priority, int quiet) {
+  constexpr double kLooksPerList = 5;
+  const double nodes_s = std::max(rhythm_.nodes_s, kLooksPerList * pause_s(rhythm_, quiet, 0));
+  if (is_due(nodes_at_ns_, nodes_s)) {
+    if (auto status = ask_nodes(); !status) {
+      nodes_at_ns_ = -1;
+      return status;
+    }
+  }
+  const std::string nonce = Client::nonce();
+  const ClientOutput out =
+      client_.run({"squeue", "-h", "-a", "-r", "-t", "all", "-O", job_list_format(nonce)});
+  if (!out.problem.empty()) return base::failed(out.problem);
+  auto rows = parse_job_list(out.out, nonce);
+  if (!rows) return base::failure(rows.error());
+  rows_ = std::move(*rows);
+  remember_outcomes();
+  if (auto status = ask_words(); !status) return status;
+  ask_parts();
+  if (rules_.observe) return {};
+  const bool anew = is_due(rules_at_ns_, rhythm_.rules_s);
+  ask_array_limits(anew);
+  if (anew) ask_rules(by_priority);
+  return {};
+}
+
+QueueView Questions::view(const cluster::Picture& told) const {
+  QueueView view = view_of(rows_, nodes_, facts_, rules_, outcomes_, told);
+  limit_arrays(view, rows_, array_limits_);
+  block_by_limits(view, rows_, facts_, limits_);
+  set_priorities(view, rows_, facts_, priorities_, base::wall_ns());
+  return view;
+}
+
+Status Questions::ask_nodes() {
+  const ClientOutput out = client_.run({"scontrol", "-o", "show", "node"});
+  if (!out.problem.empty()) return base::failed(out.problem);
+  auto nodes = parse_node_list(out.out);
+  if (!nodes) return base::failure(nodes.error());
+  nodes_ = std::move(*nodes);
+  return {};
+}
+
+void Questions::ask_array_limits(bool anew) {
+  std::map<int64_t, std::string> tasks;  // one of each array
+  for (const JobRow& row : rows_) {
+    if (row.array_job != 0 && stand_of(row) == Stand::Held) tasks[row.array_job] = row.id();
+  }
+  std::erase_if(array_limits_, [&](const auto& each) { return !tasks.contains(each.first); });
+  std::vector<std::string> ids;
+  std::vector<int64_t> arrays;
+  for (const auto& [array, id] : tasks) {
+    if (ids.size() >= kListMost || (!anew && array_limits_.contains(array))) continue;
+    ids.push_back(id);
+    arrays.push_back(array);
+  }
+  if (ids.empty()) return;
+  const std::string nonce = Client::nonce();
+  const ClientOutput out = client_.run({"scontrol", "-o"}, show_script(ids, nonce));
+  const std::vector<std::string> shown = parse_shown(out.out, ids.size(), nonce);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (!shown[i].empty()) array_limits_[arrays[i]] = array_limit_of(shown[i]);
+  }
+}
+
+void Questions::ask_rules(bool by_priority) {
+  const ClientOutput config = client_.run({"scontrol", "show", "config"});
+  if (!config.problem.empty()) return;
+  const bool is_limited = enforces_limits(config.out);
+  const bool is_ranked = by_priority && is_multifactor(config.out);
+  if (!is_limited) limits_ = {};
+  if (!is_limited && !is_ranked) return;
+  const ClientOutput members =
+      client_.run({"scontrol", "-o", "show", "assoc_mgr", "flags=assoc,qos"});
+  const ClientOutput partitions = client_.run({"scontrol", "-o", "show", "partition"});
+  if (!members.problem.empty() || !partitions.problem.empty()) return;
+  if (is_limited) limits_ = parse_limits(members.out, partitions.out);
+  if (!is_ranked) return;
+  // Without accounting there are no shares, and sshare fails.
+  const ClientOutput shares =
+      client_.run({"sshare", "-a", "-h", "-P", "-m", "-o", "Account,User,Partition,FairShare"});
+  priorities_ = parse_priority(config.out, partitions.out, members.out, shares.out, nodes_);
+}
+
+void Questions::remember_outcomes() {
+  constexpr size_t kMost = 100'000;
+  if (outcomes_.ended.size() > kMost) outcomes_.ended.clear();
+  std::map<int64_t, bool> arrays;
+  for (const JobRow& row : rows_) {
+    const bool well = row.state == "COMPLETED" && row.exit_status == 0;
+    if (stand_of(row) == Stand::Ended) outcomes_.ended[row.job] = well;
+    if (row.array_job != 0) {
+      const auto [array, first] = arrays.emplace(row.array_job, well);
+      if (!first) array->second = array->second && well;
+    }
+  }
+  for (const auto& [array, well] : arrays) outcomes_.ended[array] = well;
+}
+
+Status Questions::ask_words() {
+  std::set<std::string> listed;
+  std::set<std::string> missing;
+  for (const JobRow& row : rows_) {
+    const std::string id = row.id();
+    listed.insert(id);
+    const auto fact = facts_.find(id);
+    const bool known = fact != facts_.end() && fact->second.has_words && fact->second.doubts != 1;
+    if (!known && stand_of(row) != Stand::Ended) missing.insert(id);
+  }
+  std::erase_if(facts_, [&](const auto& fact) { return !listed.contains(fact.first); });
+  if (missing.empty()) return {};
+  const std::string nonce = Client::nonce();
+  std::vector<std::string> command = {"squeue", "-h",  "-a", "-r",
+                                      "-t",     "all", "-O", job_words_format(nonce)};
+  if (missing.size() <= kListMost) {
+    command.insert(command.end(), {"-j", fmt::format("{}", fmt::join(missing, ","))});
+  }
+  const ClientOutput out = client_.run(command);
+  if (!out.problem.empty()) return base::failed(out.problem);
+  auto all = parse_job_words(out.out, nonce);
+  if (!all) return base::failure(all.error());
+  for (JobWords& words : *all) {
+    const std::string id = words.id();
+    if (!missing.contains(id)) continue;
+    facts_[id].words = std::move(words);
+    facts_[id].has_words = true;
+  }
+  return {};
+}
+
+void Questions::ask_parts() {
+  std::vector<std::string> ids;
+  std::vector<const JobRow*> of;
+  for (const JobRow& row : rows_) {
+    if (stand_of(row) != Stand::Running || !facts_.contains(row.id())) continue;
+    JobFacts& fact = facts_[row.id()];
+    if (fact.parts_of_ns == row.start_ns && (fact.doubts == 0 || fact.doubts > kDoubtsMost))
+      continue;
+    if (fact.parts_of_ns != row.start_ns) fact.doubts = 0;
+    ids.push_back(row.id());
+    of.push_back(&row);
+  }
+  if (ids.empty()) return;
+  const std::string nonce = Client::nonce();
+  const ClientOutput out = client_.run({"scontrol", "-d", "-o"}, show_script(ids, nonce));
+  const std::vector<std::string> shown = parse_shown(out.out, ids.size(), nonce);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    JobFacts& fact = facts_[ids[i]];
+    auto parts = parse_job_parts(shown[i], fact.words.name);
+    fact.parts_of_ns = of[i]->start_ns;
+    fact.doubts = parts && !parts->empty() ? 0 : fact.doubts + 1;
+    if (fact.doubts == 0) {
+      fact.parts = std::move(*parts);
+      continue;
+    }
+    // Its owner may have renamed it: its words are asked again. Until then its nodes are known. A
+    // job that is leaving shows no GPUs any more, but holds them.
+    const auto names =
+        core::model::expand_host_list(of[i]->nodes).value_or(std::vector<std::string>{});
+    if (std::ranges::equal(fact.parts, names, {}, &NodePart::node)) continue;
+    fact.parts.clear();
+    for (const std::string& node : names) fact.parts.push_back({.node = node});
+  }
+}
+
+}  // namespace goban::live::engine::slurm

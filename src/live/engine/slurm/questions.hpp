@@ -1,0 +1,68 @@
+// What the engine asks Slurm, and how often: the queue at each look; names and requests once a job,
+// what it holds once a start; nodes, limits and priorities less often. Used by one thread.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "live/engine/slurm/client.hpp"
+#include "live/engine/slurm/priority.hpp"
+#include "live/engine/slurm/queue_view.hpp"
+
+namespace goban::live::engine::slurm {
+
+struct Rhythm {
+  double poll_s = 1;    ///< between two looks at the queue, while something happens
+  double rest_s = 5;    ///< the most, when nothing has happened for a while
+  double nodes_s = 5;   ///< between two lists of nodes, at rest five times the time between looks
+  double rules_s = 30;  ///< between two questions for limits, weights and shares
+};
+
+/// The time from the end of one look to the next, in seconds. `quiet`: looks in a row that showed
+/// nothing new, with no order open. `took_s`: what the last one took; a slow slurmctld is asked
+/// less.
+[[nodiscard]] double pause_s(const Rhythm& rhythm, int quiet, double took_s);
+
+class Questions {
+ public:
+  Questions(const Client& client, const QueueRules& rules, const Rhythm& rhythm)
+      : client_(client), rules_(rules), rhythm_(rhythm) {}
+
+  /// Asks what is due. `by_priority`: priorities are of use. Errors: Failed if Slurm does not
+  /// answer, BadData if the answer is none; everything keeps its last answer.
+  [[nodiscard]] base::Status ask(bool by_priority, int quiet);
+
+  /// What all answers together mean.
+  [[nodiscard]] QueueView view(const cluster::Picture& told) const;
+
+  [[nodiscard]] const std::vector<JobRow>& rows() const { return rows_; }
+  [[nodiscard]] const std::vector<NodeRow>& nodes() const { return nodes_; }
+  /// The words of a job; null if they were not asked yet.
+  [[nodiscard]] const JobWords* words(const std::string& id) const;
+
+ private:
+  [[nodiscard]] base::Status ask_nodes();
+  [[nodiscard]] base::Status ask_words();
+  void ask_parts();
+  /// Limits of arrays, which scontrol shows with a task.
+  void ask_array_limits(bool anew);
+  /// Limits of accounting, weights and shares. What cannot be asked keeps its last answer.
+  void ask_rules(bool by_priority);
+  void remember_outcomes();
+
+  const Client& client_;
+  const QueueRules& rules_;
+  Rhythm rhythm_;
+  std::vector<JobRow> rows_;
+  std::vector<NodeRow> nodes_;
+  base::TimeNs nodes_at_ns_ = -1;
+  base::TimeNs rules_at_ns_ = -1;
+  Limits limits_;
+  PriorityRules priorities_;
+  std::map<int64_t, int32_t> array_limits_;
+  std::map<std::string, JobFacts> facts_;
+  Outcomes outcomes_;
+};
+
+}  // namespace goban::live::engine::slurm

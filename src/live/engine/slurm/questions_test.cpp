@@ -1,0 +1,26 @@
+#include "live/engine/slurm/questions.hpp"
+
+#include <gtest/gtest.h>
+
+namespace goban::live::engine::slurm {
+namespace {
+
+TEST(Questions, ComeLessOftenWhereNothingHappens) {
+  const Rhythm rhythm;
+  EXPECT_EQ(pause_s(rhythm, 0, 0.01), 1);
+  EXPECT_EQ(pause_s(rhythm, 5, 0.01), 1);
+  EXPECT_EQ(pause_s(rhythm, 7, 0.01), 2);
+  EXPECT_EQ(pause_s(rhythm, 10, 0.01), 5);
+  EXPECT_EQ(pause_s(rhythm, 1000, 0.01), 5);
+  EXPECT_EQ(pause_s({.poll_s = 10, .rest_s = 2}, 1000, 0), 10) << "at rest not more often";
+}
+
+TEST(Questions, ComeLessOftenWhereSlurmIsSlow) {
+  const Rhythm rhythm;
+  EXPECT_EQ(pause_s(rhythm, 0, 2), 6);
+  EXPECT_EQ(pause_s(rhythm, 0, 100), 30);
+  EXPECT_EQ(pause_s({.poll_s = 60, .rest_s = 60}, 0, 100), 60);
+}
+
+}  // namespace
+}  // namespace goban::live::engine::slurm

@@ -1,0 +1,85 @@
+"""`goban --host ssh://login`: commands on one machine for the daemon of another, by the user's own ssh and key. The daemon sees the user who
+logged in there.
+
+    ssh_host.py GOBAN     (needs root and openssh-server; 77 without them)
+"""
+
+import glob
+import json
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+import ssh_server
+from live_daemon import Daemon, expect
+
+USER = "nobody"
+CONFIG = '[service]\nsocket = "for-all.sock"\nsocket_access = "everybody"\n'
+
+
+def laptop(daemon, server):
+    """Runs goban as on a machine that knows nothing of the daemon but how to log in there."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GOBAN_")}
+    environment["PATH"] = server.client_path + ":" + environment["PATH"]
+
+    def goban(*words):
+        return subprocess.run([daemon.goban, *words], env=environment, cwd="/", text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=60, check=False)
+    goban.environment = environment
+    return goban
+
+
+def commands(daemon, server):
+    goban = laptop(daemon, server)
+    place = "ssh://login" + os.path.join(daemon.folder, "for-all.sock")
+    host = ("--host", place)
+    ran = goban(*host, "submit", "--parsable", "--workdir", "/tmp", "-o", "/dev/null", "--wrap", "sleep 60")
+    expect(ran.returncode == 0, ran.stderr)
+    number = ran.stdout.strip()
+    job = json.loads(goban(*host, "show", "--json", number).stdout)
+    expect((job["user"], job["job"]) == (USER, int(number)), f"of the user who logged in: {job}")
+    expect(number in goban(*host, "queue").stdout, "the queue")
+    expect(goban("queue", "--server", place).stdout == goban(*host, "queue").stdout, "--server says the same")
+    # A stream of events, and a command that ends on Ctrl-C: ssh ends with it.
+    top = subprocess.Popen([daemon.goban, *host, "top"], env=goban.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    expect(top.stdout.readline(), "it shows something")
+    expect(server.clients(), "by ssh")
+    top.kill()
+    top.wait()
+    daemon.wait_for("the end of ssh", lambda: not server.clients())
+    expect(goban(*host, "cancel", number).returncode == 0, "cancel")
+    expect(not server.clients() and not glob.glob("/tmp/goban-ssh-*/goban.sock"), "nothing is left")
+
+
+def refusals(daemon, server):
+    goban = laptop(daemon, server)
+    for words, code, says in ((("--host", "ssh://stranger", "queue"), 1, "ssh could not connect to stranger"),
+                              (("--host", "ssh://-oProxyCommand=x", "queue"), 2, "names no machine for ssh"),
+                              (("--host", "ssh://login/nowhere/goban.sock", "queue"), 1, "check that a daemon listens there")):
+        ran = goban(*words)
+        expect(ran.returncode == code and says in ran.stderr, f"{words}: {ran.returncode} {ran.stderr}")
+
+
+def main():
+    if why := ssh_server.missing():
+        print(f"skipped: {why}")
+        sys.exit(77)
+    began = time.monotonic()
+    with Daemon(sys.argv[1], CONFIG, own_log=True) as daemon:
+        os.chmod(daemon.folder, 0o755)
+        with ssh_server.SshServer(daemon.folder, USER) as server:
+            try:
+                commands(daemon, server)
+                refusals(daemon, server)
+            except BaseException:
+                with open(server.path("log")) as log:
+                    print(log.read(), file=sys.stderr)
+                raise
+    print(f"{time.monotonic() - began:.1f} s")
+
+
+if __name__ == "__main__":
+    main()
