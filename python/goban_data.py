@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fetches the public data sets of tools/data_sets.toml that tests, studies and docs use.
+"""Fetches the public data sets of goban_data.toml that tests, studies and docs use.
 
 Every file is checked against its SHA-256 sum before it is installed. An interrupted download is
 resumed by the next run. Files that are present and intact are kept.
@@ -17,15 +17,20 @@ import io
 import os
 import sys
 import tarfile
-import tomllib
 import urllib.error
 import urllib.parse
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
+try:
+    import tomllib
+except ModuleNotFoundError:
+    sys.exit("data: Python 3.11 or later is needed")
+
 ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "tools" / "data_sets.toml"
+TABLE = Path(__file__).resolve().with_name("goban_data.toml")
+PROGRAM = "./dev data" if (ROOT / "dev").is_file() else "goban data"  # the checkout, or an installation
 ATTEMPTS = 3  # per address; each resumes where the last one was interrupted
 FAILED, USAGE, BAD_DATA, INTERRUPTED = 1, 2, 3, 130
 
@@ -119,8 +124,8 @@ def advice(path):
             return f"{each.path}: {each.why}"
     for each in sets:
         if any(file.path.startswith(path) for file in each.files):
-            return f"./dev data {each.name}"
-    return "./dev data"
+            return f"{PROGRAM} {each.name}"
+    return PROGRAM
 
 
 # ---- Fetching -----------------------------------------------------------------------------------
@@ -317,7 +322,7 @@ def fetch_sets(sets, folder, options):
 
 def parse(arguments):
     parser = argparse.ArgumentParser(
-        prog="./dev data", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        prog=PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="a data set (default: all)")
     parser.add_argument("--list", action="store_true", help="list the data sets, and which files are present")
     parser.add_argument("--mirror", metavar="URL|FOLDER",
@@ -359,7 +364,7 @@ def main():
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return fetch_sets(chosen, folder, options)
     except BlockingIOError:
-        print(f"data: another ./dev data is fetching into {folder}; wait for it", file=sys.stderr)
+        print(f"data: another {PROGRAM} is fetching into {folder}; wait for it", file=sys.stderr)
     except OSError as error:
         print(f"data: {error}\n    remedy: give a writable folder with enough space (--to)",
               file=sys.stderr)
@@ -369,6 +374,8 @@ def main():
 if __name__ == "__main__":
     try:
         sys.exit(main())
+    except BrokenPipeError:  # the reader of the list has closed it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         print("data: interrupted; run again to resume", file=sys.stderr)
         sys.exit(INTERRUPTED)

@@ -39,6 +39,8 @@ def try_wheel(folder, wheel):
     assert "fifo" in run(program, "simulate", *cluster, "--jobs", jobs, "--policy", "fifo+packed", env={})
     licences = {path.name for path in (folder / "venv/share/doc/goban/libraries").iterdir()}
     assert (folder / "venv/share/goban/python").is_dir() and {"curl", "gnutls28", "libssl-dev", "libsqlite3-dev"} <= licences, licences
+    environment = {"PATH": os.environ["PATH"], "GOBAN_DATA": str(folder / "data")}
+    assert "philly: " in run(program, "data", "--list", env=environment)
     # What a store on a server needs is loaded when it is opened, and named where it is missing.
     said = subprocess.run([program, "history", "status", "--store", "postgresql://127.0.0.1:1/none"], text=True, capture_output=True, check=False)
     assert said.returncode == 1 and re.search("PostgreSQL: .*refused|install PostgreSQL's client library", said.stderr), said

@@ -96,7 +96,7 @@ def add_goban(stage, build, program):
     for shell, path in (("bash", "bash-completion/completions/goban"), ("zsh", "zsh/vendor-completions/_goban"),
                         ("fish", "fish/vendor_completions.d/goban.fish")):
         put(stage / "usr/share" / path, output(program, "completion", shell))
-    for path in sorted((ROOT / "python").rglob("*.py")):
+    for path in sorted(path for kind in ("*.py", "*.toml") for path in (ROOT / "python").rglob(kind)):
         put(stage / "usr/share/goban/python" / path.relative_to(ROOT / "python"), path.read_bytes())
     for name in ("goban.service", "goban-jobs.service"):
         text = (ROOT / "examples/systemd" / name).read_text().replace("/usr/local/bin/", "/usr/bin/")

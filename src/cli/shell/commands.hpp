@@ -10,11 +10,13 @@ namespace goban::cli {
 
 void add_wrap(Command& app, Action& action);
 void add_shims(Command& app, Action& action);
+void add_data(Command& app, Action& action);
 void add_shell_help(Command& app, Action& action);  ///< completion, man, version, help
 
 inline constexpr std::array kShellCommands = {
     CommandEntry{"wrap", add_wrap},
     CommandEntry{"shims", add_shims},
+    CommandEntry{"data", add_data},
     CommandEntry{"completion", add_shell_help},
 };
 
