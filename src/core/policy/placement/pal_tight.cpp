@@ -1,10 +1,10 @@
-// PAL where it costs nobody anything. While many GPUs are free, PAL, but jobs of whole nodes leave
-// none in part: what they would gain by spanning nodes, later jobs of whole nodes would lose by
-// having to span them, too. Otherwise nodes are what is
-// scarce: the job goes where Packed would put it, to a node that it breaks up least, and among such
-// nodes to the one with the best PM scores, so that whole nodes are kept for the jobs that need
-// them. This is the fragmentation gradient of FGD (Weng et al., ATC'23) for jobs of whole GPUs: of
-// all nodes that fit, the one with the fewest free GPUs loses the least.
+// PAL where it costs nobody anything. While many GPUs are free and they differ, PAL, but jobs of
+// whole nodes leave none in part: what they would gain by spanning nodes, later jobs of whole nodes
+// would lose by having to span them, too. Otherwise nodes are what is scarce: the job goes where
+// Packed would put it, to a node that it breaks up least, and among such nodes to the one with the
+// best PM scores, so that whole nodes are kept for the jobs that need them. This is the
+// fragmentation gradient of FGD (Weng et al., ATC'23) for jobs of whole GPUs: of all nodes that
+// fit, the one with the fewest free GPUs loses the least.
 #include <algorithm>
 #include <span>
 #include <vector>
@@ -56,7 +56,10 @@ class PalTight final : public Placement {
     const model::Cluster& cluster = free.cluster();
     const uint32_t wanted = request.num_gpus;
     if (static_cast<int64_t>(wanted) > free.total()) return false;
-    const bool many = free.total() >= kManyFree * cluster.num_gpus();
+    const BinCounts& counts = view.bins_of(request.job->app_class);
+    // Where all GPUs are equal, PAL has nothing to gain, and may break nodes up.
+    const bool differ = counts.num_bins() > 1;
+    const bool many = differ && free.total() >= kManyFree * cluster.num_gpus();
     const bool has_racks = cluster.levels().size() > cluster.node_level() + 2;
     const CountBuckets& nodes = free.by_node();
     const uint32_t fullest = nodes.fullest(1);
@@ -68,8 +71,6 @@ class PalTight final : public Placement {
       out = {};
     }
     if (!on_one_node && request.one_node) return false;
-
-    const BinCounts& counts = view.bins_of(request.job->app_class);
     if (on_one_node) {
       const uint32_t count = nodes.count(nodes.tightest(wanted));
       take(view, counts, best_scored(counts, nodes.with(count), wanted), wanted, out);

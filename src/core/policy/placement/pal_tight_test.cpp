@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <set>
 
+#include "base/random.hpp"
 #include "core/policy/placement/test_cluster.hpp"
 #include "core/policy/test_part.hpp"
 
@@ -58,6 +59,31 @@ TEST(PalTight, BreaksUpTheNodeThatLosesLeast) {
   }
   EXPECT_EQ(c.place(*test_part("pal").placement, 1).front() / 4, 4U);
   EXPECT_EQ(c.place(*test_part("pal-tight").placement, 1), (Chosen{3}));
+}
+
+TEST(PalTight, EqualGpusGoWherePackedPutsThem) {
+  const PolicySet tight = test_part("pal-tight");
+  const PolicySet packed = test_part("packed");
+  const PolicySet pal = test_part("pal");
+  base::Random random(3);
+  int differ = 0;
+  for (int round = 0; round < 300; ++round) {
+    TestCluster c(16, 8, std::vector<double>(128, 1.0), 1.16);
+    std::set<uint32_t> busy;  // PAL places while half are free
+    for (auto i = random.below(64); i > 0; --i)
+      busy.insert(static_cast<uint32_t>(random.below(128)));
+    for (const uint32_t gpu : busy) c.take(gpu);
+    const auto wanted = static_cast<uint32_t>(1 + random.below(40));
+    const Chosen expected = c.place(*packed.placement, wanted);
+    const auto nodes_of = [](const Chosen& gpus) {
+      std::multiset<uint32_t> nodes;
+      for (const uint32_t gpu : gpus) nodes.insert(gpu / 8);
+      return nodes;
+    };
+    EXPECT_EQ(nodes_of(c.place(*tight.placement, wanted)), nodes_of(expected)) << wanted;
+    differ += nodes_of(c.place(*pal.placement, wanted)) != nodes_of(expected) ? 1 : 0;
+  }
+  EXPECT_GT(differ, 0) << "PAL does the same: this tests nothing";
 }
 
 }  // namespace
