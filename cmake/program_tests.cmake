@@ -89,6 +89,7 @@ if(GOBAN_WEB)  # they write HTML reports
   goban_script_test(demo.quick cli tests/demo_quick.py $<TARGET_FILE:goban>)
 endif()
 goban_script_test(release.packages cli tests/release_packages.py ${CMAKE_BINARY_DIR})
+set_tests_properties(release.packages PROPERTIES TIMEOUT 1200)  # it builds static libraries where there are none
 goban_script_test(docs.site tools tests/docs_site.py)
 goban_script_test(release.portable_link tools tests/portable_link.py ${CMAKE_CXX_COMPILER})
 goban_script_test(help_pages.goban cli tests/help_pages.py $<TARGET_FILE:goban>)

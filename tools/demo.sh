@@ -36,7 +36,7 @@ month=(--cluster sia-64 --scores "$out/scores.csv" --locality-penalty 1.3)
   --policy fifo+packed,easy-backfill+packed,easy-backfill+pal,las+pal,srtf+pal,goban --html "$out/comparison.html" \
   >"$out/comparison.txt" 2>>"$log"
 
-# The other side: on this one, whose GPUs are mostly free, the policies differ little, and backfilling by priority is best.
+# The other side: here jobs hardly wait, and what sites run is best (docs/studies/large-site.md).
 progress "replaying a month like ABCI's on 4,352 GPUs under five policies (the longest part, minutes)"
 "$goban" trace generate --like abci-2019 --jobs 2250000 --days 30 --seed 7 --out "$out/abci-jobs.csv" >>"$log" 2>&1
 "$goban" profile generate --cluster abci --bins 6 --seed 7 --out "$out/abci-scores.csv" >>"$log" 2>&1
@@ -59,7 +59,7 @@ $(sed -n '/Finished jobs/,$p' "$out/live.txt" | grep -E 'Jobs analysed|GPU-hours
 2. Policies on 6,000 jobs of a month, 64 GPUs of different speed (comparison.txt; the error of the simulation beside each gain):
 $(sed -n '/^policy/,/^$/p' "$out/comparison.txt")
    The simulator made this history itself, so its error is 0. With your records it is that of the simulation.
-3. The same on 4,352 GPUs like ABCI's, where GPUs are mostly free and the default policy of sites is hard to beat (report.txt):
+3. 2.25 million jobs on 4,352 GPUs like ABCI's, where jobs hardly wait and what sites run is hard to beat (report.txt):
 $(sed -n '/^policy/,/^$/p' "$out/report.txt")
 4. The operator's report of a week on 128 GPUs.
 
