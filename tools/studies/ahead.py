@@ -267,12 +267,13 @@ def interval(values):
 
 
 def ratios(results, name, policy, against):
-    """None if the baseline's figure is missing or too small to divide by (seconds)."""
+    """Without results whose figures are missing, or whose baseline's is too small to divide by (seconds);
+    None if none is left."""
     out = []
     for result in results:
         mine, theirs = result["runs"][policy].get(name), result["runs"][against].get(name)
         if mine is None or theirs is None:
-            return None
+            continue
         if theirs < 60:
             continue  # who waits for less than a minute on average does not wait
         out.append(mine / theirs)
