@@ -108,7 +108,7 @@ def prepare(folder):
     built = {name: folder / f"{name}-{key_of(name)}" for name in RECIPES}
     missing = [name for name, path in built.items() if not path.exists()]
     if missing:
-        print(f"building static libraries, once: {', '.join(missing)} (a minute or two)", flush=True)
+        print(f"building static libraries, once: {', '.join(missing)} (minutes)", flush=True)
         folder.mkdir(parents=True, exist_ok=True)
         with concurrent.futures.ThreadPoolExecutor(len(missing)) as pool:
             list(pool.map(lambda name: build(name, built[name], 2), missing))
