@@ -167,7 +167,7 @@ class SlurmSite(LoopbackSite):
         for process, (_, variables) in processes().items():
             with contextlib.suppress(OSError):
                 with open(f"/proc/{process}/cmdline", "rb") as line:
-                    if mark in variables and line.read().decode().split("\0")[1:len(words)] == words[1:]:
+                    if mark in variables and line.read().decode().split("\0")[:len(words)] == words:  # or with further options
                         found.append(process)
         return found
 
