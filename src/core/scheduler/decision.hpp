@@ -77,6 +77,8 @@ class DecisionBoard final : public policy::Board {
   /// As Resources::find(), for a start at `from`; an elastic job gets GPUs of one model.
   [[nodiscard]] bool find_in(Resources& resources, const JobState& job, TimeNs from, uint64_t seed,
                              Allocation& out) const;
+  /// The size of a waiting job, or the largest below that no hard limit forbids now.
+  void set_size_within_limits(const SizeChange& change);
   /// Starts a job that was stopped for another size, with that size, else with what comes nearest.
   void start_resized(const SizeChange& change, const Allocation& before);
   /// Starts it on this allocation, with as many GPUs, if it is free and no limit forbids it.

@@ -53,7 +53,10 @@ class Sizing {
     for (uint32_t i = 0; i < count; ++i) {
       const model::Node& node = cluster_.nodes()[i];
       planned_[i] = is_planned(NodeId(i));
-      if (!planned_[i]) continue;
+      if (!planned_[i]) {
+        others_ = others_ || state_.resources().rooms()[i].open;
+        continue;
+      }
       free_[node.gpu_model] += state_.resources().rooms()[i].gpus;
       all_[node.gpu_model] += static_cast<int32_t>(node.num_gpus);
     }
@@ -170,16 +173,18 @@ class Sizing {
 
   void add_change(const SizeJob& job, Size size, std::vector<SizeChange>& changes) const {
     const bool none = size.gpus == 0;
+    // Elsewhere there may be GPUs for it: who gets those is up to the selection.
+    const bool withholds = policies_.size->withholds() && !others_;
     const Slot slot = state_.slot_of(job.job->job);
     SizeChange change{.slot = slot,
                       .runs = job.runs,
-                      .waits = none && policies_.size->withholds(),
+                      .waits = none && withholds,
                       .size = none ? least(job) : size};
     if (!job.runs) {
       changes.push_back(change);
       return;
     }
-    if (none && !policies_.size->withholds()) return;
+    if (none && !withholds) return;
     const Size now{.gpus = job.job->request.num_gpus, .gpu_model = job.job->gpu_model};
     if (!change.waits && (change.size == now || is_vain(job, change.size))) return;
     changes.push_back(change);
@@ -193,6 +198,7 @@ class Sizing {
   std::vector<int32_t> free_;  ///< by GPU model: for the jobs that are planned
   std::vector<int32_t> all_;   ///< by GPU model, on planned nodes
   std::vector<bool> planned_;  ///< by node
+  bool others_ = false;        ///< some open nodes are not planned
   std::vector<SizeJob> jobs_;
   std::vector<policy::GpuReturn> later_;
 };

@@ -6,7 +6,7 @@ namespace goban::core::policy {
 
 void GpuPlan::give(TimeNs at, int32_t gpus) {
   if (at == base::kNever) return;
-  const TimeNs when = slot_end(std::max(at, now_));
+  const TimeNs when = slot_end(std::max(at, now_ + 1));  // it holds them now, however late it is
   auto from = free_.lower_bound(when);
   if (from == free_.end() || from->first != when) {
     from = free_.emplace_hint(from, when, std::prev(from)->second);
