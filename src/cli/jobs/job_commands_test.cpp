@@ -227,6 +227,9 @@ TEST_F(JobCommands, SubmitRefusesBeforeItAsks) {
   run = shell("GOBAN submit --tme 4h job.sh 2>&1");
   EXPECT_EQ(run.code, 2);
   EXPECT_THAT(run.out, HasSubstr("unknown option --tme (did you mean --time?)"));
+  run = shell("GOBAN run --gpsu 2 true 2>&1");
+  EXPECT_EQ(run.code, 2);
+  EXPECT_THAT(run.out, HasSubstr("unknown option --gpsu (did you mean --gpus?)"));
   run = shell("GOBAN submit --time soon --wrap true 2>&1");
   EXPECT_EQ(run.code, 2);
   EXPECT_THAT(run.out, HasSubstr("--time: 'soon' is not a valid time"));

@@ -129,13 +129,12 @@ int run_at_terminal(const RunArguments& arguments, serve::api::ApiClient& client
 }
 
 int run(const RunArguments& arguments, const SubmitChoices& choices) {
-  if (arguments.words.empty() || arguments.words.front().starts_with('-')) {
-    return report_error({.code = base::ErrorCode::Usage,
-                         .message = arguments.words.empty()
-                                        ? "no command is given"
-                                        : fmt::format("unknown option {}", arguments.words[0]),
-                         .place = {},
-                         .remedy = "goban run [OPTIONS] COMMAND [ARGUMENTS...]"});
+  const char* const usage = "goban run [OPTIONS] COMMAND [ARGUMENTS...]";
+  if (arguments.words.empty()) {
+    return report_error({base::ErrorCode::Usage, "no command is given", {}, usage});
+  }
+  if (arguments.words.front().starts_with('-')) {
+    return report_error(unknown_option(arguments.words.front(), {"--pty", "--server"}, usage));
   }
   const SubmitPayload payload{
       .script = "#!/bin/sh\nexec \"$@\"\n",

@@ -2,13 +2,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/nearest.hpp"
 #include "cli/jobs/commands.hpp"
 #include "cli/jobs/job_forecast.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/jobs/slurm_commands.hpp"
 #include "cli/jobs/submit_payload.hpp"
-#include "live/job/submit_options.hpp"
 
 namespace goban::cli {
 namespace {
@@ -29,15 +27,9 @@ struct SubmitArguments {
 Result<SubmitPayload> payload_of(const SubmitArguments& arguments) {
   const auto& words = arguments.words;
   if (!words.empty() && words.front().starts_with('-') && words.front() != "-") {
-    std::vector<std::string_view> known = {"--wrap", "--parsable", "--json", "--dry-run",
-                                           "--server"};
-    for (const auto& option : live::job::submit_options()) {
-      for (const auto name : live::job::split_list(option.names)) known.push_back(name);
-    }
-    const auto near = base::nearest_name(words.front(), known);
-    return base::usage_error(
-        fmt::format("unknown option {}", words.front()),
-        near.empty() ? "see goban submit --help" : fmt::format("did you mean {}?", near));
+    return base::failure(unknown_option(words.front(),
+                                        {"--wrap", "--parsable", "--json", "--dry-run", "--server"},
+                                        "see goban submit --help"));
   }
   if (!arguments.wrap.empty()) {
     if (!words.empty()) {

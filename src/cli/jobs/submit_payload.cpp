@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/nearest.hpp"
 #include "base/printable.hpp"
 #include "base/text_file.hpp"
 #include "cli/jobs/live_client.hpp"
@@ -311,6 +312,18 @@ void add_submit_options(Command& command, const std::shared_ptr<SubmitChoices>& 
 bool is_local(const std::string& server) {
   const std::string text = serve::api::server_text(server);
   return text.find("://") == std::string::npos;
+}
+
+base::Error unknown_option(const std::string& word, std::vector<std::string_view> more,
+                           const std::string& usage) {
+  for (const auto& option : live::job::submit_options()) {
+    for (const auto name : live::job::split_list(option.names)) more.push_back(name);
+  }
+  const auto near = base::nearest_name(word, more);
+  return {.code = base::ErrorCode::Usage,
+          .message = fmt::format("unknown option {}", word),
+          .place = {},
+          .remedy = near.empty() ? usage : fmt::format("did you mean {}?", near)};
 }
 
 Result<SubmitPayload> read_script(const std::string& path) {

@@ -20,6 +20,12 @@ using SubmitChoices = std::vector<std::pair<std::string, std::string>>;
 void add_submit_options(Command& command, const std::shared_ptr<SubmitChoices>& choices,
                         const std::vector<std::string_view>& without = {});
 
+/// An error that names an unknown option, and the nearest of those above or of `more`; `usage` if
+/// none is near.
+[[nodiscard]] base::Error unknown_option(const std::string& word,
+                                         std::vector<std::string_view> more,
+                                         const std::string& usage);
+
 /// A submission as given: its script and what the command line adds.
 struct SubmitPayload {
   std::string script{};
