@@ -13,7 +13,8 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GLIBC = (2, 28)
-# Until 2.34 these were libraries of their own; later they are empty.
+# Until 2.34 these were libraries of their own, and are loaded before libc, which had a few of their functions for programs without
+# threads; later they are empty.
 PARTS = ("libpthread.so.0", "libdl.so.2", "librt.so.1")
 ALLOWED = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", *PARTS}
 
@@ -78,7 +79,7 @@ def glibc_words(folder, limit=GLIBC):
     archives = [output("g++", f"-print-file-name={name}").strip() for name in ("libstdc++.a", "libgcc.a", "libc_nonshared.a")]
     # The last word: what libgcc_s itself needs is the matter of the system that it comes from.
     return [str(word) for word in ("-nodefaultlibs", "-Wl,--entry=goban_entry", older, "-Wl,--start-group", *archives, "-Wl,--end-group",
-                                   "-Wl,--no-as-needed", *made, *parts, "-Wl,--as-needed", gcc_s, "-Wl,--allow-shlib-undefined")]
+                                   "-Wl,--no-as-needed", *parts, *made, "-Wl,--as-needed", gcc_s, "-Wl,--allow-shlib-undefined")]
 
 
 def check(program, limit=GLIBC):
