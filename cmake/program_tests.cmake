@@ -84,7 +84,7 @@ endif()
 if(GOBAN_WEB)  # they write HTML reports
   goban_script_test(docs.commands cli tests/docs_commands.py $<TARGET_FILE:goban>
     README.md docs/operators.md docs/one-gpu-box.md docs/from-slurm.md docs/recipes.md docs/compare.md
-    docs/file-formats.md docs/install.md docs/staging.md)
+    docs/file-formats.md docs/install.md docs/staging.md docs/elastic.md)
   goban_script_test(docs.lines cli tests/docs_lines.py $<TARGET_FILE:goban>)
   goban_script_test(demo.quick cli tests/demo_quick.py $<TARGET_FILE:goban>)
 endif()
