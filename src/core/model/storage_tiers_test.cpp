@@ -7,15 +7,15 @@
 namespace goban::core::model {
 namespace {
 
-constexpr const char* kNodes = "[[nodes]]\ngpus = 4\n";
+constexpr const char* kTierNodes = "[[nodes]]\ngpus = 4\n";
 
-std::string problem(const std::string& toml) {
+std::string tier_problem(const std::string& toml) {
   const auto tiers = parse_storage_tiers(toml, "c.toml");
   return tiers ? "" : tiers.error().text();
 }
 
 TEST(StorageTiers, AreReadFromTheClusterFile) {
-  const std::string toml = std::string(kNodes) + R"(
+  const std::string toml = std::string(kTierNodes) + R"(
 [[tier]]
 name = "lustre"
 kind = "slow"
@@ -48,7 +48,7 @@ copy_limit = "1 GB/s"
 }
 
 TEST(StorageTiers, AClusterNeedsNone) {
-  const auto tiers = parse_storage_tiers(kNodes, "c.toml");
+  const auto tiers = parse_storage_tiers(kTierNodes, "c.toml");
   ASSERT_TRUE(tiers);
   EXPECT_EQ(*tiers, StorageTiers{});
   EXPECT_EQ(tiers->copy_bytes_per_s(), 0);
@@ -56,22 +56,26 @@ TEST(StorageTiers, AClusterNeedsNone) {
 
 TEST(StorageTiers, WrongOnesAreNamed) {
   const std::string fast = "[[tier]]\nname = \"a\"\nkind = \"fast\"\nsize = \"1 TB\"\n";
-  EXPECT_EQ(problem(fast), "");
-  EXPECT_NE(problem("[[tier]]\nname = \"a\"\n").find("kind"), std::string::npos);
-  EXPECT_NE(problem("[[tier]]\nname = \"a\"\nkind = \"warm\"\n").find("\"warm\" is not a kind"),
+  EXPECT_EQ(tier_problem(fast), "");
+  EXPECT_NE(tier_problem("[[tier]]\nname = \"a\"\n").find("kind"), std::string::npos);
+  EXPECT_NE(
+      tier_problem("[[tier]]\nname = \"a\"\nkind = \"warm\"\n").find("\"warm\" is not a kind"),
+      std::string::npos);
+  EXPECT_NE(tier_problem("[[tier]]\nname = \"a\"\nkind = \"fast\"\n").find("size"),
             std::string::npos);
-  EXPECT_NE(problem("[[tier]]\nname = \"a\"\nkind = \"fast\"\n").find("size"), std::string::npos);
-  EXPECT_NE(problem(fast + "path = \"/a/../b\"\n").find("is not an absolute path"),
+  EXPECT_NE(tier_problem(fast + "path = \"/a/../b\"\n").find("is not an absolute path"),
             std::string::npos);
-  EXPECT_NE(problem(fast + "path = \"fast\"\n").find("is not an absolute path"), std::string::npos);
-  EXPECT_NE(problem(fast + "paht = \"/a\"\n").find("path"), std::string::npos);
-  EXPECT_NE(problem(fast + "[[tier]]\nname = \"b\"\nkind = \"fast\"\nsize = 5\n")
+  EXPECT_NE(tier_problem(fast + "path = \"fast\"\n").find("is not an absolute path"),
+            std::string::npos);
+  EXPECT_NE(tier_problem(fast + "paht = \"/a\"\n").find("path"), std::string::npos);
+  EXPECT_NE(tier_problem(fast + "[[tier]]\nname = \"b\"\nkind = \"fast\"\nsize = 5\n")
                 .find("a and b are both fast"),
             std::string::npos);
-  EXPECT_NE(problem("[[tier]]\nname = \"a\"\nkind = \"slow\"\nstreams = 2\n").find("fast tier"),
-            std::string::npos);
+  EXPECT_NE(
+      tier_problem("[[tier]]\nname = \"a\"\nkind = \"slow\"\nstreams = 2\n").find("fast tier"),
+      std::string::npos);
   // Also where only the nodes count.
-  EXPECT_FALSE(parse_cluster(std::string(kNodes) + "[[tier]]\nname = \"a\"\n", "c.toml"));
+  EXPECT_FALSE(parse_cluster(std::string(kTierNodes) + "[[tier]]\nname = \"a\"\n", "c.toml"));
 }
 
 }  // namespace

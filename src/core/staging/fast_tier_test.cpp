@@ -113,7 +113,7 @@ TEST(FastTier, EvictsLikeAList) {
   FastTier tier(kCapacity);
   std::list<std::pair<std::string, int64_t>> oracle;
   for (TimeNs now = 1; now < 3'000; ++now) {
-    const uint32_t number = random() % 12;
+    const auto number = static_cast<uint32_t>(random() % 12);
     const std::string key(1, static_cast<char>('a' + number));
     const int64_t bytes = 5 + static_cast<int64_t>(number);
     const auto found = std::ranges::find(oracle, key, &std::pair<std::string, int64_t>::first);
