@@ -344,7 +344,8 @@ TEST_F(StagingJobs, ARestartGoesOnWhereItWas) {
         if (input) {
           again.apply(*input);
         } else {
-          EXPECT_EQ(again.decide(nlohmann::json::parse(record)["at"].get<TimeNs>()), record);
+          EXPECT_EQ(again.decide(nlohmann::json::parse(record)["decided"]["at"].get<TimeNs>()),
+                    record);
         }
       }
       (void)again.take_orders();
