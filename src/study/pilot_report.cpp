@@ -234,7 +234,9 @@ std::string text_of(const Table& table) {
 }
 
 std::string html_of(const Table& table) {
-  std::string out = "<table><tr>";
+  // A table that is wider than a phone is scrolled, by keyboard, too.
+  std::string out =
+      "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Table\"><table><tr>";
   for (const std::string& each : table.head) out += "<th>" + base::html_escaped(each) + "</th>";
   out += "</tr>\n";
   for (const auto& row : table.rows) {
@@ -242,7 +244,7 @@ std::string html_of(const Table& table) {
     for (const std::string& each : row) out += "<td>" + base::html_escaped(each) + "</td>";
     out += "</tr>\n";
   }
-  return out + "</table>\n";
+  return out + "</table></div>\n";
 }
 
 constexpr std::string_view kStyle =
@@ -250,7 +252,7 @@ constexpr std::string_view kStyle =
     "background:#fff}h1{font-size:1.3em}h2{font-size:1.05em}.verdict{font-size:1.5em;"
     "font-weight:bold;margin:.3em 0}table{border-collapse:collapse;margin:1em 0}th,td{padding:.2em "
     ".7em;border-bottom:1px solid #ccc;text-align:right}th:first-child,td:first-child{text-align:"
-    "left}@media print{body{margin:0}}";
+    "left}.wide{overflow-x:auto}@media print{body{margin:0}}";
 
 }  // namespace
 
@@ -277,8 +279,9 @@ std::string pilot_text(const PilotFacts& facts, Language language) {
 std::string pilot_html(const PilotFacts& facts, Language language) {
   const Page page = Writer(facts, language).page();
   std::string out = fmt::format(
-      "<!doctype html>\n<html lang=\"{}\"><head><meta charset=\"utf-8\"><title>{}</title>"
-      "<style>{}</style></head><body>\n<h1>{}</h1>\n<p class=\"verdict\">{}</p>\n<p>{}</p>\n",
+      "<!doctype html>\n<html lang=\"{}\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+      "content=\"width=device-width\"><title>{}</title>"
+      "<style>{}</style></head><body><main>\n<h1>{}</h1>\n<p class=\"verdict\">{}</p>\n<p>{}</p>\n",
       language == Language::Japanese ? "ja" : "en", base::html_escaped(page.title), kStyle,
       base::html_escaped(page.title), base::html_escaped(page.verdict),
       base::html_escaped(page.meaning));
@@ -288,7 +291,7 @@ std::string pilot_html(const PilotFacts& facts, Language language) {
   for (const std::string& each : page.method) out += "<li>" + base::html_escaped(each) + "</li>\n";
   out += "</ul>\n";
   if (!page.pairs.rows.empty()) out += "<h2>" + page.pairs_title + "</h2>\n" + html_of(page.pairs);
-  return out + "</body></html>\n";
+  return out + "</main></body></html>\n";
 }
 
 }  // namespace goban::study

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <string_view>
 
 #include "base/html_text.hpp"
 #include "base/number.hpp"
@@ -11,25 +12,30 @@ namespace goban::train::trainer {
 namespace {
 
 constexpr const char* kStyle = R"(
-:root{color-scheme:light dark;--ink:#1c1c1e;--soft:#6b6b70;--line:#d9d9de;--paper:#fff}
-@media(prefers-color-scheme:dark){:root{--ink:#ececf0;--soft:#a0a0a8;--line:#3c3c42;--paper:#18181b}}
+:root{color-scheme:light dark;--ink:#1c1c1e;--soft:#6b6b70;--line:#d9d9de;--paper:#fff;--good:#14803c;--bad:#b03022}
+@media(prefers-color-scheme:dark){:root{--ink:#ececf0;--soft:#a0a0a8;--line:#3c3c42;--paper:#18181b;--good:#5fd38a;--bad:#ff8a7a}}
 body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:1320px;
 margin:2rem auto;padding:0 1rem}
 h1{font-size:1.5rem;margin:0}h2{font-size:1.1rem;margin:2.2rem 0 .5rem}p,td{max-width:70em}
-.f{display:grid;grid-template-columns:repeat(auto-fit,minmax(430px,1fr));gap:1rem}
+.f{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(430px,100%),1fr));gap:1rem}
 svg{width:100%;height:auto;font:11px system-ui,sans-serif;fill:var(--ink)}svg .t{font-size:13px;
 font-weight:600}svg .g{stroke:var(--line);fill:none}svg .e{text-anchor:end}svg .m{text-anchor:middle}
 svg circle{opacity:.9}table{border-collapse:collapse;margin:.4rem 0}
 td,th{text-align:left;padding:.25rem .8rem .25rem 0;border-bottom:1px solid var(--line);vertical-align:top}
-th{color:var(--soft);font-weight:500}.holds{color:#14803c}.fails{color:#c0392b}.not{color:var(--soft)}
+th{color:var(--soft);font-weight:500}.holds{color:var(--good)}.fails{color:var(--bad)}.not{color:var(--soft)}
+.w{overflow-x:auto}
 pre{overflow:auto;border:1px solid var(--line);padding:.8rem;border-radius:6px;font-size:12.5px}
 .s{color:var(--soft)}.n{text-align:right;font-variant-numeric:tabular-nums}
 )";
 
+/// A table that is wider than a phone is scrolled, by keyboard, too.
+constexpr std::string_view kWide =
+    "<div class=\"w\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">";
+
 using Rows = std::vector<std::vector<std::string>>;
 
 std::string table(const std::vector<std::string>& head, const Rows& rows) {
-  std::string out = "<table><tr>";
+  std::string out = std::string(kWide) + "<table><tr>";
   for (const std::string& cell : head) out += "<th>" + base::html_escaped(cell) + "</th>";
   out += "</tr>\n";
   for (const auto& row : rows) {
@@ -37,7 +43,7 @@ std::string table(const std::vector<std::string>& head, const Rows& rows) {
     for (const std::string& cell : row) out += "<td>" + base::html_escaped(cell) + "</td>";
     out += "</tr>\n";
   }
-  return out + "</table>\n";
+  return out + "</table></div>\n";
 }
 
 std::string selection_text(const Selection& s) {
@@ -79,8 +85,9 @@ std::string figures(const SweepReport& report, const Selection& selection, bool 
 }
 
 std::string claims_table(const std::vector<Claim>& claims) {
-  std::string out =
-      "<table><tr><th></th><th>claim</th><th>holds if</th><th>measured</th><th></th></tr>\n";
+  std::string out = std::string(kWide) +
+                    "<table><tr><th>no.</th><th>claim</th><th>holds if</th><th>measured</th>"
+                    "<th>verdict</th></tr>\n";
   for (const Claim& each : claims) {
     const char* style = each.verdict == Verdict::Holds   ? "holds"
                         : each.verdict == Verdict::Fails ? "fails"
@@ -91,7 +98,7 @@ std::string claims_table(const std::vector<Claim>& claims) {
         each.id, base::html_escaped(each.text), base::html_escaped(each.rule),
         base::html_escaped(each.measured), style, verdict_name(each.verdict));
   }
-  return out + "</table>\n";
+  return out + "</table></div>\n";
 }
 
 /// The final values of every batch size under each control.
@@ -208,11 +215,13 @@ std::string sweep_html(const SweepReport& report) {
   body += layouts_section(report) + largest_section(report);
   Rows environment;
   for (const auto& [name, value] : report.environment) environment.push_back({name, value});
-  body += "<h2>Environment</h2>\n" + table({"", ""}, environment);
-  body += "<h2>Script</h2>\n<pre>" + base::html_escaped(report.script) + "</pre>\n";
+  body += "<h2>Environment</h2>\n" + table({"what", "value"}, environment);
+  body += "<h2>Script</h2>\n<pre tabindex=\"0\" role=\"region\" aria-label=\"Script\">" +
+          base::html_escaped(report.script) + "</pre>\n";
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
-      "content=\"width=device-width\">\n<title>Batch-size sweep</title><style>{}</style>\n{}</html>"
+      "content=\"width=device-width\">\n<title>Batch-size "
+      "sweep</title><style>{}</style>\n<main>{}</main></html>"
       "\n",
       kStyle, body);
 }
