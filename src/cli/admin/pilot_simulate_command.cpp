@@ -122,7 +122,7 @@ void add_pilot_simulate(Command& pilot, Action& action) {
       "Example:\n"
       "  goban pilot simulate --cluster 8x8 --jobs history.csv --policy slurm-multifactor,goban "
       "\\\n"
-      "    --period 12h --pairs 10 --pilots 1000\n"
+      "    --period 12h --pairs 18 --pilots 1000\n"
       "Exit codes: 0 success, 1 failure, 2 usage error, 3 invalid input.");
   c->callback([arguments, &action] { action = [arguments] { return simulate(*arguments); }; });
 }
