@@ -55,9 +55,9 @@ class ApiClient {
 
   /// Returns the response body. `path` starts with "/", such as "/v1/jobs?state=running".
   [[nodiscard]] base::Result<std::string> get(const std::string& path);
-  /// `json` may be empty.
+  /// `body`, a JSON document, may be empty.
   [[nodiscard]] base::Result<std::string> post(const std::string& path,
-                                               const std::string& json = {});
+                                               const std::string& body = {});
   [[nodiscard]] base::Result<std::string> remove(const std::string& path);
   /// Passes the body to `take` as it arrives, without a time limit, until it ends or `take` returns
   /// false. `take` is also called with an empty text about once a second, so that it can check for

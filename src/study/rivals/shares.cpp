@@ -40,9 +40,9 @@ class AnalyticCentre {
 
   std::vector<double> find() {
     if (!step_inside()) return shares_;
-    constexpr int kStepsMax = 100;
+    constexpr int kNewtonSteps = 100;
     constexpr double kNear = 1e-9;
-    for (int step = 0; step < kStepsMax; ++step) {
+    for (int step = 0; step < kNewtonSteps; ++step) {
       if (step_towards() < kNear) break;
     }
     return shares_;
