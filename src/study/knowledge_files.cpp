@@ -11,6 +11,7 @@
 #include "site/inputs/inputs.hpp"
 #include "study/history/deadlines.hpp"
 #include "study/history/rates.hpp"
+#include "study/history/trace_ranges.hpp"
 
 namespace goban::study {
 namespace {
@@ -146,6 +147,7 @@ Status add_rates(const InputFiles& files, Inputs& inputs, Notes& notes) {
   };
   auto speeds = history::make_speeds(*rows, name, inputs.cluster, number, files.interpolate_rates);
   if (!speeds) return base::failure(speeds.error());
+  if (inputs.jobs.format == "elasticflow") history::set_elasticflow_ranges(*rows, history);
   const auto counts = history::fit_jobs(*speeds, name, inputs.cluster, history);
   if (!counts) return base::failure(counts.error());
   inputs.speeds = std::make_shared<core::model::JobSpeeds>(std::move(*speeds));

@@ -7,6 +7,7 @@
 #include "core/model/cluster_file.hpp"
 #include "study/history/summary.hpp"
 #include "study/history/test_reading.hpp"
+#include "study/history/trace_ranges.hpp"
 
 namespace goban::study::history {
 namespace {
@@ -96,13 +97,28 @@ TEST(Elasticflow, DeadlinesAreOnTheClockOfTheTrace) {
   EXPECT_EQ(read.format, "elasticflow");
   EXPECT_THAT(names(read), ElementsAre("bbbb-1", "bbbb-2"));
   EXPECT_THAT(reasons(read), ElementsAre("4: the deadline is before the submission",
-                                         "5: num_iteration \"many\" is not a finite number"));
+                                         "5: num_iteration \"many\" is not an integer"));
+  EXPECT_EQ(read.history.training[0].steps, 50000);
   // The first deadline lies before submission + duration: no error, but counted.
   EXPECT_EQ(read.history.training[0].deadline_ns, 2000 * kSecond);
   EXPECT_EQ(read.counts.impossible_deadlines, 1);
   EXPECT_EQ(read.history.training[1].batch_size, 64);
   EXPECT_EQ(gpu_s(read), 4 * 2500 + 60);
   EXPECT_THAT(read.notes, ElementsAre(HasSubstr("synthetic")));
+}
+
+TEST(Elasticflow, RatesMakeJobsElastic) {
+  ReadResult read = read_sample("elasticflow_itp.csv");
+  std::vector<RateRow> rows;
+  for (const int32_t gpus : {2, 4, 8, 16, 128}) {
+    rows.push_back({.model = "gpt2", .batch_size = 128, .gpus = gpus, .steps_per_s = 5.0 * gpus});
+  }
+  rows.push_back({.model = "gpt2", .batch_size = 128, .gpus = 1, .steps_per_s = 0});
+  rows.push_back({.model = "vgg16", .batch_size = 32, .gpus = 1, .steps_per_s = 7});
+  set_elasticflow_ranges(rows, read.history);
+  EXPECT_EQ(read.history.training[0].gpus_min, 2);   // on one it does not run
+  EXPECT_EQ(read.history.training[0].gpus_max, 16);  // at most 64
+  EXPECT_EQ(read.history.training[1].gpus_max, 0);   // of another batch size
 }
 
 TEST(Elasticflow, BestEffortHasNoDeadline) {
@@ -176,8 +192,8 @@ TEST(AlibabaDlrm, InstancesOfServices) {
   EXPECT_EQ(read.history.recorded[2].start_ns, 2450 * kSecond);
   EXPECT_THAT(read.notes, ElementsAre(HasSubstr("not preempted"),
                                       "2 instances were there before the trace began",
-                                      "3 instances end with the trace, at 2677541 s",
-                                      "max_instance_per_node limits 5 instances: not used"));
+                                      "2 instances end with the trace, at 2677541 s",
+                                      "max_instance_per_node limits 3 instances: not used"));
 }
 
 TEST(AlibabaDlrm, NoiseOfTheTimesIsRounded) {

@@ -8,7 +8,8 @@
 // batch_size; num_gpu; duration; optionally best_effort. The deadline is on the clock of the
 // submissions; before submission + duration it can only be kept with more or faster GPUs, which is
 // no error. best_effort 1 = no deadline. Models, batch sizes and iterations are invented by the
-// authors. Jobs are rigid: num_gpu GPUs for duration seconds.
+// authors. Jobs are rigid, num_gpu GPUs for duration seconds, unless rates make them elastic
+// (study/history/trace_ranges.hpp).
 #include "site/records/formats/named_parser.hpp"
 
 namespace goban::site::records {
@@ -68,7 +69,8 @@ class ElasticParser final : public NamedParser {
     record.num_gpus = count(fields, kGpus);
     record.model = text(fields, kModel);
     record.training.batch_size = static_cast<int32_t>(count(fields, kBatch));
-    (void)number(fields, iterations_);  // a row without them is damaged
+    constexpr int64_t kStepsMax = int64_t{1} << 50;
+    record.training.steps = fields.whole(position(iterations_), kNames[iterations_], 1, kStepsMax);
     const bool best_effort =
         has(kBestEffort) && fields.whole(position(kBestEffort), kNames[kBestEffort], 0, 1) == 1;
     if (best_effort || text(fields, deadline_).empty()) return {};
@@ -80,8 +82,9 @@ class ElasticParser final : public NamedParser {
   }
   std::vector<std::string> notes() const override {
     return {
-        "models, batch sizes, iterations and deadlines are synthetic; jobs are rigid: num_gpu GPUs "
-        "for duration seconds"};
+        "models, batch sizes, iterations and deadlines are synthetic; without rates jobs are "
+        "rigid: "
+        "num_gpu GPUs for duration seconds"};
   }
 
  private:
