@@ -316,8 +316,8 @@ TEST(JobReader, HeaderErrors) {
       "or use the columns of generic: job_id,submit_time,duration,num_gpus,user,model["
       ",class,priority,walltime_s,resource_type,instances,array_tasks,array_limit,account,"
       "partition,qos,start_time,end_time,state,batch_size,epochs,gpu_mem_bytes,gpu_util_pct,"
-      "deadline_s,max_slowdown,max_wait_s,share,preemptible,stage_in_bytes,stage_out_bytes,"
-      "data_set])");
+      "deadline_s,max_slowdown,max_wait_s,share,gpus_min,gpus_max,steps,resize_cost_s,preemptible,"
+      "stage_in_bytes,stage_out_bytes,data_set])");
   EXPECT_EQ(read_text("id,gpus\n").error().code, base::ErrorCode::Usage);
   EXPECT_EQ(error_text("job_id,user,submit_time,duration,user,num_gpus\n"),
             "jobs.csv:1: duplicate column user (remove or rename one)");

@@ -131,8 +131,6 @@ class DlrmParser final : public NamedParser {
       constexpr double kGibMax = 1e9;
       if (gib > 0 && gib < kGibMax) record.mem_bytes = static_cast<int64_t>(gib * base::kGib);
     }
-    const std::string_view per_node = text(fields, kPerNode);
-    limited_ += is_given(per_node) && !per_node.starts_with('-') ? 1 : 0;
     return read_times(fields, record);
   }
   std::vector<std::string> notes() const override {
@@ -167,6 +165,8 @@ class DlrmParser final : public NamedParser {
     record.work_s = base::to_seconds(end_ns - record.start_ns);
     before_ += created ? 0 : 1;
     still_there_ += deleted ? 0 : 1;
+    const std::string_view per_node = text(fields, kPerNode);
+    limited_ += is_given(per_node) && !per_node.starts_with('-') ? 1 : 0;
     return {};
   }
 
