@@ -52,10 +52,12 @@ model::Cluster draw_cluster(base::Random& random) {
   const uint64_t models = 1 + random.below(3);
   for (uint64_t m = 0; m < models; ++m) builder.add_gpu_model({.name = fmt::format("gpu{}", m)});
   const uint64_t nodes = models + random.below(5);
+  // Placements that ask for whole nodes count those of the largest size.
+  const auto per_node = static_cast<uint32_t>(1 + random.below(5));
   for (uint64_t i = 0; i < nodes; ++i) {
     model::ClusterBuilder::Placed placed;
     placed.node.name = fmt::format("node{}", i);
-    placed.node.num_gpus = static_cast<uint32_t>(1 + random.below(5));
+    placed.node.num_gpus = per_node;
     placed.node.gpu_model = static_cast<uint32_t>(i % models);
     builder.add_node(std::move(placed));
   }
