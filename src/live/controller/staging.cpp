@@ -296,7 +296,8 @@ void Staging::fail(LiveJob& job, const std::string& problem, bool is_final, Time
   ++staging.failures;
   TimeNs wait_ns = rules_.retry_ns;
   for (uint32_t i = 0; i < doublings && wait_ns < rules_.retry_max_ns; ++i) wait_ns *= 2;
-  if (is_final) wait_ns = rules_.retry_max_ns;
+  // Results are copied as soon as somebody has made room for them, or a folder.
+  if (is_final && !is_out) wait_ns = rules_.retry_max_ns;
   staging.retry_ns = base::add_saturating(at, std::min(wait_ns, rules_.retry_max_ns));
 }
 

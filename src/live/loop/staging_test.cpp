@@ -292,7 +292,9 @@ TEST_F(StagingJobs, ResultsAreCopiedAfterASuccessAndTriedUntilTheyAre) {
   answer({.task = StageTask::Out,
           .job = id,
           .is_over = true,
-          .problem = "cannot write /home/ann/out-1: Disk quota exceeded"});
+          .problem = "cannot write /home/ann/out-1: Disk quota exceeded",
+          .is_final = true});
+  EXPECT_EQ(job(id).staging.retry_ns, now + 10 * kSecond) << "however final it seems";
   EXPECT_EQ(job(id).result, controller::JobResult::Completed);
   EXPECT_NE(controller::result_words(job(id)).find("Disk quota exceeded"), std::string::npos);
   EXPECT_EQ(job(dependent).stage, JobStage::Depends) << "the results are not there";
