@@ -162,9 +162,12 @@ Status add_rates(const InputFiles& files, Inputs& inputs, Notes& notes) {
                                          "jobs are rigid: they have no range of GPUs")));
   }
   if (counts->new_work > 0) {
-    notes.info(fmt::format("{}: {}: its steps at the measured speed take another time", name,
-                           base::counted(counts->new_work, "recorded duration is replaced",
-                                         "recorded durations are replaced")));
+    notes.info(fmt::format(
+        "{}: {}", name,
+        base::counted(counts->new_work,
+                      "recorded duration is replaced by what the steps take at the measured speed",
+                      "recorded durations are replaced by what the steps take at the measured "
+                      "speed")));
   }
   return {};
 }
