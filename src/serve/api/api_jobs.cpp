@@ -375,20 +375,21 @@ void add_job_routes(Router& router, const ApiContext& context) {
       [&](const live::loop::SchedulerSnapshot& snapshot) { site = &snapshot.site; });
   router.add("POST", "/v1/jobs", Access::Known, {},
              [&context, site](const Call& call) { return submit(call, context, *site); });
-  router.add("GET", "/v1/jobs", Access::Known,
-             {"state", "user", "all", "job", "first", "limit", "after", "past", "from_s", "to_s"},
-             [&context, list = std::make_shared<JobList>(context.scheduler)](const Call& call) {
-               const std::string_view past = call.query("past");
-               if (past == "1") return list_past_jobs(call, context);
-               if (!past.empty() && past != "0") {
-                 return base::http::refusal(
-                     base::http::kBadRequest,
-                     base::bad_data({.file = {}, .line = 0, .column = 0, .field = "past"},
-                                    "must be 0 or 1")
-                         .value());
-               }
-               return list_jobs(call, context, *list);
-             });
+  router.add(
+      "GET", "/v1/jobs", Access::Known,
+      {"state", "user", "all", "job", "first", "tasks", "limit", "after", "past", "from_s", "to_s"},
+      [&context, list = std::make_shared<JobList>(context.scheduler)](const Call& call) {
+        const std::string_view past = call.query("past");
+        if (past == "1") return list_past_jobs(call, context);
+        if (!past.empty() && past != "0") {
+          return base::http::refusal(
+              base::http::kBadRequest,
+              base::bad_data({.file = {}, .line = 0, .column = 0, .field = "past"},
+                             "must be 0 or 1")
+                  .value());
+        }
+        return list_jobs(call, context, *list);
+      });
   router.add("GET", "/v1/jobs/{}", Access::Known, {},
              [&context](const Call& call) { return show_job(call, context); });
 }

@@ -24,7 +24,7 @@ base::Result<PastQuery> past_query_of(const Call& call) {
     return base::bad_data({.file = {}, .line = 0, .column = 0, .field = field}, what);
   };
   PastQuery query;
-  for (const char* name : {"state", "first", "after"}) {
+  for (const char* name : {"state", "first", "tasks", "after"}) {
     if (!call.query(name).empty()) return wrong(name, "cannot be combined with past=1");
   }
   query.user = call.query("user");
