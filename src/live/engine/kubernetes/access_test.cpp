@@ -78,7 +78,7 @@ TEST(KubernetesAccess, RefusesWhatIsNotVerified) {
 TEST(KubernetesAccess, AsAPod) {
   const base::TestFolder folder;
   ::unsetenv("KUBERNETES_SERVICE_HOST");
-  EXPECT_THAT(access_in_cluster(folder.path()).error().text(), HasSubstr("no pod"));
+  EXPECT_THAT(access_in_cluster(folder.path()).error().text(), HasSubstr("not running in a pod"));
   (void)folder.write("ca.crt", "PEM");
   ::setenv("KUBERNETES_SERVICE_HOST", "fd00::1", 1);
   ::setenv("KUBERNETES_SERVICE_PORT", "443", 1);

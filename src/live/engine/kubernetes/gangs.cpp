@@ -217,7 +217,6 @@ void add_gang(const std::string& id, const Gang& gang, const JobStand& stand,
   const bool runs = stand.stand == Stand::Running;
   seen.spec = spec_of(gang, pod, objects, rules);
   const std::string wrong = read_staging(gang, pod, seen.spec);
-  if (!runs && !wrong.empty()) seen.blocked = "its annotations cannot be read: " + wrong;
   seen.submit_ns = pod.meta.created_ns;
   if (gang.work != nullptr) seen.submit_ns = gang.work->meta.created_ns;
   if (gang.group != nullptr) seen.submit_ns = gang.group->meta.created_ns;
@@ -228,6 +227,8 @@ void add_gang(const std::string& id, const Gang& gang, const JobStand& stand,
     seen.parts = stand.parts;
   } else if (stand.stand == Stand::Held || (gang.is_foreign && !gang.is_marked)) {
     seen.blocked = blocked_by(gang);
+    const bool is_unread = seen.blocked.empty() && !wrong.empty();
+    if (is_unread) seen.blocked = "its annotations cannot be read: " + wrong;
   }
   view.picture.jobs[id] = std::move(seen);
 }
