@@ -259,9 +259,6 @@ class Copy {
       const std::string_view chunk(buffer_.data(), size);
       digest.add(chunk);
       if (!write_at(target.get(), chunk, at)) return path_error("cannot write", part);
-      if (entry.bytes > chunk_bytes_ && ::fdatasync(target.get()) != 0) {
-        return path_error("cannot write", part);
-      }
       if (!base::write_all(begun->get(), fmt::format("{:08x}\n", base::crc32_of(chunk)))) {
         return path_error("cannot write", notes_ + kPart);
       }
@@ -325,8 +322,9 @@ class Copy {
     const timespec time{.tv_sec = entry.mtime_ns / kNanosecondsPerSecond,
                         .tv_nsec = entry.mtime_ns % kNanosecondsPerSecond};
     const std::array<timespec, 2> times{time, time};
+    // Once a file: what is lost of a part shows by the CRC of its chunk.
     if (::fchmod(target, entry.mode) != 0 || ::futimens(target, times.data()) != 0 ||
-        ::rename(part.c_str(), to.c_str()) != 0) {
+        ::fdatasync(target) != 0 || ::rename(part.c_str(), to.c_str()) != 0) {
       return path_error("cannot write", to);
     }
     const std::string line =
@@ -341,9 +339,6 @@ class Copy {
 
   /// Reads all files back from where they are now.
   Status verify() {
-    const std::string place = tree_.is_folder ? to_ : fs::path(to_).parent_path().string();
-    const Descriptor folder(::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!folder || ::syncfs(folder.get()) != 0) return path_error("cannot write", place);
     for (const TreeEntry& entry : tree_.entries) {
       if (entry.kind != TreeEntry::Kind::File) continue;
       const std::string to = in_tree(to_, entry.path);
