@@ -4,7 +4,7 @@
 //   name = "lustre"              # *
 //   kind = "slow"                # * "slow": large, data lies there; "fast": jobs read there
 //   path = "/lustre"             # informs users; the fast tier's is required for goban serve
-//   size = "10 PB"               # * of the fast tier
+//   size = "10000 TB"               # * of the fast tier
 //   bandwidth = "8 GB/s"         # of all copies together; required for goban simulate
 //   gateway = "gw1"              # of the fast tier: the node that copies; default: this machine
 //   streams = 2                  # of the fast tier: copies at a time; default 1

@@ -20,7 +20,7 @@ TEST(StorageTiers, AreReadFromTheClusterFile) {
 name = "lustre"
 kind = "slow"
 path = "/lustre"
-size = "10 PB"
+size = "10000 TB"
 bandwidth = "8 GB/s"
 
 [[tier]]
