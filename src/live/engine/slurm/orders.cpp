@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "live/job/request_values.hpp"
 
 namespace goban::live::engine::slurm {
 
@@ -51,7 +52,7 @@ bool is_job_id(std::string_view id) {
 base::Result<std::string> place_lines(std::string_view id, std::span<const NodePart> parts,
                                       const Mark& mark, Indices indices,
                                       std::span<const std::string> index_types,
-                                      std::string_view gres_prefix) {
+                                      std::string_view gres_prefix, std::string_view partitions) {
   std::string nodes;
   for (const NodePart& part : parts) {
     if (!is_name(part.node)) {
@@ -73,8 +74,11 @@ base::Result<std::string> place_lines(std::string_view id, std::span<const NodeP
     lines = fmt::format("update jobid={} TresPerNode=\n", id);
     gres = fmt::format(" TresPerNode={}", *first);
   }
-  return lines + fmt::format("update jobid={}{} ReqNodeList={} AdminComment={} StartTime=now\n", id,
-                             gres, nodes, mark_text(mark));
+  const bool are_names = std::ranges::all_of(job::split_list(partitions, ','), is_name);
+  const std::string where =
+      partitions.empty() || !are_names ? "" : fmt::format(" Partition={}", partitions);
+  return lines + fmt::format("update jobid={}{}{} ReqNodeList={} AdminComment={} StartTime=now\n",
+                             id, gres, where, nodes, mark_text(mark));
 }
 
 std::string restore_lines(std::string_view id, std::string_view gres) {

@@ -37,12 +37,11 @@ inline constexpr std::string_view kSlurmMark = "goban:slurm";
 /// Lines that place a held job; it stays held, as scontrol goes on after an error: release_lines()
 /// follow when these were carried out. Errors: Failed in words for users, if Slurm cannot place it
 /// so: other indices on another node, or a name or index that is not one. `gres_prefix`:
-/// version.hpp.
-[[nodiscard]] base::Result<std::string> place_lines(std::string_view id,
-                                                    std::span<const NodePart> parts,
-                                                    const Mark& mark, Indices indices,
-                                                    std::span<const std::string> index_types,
-                                                    std::string_view gres_prefix = "gres:");
+/// version.hpp. `partitions`: partitions_for().
+[[nodiscard]] base::Result<std::string> place_lines(
+    std::string_view id, std::span<const NodePart> parts, const Mark& mark, Indices indices,
+    std::span<const std::string> index_types,
+    std::string_view gres_prefix = "gres:", std::string_view partitions = {});
 /// Gives a held job its request back (`gres`, as squeue printed it), after lines that cleared it
 /// were refused: without GPUs it would not be ours any more. Empty if there is none.
 [[nodiscard]] std::string restore_lines(std::string_view id, std::string_view gres);

@@ -47,6 +47,21 @@ std::set<std::string> partition_lists(std::span<const JobRow> rows,
   return lists;
 }
 
+std::string partitions_for(std::string_view names, std::span<const NodePart> parts,
+                           std::span<const NodeRow> nodes) {
+  if (!is_list(names)) return {};
+  const auto has_all = [&](std::string_view name) {
+    return std::ranges::all_of(parts, [&](const NodePart& part) {
+      const auto node = std::ranges::find_if(
+          nodes, [&](const NodeRow& each) { return each.node.name == part.node; });
+      return node != nodes.end() && has(node->partitions, name);
+    });
+  };
+  std::vector<std::string_view> ordered = job::split_list(names, ',');
+  std::ranges::stable_partition(ordered, has_all);
+  return fmt::format("{}", fmt::join(ordered, ","));
+}
+
 void add_lists(const std::set<std::string>& lists, std::vector<std::string>& partitions) {
   const std::vector<std::string> own = partitions;
   for (const std::string& list : lists) {

@@ -11,6 +11,7 @@
 
 #include "live/engine/cluster/picture.hpp"
 #include "live/engine/slurm/job_list.hpp"
+#include "live/engine/slurm/node_list.hpp"
 
 namespace goban::live::engine::slurm {
 
@@ -29,6 +30,11 @@ inline constexpr size_t kListsMost = 32;
 [[nodiscard]] std::set<std::string> partition_lists(std::span<const JobRow> rows,
                                                     std::span<const std::string> managed,
                                                     const cluster::Picture& told);
+
+/// The same partitions with those first that have all nodes of `parts`: Slurm tries them in this
+/// order, and again only in its next cycle. Empty if `names` is no list.
+[[nodiscard]] std::string partitions_for(std::string_view names, std::span<const NodePart> parts,
+                                         std::span<const NodeRow> nodes);
 
 /// Adds those lists of which the node is in one partition.
 void add_lists(const std::set<std::string>& lists, std::vector<std::string>& partitions);

@@ -57,6 +57,14 @@ TEST(Partitions, AListIsAPartitionWithTheNodesOfAll) {
   EXPECT_EQ(later.picture.cluster.nodes[0].partitions, view.picture.cluster.nodes[0].partitions);
 }
 
+TEST(Partitions, ThatOfTheNodesIsTriedFirst) {
+  const std::vector<NodePart> both = {{.node = "n1"}, {.node = "n2"}};
+  const std::vector<NodePart> second = {{.node = "n2"}};
+  EXPECT_EQ(partitions_for("far,right,left", both, three_nodes()), "left,far,right");
+  EXPECT_EQ(partitions_for("far,right,left", second, three_nodes()), "right,left,far");
+  EXPECT_EQ(partitions_for("left", both, three_nodes()), "") << "no list";
+}
+
 TEST(Partitions, TooManyListsAreLeftToSlurm) {
   std::vector<JobRow> rows;
   for (int64_t i = 1; i <= static_cast<int64_t>(kListsMost) + 1; ++i) {

@@ -64,9 +64,8 @@ Status Questions::ask(bool by_priority, int quiet) {
   if (auto status = ask_words(); !status) return status;
   ask_parts();
   if (rules_.observe) return {};
-  const bool anew = is_due(rules_at_ns_, rhythm_.rules_s);
-  ask_array_limits(anew);
-  if (anew) ask_rules(by_priority);
+  ask_array_limits(is_due(arrays_at_ns_, rhythm_.arrays_s));
+  if (is_due(rules_at_ns_, rhythm_.rules_s)) ask_rules(by_priority);
   return {};
 }
 

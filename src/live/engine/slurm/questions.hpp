@@ -13,10 +13,11 @@
 namespace goban::live::engine::slurm {
 
 struct Rhythm {
-  double poll_s = 1;    ///< between two looks at the queue, while something happens
-  double rest_s = 5;    ///< the most, when nothing has happened for a while
-  double nodes_s = 5;   ///< between two lists of nodes, at rest five times the time between looks
-  double rules_s = 30;  ///< between two questions for limits, weights and shares
+  double poll_s = 1;      ///< between two looks at the queue, while something happens
+  double rest_s = 5;      ///< the most, when nothing has happened for a while
+  double nodes_s = 5;     ///< between two lists of nodes, at rest five times the time between looks
+  double rules_s = 30;    ///< between two questions for limits, weights and shares
+  double arrays_s = 300;  ///< the same for the bounds of arrays that are known
 };
 
 /// The time from the end of one look to the next, in seconds. `quiet`: looks in a row that showed
@@ -58,6 +59,7 @@ class Questions {
   std::vector<NodeRow> nodes_;
   base::TimeNs nodes_at_ns_ = -1;
   base::TimeNs rules_at_ns_ = -1;
+  base::TimeNs arrays_at_ns_ = -1;
   Limits limits_;
   PriorityRules priorities_;
   std::map<int64_t, int32_t> array_limits_;

@@ -7,6 +7,7 @@
 
 #include "base/clock.hpp"
 #include "live/engine/slurm/lead_signal.hpp"
+#include "live/engine/slurm/partitions.hpp"
 
 namespace goban::live::engine::slurm {
 
@@ -105,10 +106,13 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
     return base::failed("GPUs are not shared on this cluster: it has no shards that we use");
   }
   Mark mark;
+  std::string partitions;
   for (const JobRow& row : questions_.rows()) {
-    if (row.id() == task.id && parse_mark(row.mark, mark) && mark.epoch > options_.epoch) {
+    if (row.id() != task.id) continue;
+    if (parse_mark(row.mark, mark) && mark.epoch > options_.epoch) {
       return base::failed(fmt::format("a later daemon, of epoch {}, decides", mark.epoch));
     }
+    partitions = partitions_for(row.partition, task.order.parts, questions_.nodes());
   }
   std::span<const std::string> types;
   for (const NodeRow& node : questions_.nodes()) {
@@ -123,7 +127,8 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
   const bool by_type = options_.rules.indices == Indices::Types && are_equal && words != nullptr &&
                        takes_types(*words);
   auto lines = place_lines(task.id, task.order.parts, {options_.epoch, task.order.run},
-                           by_type ? Indices::Types : Indices::Nodes, types, options_.gres_prefix);
+                           by_type ? Indices::Types : Indices::Nodes, types, options_.gres_prefix,
+                           partitions);
   if (lines && task.stand == Stand::Released) *lines = hold_lines(task.id) + *lines;
   return lines;
 }

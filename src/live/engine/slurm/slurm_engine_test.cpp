@@ -200,7 +200,7 @@ TEST_F(SlurmEngineTest, JobsRunOnTheGpusThatWereChosen) {
   // Where Slurm refuses the types, the job has its request as before.
   engine_.reset();
   told_ = {};
-  options_.gres_prefix = "none:";
+  options_.gres_prefix = "gres:x";
   engine_ = std::make_unique<SlurmEngine>(options_);
   wait("the third", [&] { return told_.jobs.contains(third); });
   engine_->launch(order(third, 6, 2, {{.node = "n2", .gpus = {0}}}));

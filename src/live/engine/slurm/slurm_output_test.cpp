@@ -263,6 +263,14 @@ TEST(SlurmOrders, AnOrderClearsAndSets) {
   EXPECT_FALSE(is_job_id("8 1") || is_job_id("") || is_job_id("8_") || is_job_id("all"));
 }
 
+TEST(SlurmOrders, AJobOfSeveralPartitionsIsTriedInTheRightOneFirst) {
+  const Mark mark{.epoch = 7, .run = {JobId{11U}, 2}};
+  const std::vector<NodePart> parts = {{.node = "n2", .gpus = {1}}};
+  EXPECT_EQ(*place_lines("5", parts, mark, Indices::Nodes, {}, "gres:", "left,far"),
+            "update jobid=5 Partition=left,far ReqNodeList=n2 AdminComment=goban:7.11.2 "
+            "StartTime=now\n");
+}
+
 TEST(SlurmOrders, ARequestIsGivenBack) {
   EXPECT_EQ(restore_lines("8_3", "gres:gpu:a100:2"),
             "update jobid=8_3 TresPerNode=\nupdate jobid=8_3 TresPerNode=gres:gpu:a100:2\n");
