@@ -81,12 +81,14 @@ json text_of(const goban::live::EngineEvent& event) {
   std::visit(
       [&](const auto& each) {
         using Event = std::decay_t<decltype(each)>;
-        if constexpr (!std::is_same_v<Event, goban::live::Report>) {
+        // Only the local engine stages data.
+        if constexpr (!std::is_same_v<Event, goban::live::Report> &&
+                      !std::is_same_v<Event, goban::live::StageReport>) {
           goban::live::controller::put_event(each, out);
         }
       },
       event);
-  constexpr std::array kEvents = {"report", "seen", "gone", "cluster"};
+  constexpr std::array kEvents = {"report", "seen", "gone", "cluster", "staged"};
   out["event"] = kEvents.at(event.index());
   return out;
 }
