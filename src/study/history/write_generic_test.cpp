@@ -51,6 +51,21 @@ TEST(WriteGeneric, LeavesOutWhatNobodyFills) {
   EXPECT_EQ(written({}), "job_id,submit_time,duration,num_gpus,user\n");
 }
 
+TEST(WriteGeneric, StagedDataComesBackInSubmitOrder) {
+  const std::string header =
+      "job_id,submit_time,duration,num_gpus,user,stage_in_bytes,stage_out_bytes,data_set\n";
+  const auto read = read_ok(header + "b,5,1,2,u,400,,images\na,0,1,1,u,,7,\nc,6,1,1,u,,,\n");
+  const core::model::JobHistory& history = read.history;
+  ASSERT_EQ(history.staging.size(), 3U);
+  EXPECT_EQ(history.staging[0].out_bytes, 7);
+  EXPECT_EQ(history.staging[1].in_bytes, 400);
+  EXPECT_EQ(history.data_sets[history.staging[1].set], "images");
+  EXPECT_EQ(written(history), header + "a,0,1,1,u,,7,\nb,5,1,2,u,400,,images\nc,6,1,1,u,,,\n");
+  EXPECT_TRUE(read_ok(header + "a,0,1,1,u,0,,images\n").history.staging.empty())
+      << "a name alone is no data";
+  EXPECT_EQ(read_ok(header + "a,0,1,1,u,-4,,\nb,0,1,1,u,,,\n").rejected, 1);
+}
+
 TEST(WriteGeneric, EveryColumnComesBack) {
   const auto abci = core::model::make_preset("abci");
   ASSERT_TRUE(abci);
