@@ -1,5 +1,6 @@
 #include "study/run_record.hpp"
 
+#include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -26,8 +27,10 @@ Result<RunRecord> record_run(const StudyOptions& options) {
   RunRecord record;
   record.arguments = options.arguments;
   for (const std::string& path : options.files.input_paths()) {
-    if (path == "-") {
-      record.from_stdin = true;
+    std::error_code ignored;
+    const auto kind = std::filesystem::status(path, ignored);
+    if (path == "-" || std::filesystem::is_fifo(kind) || std::filesystem::is_character_file(kind)) {
+      record.from_stdin = true;  // what was read from a pipe is gone
       continue;
     }
     const auto checksum = base::checksum_of(path);
@@ -90,7 +93,8 @@ Result<RunRecord> read_run_record(const std::string& folder) {
 
 Status check_unchanged(const RunRecord& record, const std::string& folder) {
   if (record.from_stdin) {
-    return base::bad_data({path_of(folder), 0, 0, ""}, "the run read its jobs from standard input",
+    return base::bad_data({path_of(folder), 0, 0, ""},
+                          "the run read its jobs from standard input or a pipe",
                           "run goban simulate on a file to explain its jobs");
   }
   for (const RunRecord::Input& input : record.inputs) {

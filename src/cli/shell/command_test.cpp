@@ -361,6 +361,17 @@ TEST_F(CommandTest, InterruptedRunsLeaveNoHalfWrittenFiles) {
   EXPECT_EQ(shell("find " + out + " -type f").out, "");
 }
 
+TEST_F(CommandTest, ANamedPipeIsReadOnce) {
+  const std::string jobs = write("jobs.csv", kJobs);
+  const std::string pipe = dir_ + "/pipe";
+  const std::string simulate = "GOBAN simulate --cluster 1x4 --policy fifo+packed --json --jobs ";
+  const Output file = shell(simulate + jobs);
+  const Output piped = shell("mkfifo " + pipe + "; timeout 20 cat " + jobs + " > " + pipe +
+                             " & timeout 20 " + simulate + pipe + " --out " + dir_ + "/out");
+  EXPECT_EQ(piped.code, 0);
+  EXPECT_EQ(piped.out, file.out);
+}
+
 TEST_F(CommandTest, AnInterruptEndsTheWaitForAPipe) {
   // Nobody writes to the pipe. The signal is sent once, when it is caught.
   const std::string pipe = dir_ + "/pipe";

@@ -1,6 +1,7 @@
 #include "site/store/sql.hpp"
 
 #include <array>
+#include <filesystem>
 #include <fstream>
 
 #include "base/printable.hpp"
@@ -55,6 +56,9 @@ bool is_store_location(const std::string& location) {
   for (const std::string_view kind : kKinds) {
     if (location.starts_with(kind)) return true;
   }
+  // What is read from a pipe is gone.
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(location, ignored)) return false;
   constexpr std::string_view kMagic("SQLite format 3\0", 16);
   std::array<char, kMagic.size()> head{};
   std::ifstream file(location, std::ios::binary);
