@@ -155,7 +155,10 @@ def tests_of(root, tracked):
         name = path.rsplit("/", 1)[-1]
         if path.startswith("tests/"):
             words.add(name.partition(".")[0])
-        if name.endswith(".test.ts"):
+        if path == "tests/attack.py":
+            found = re.findall(r'"([a-z][\w-]*)"', (root / path).read_text(encoding="utf-8"))
+            names.update(f"./dev attack {each}" for each in found)
+        elif name.endswith(".test.ts"):
             names.add(name)
         elif name.endswith("_fuzz.cpp"):
             names.add("corpus." + name.removesuffix("_fuzz.cpp"))

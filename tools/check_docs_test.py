@@ -107,11 +107,13 @@ class CheckDocsTest(unittest.TestCase):
                 "docs/README.md": "[r](reliability.md)\n", "docs/reliability.md": page,
                 "src/a_test.cpp": "TEST_F(Parts, AreFound) {}\n", "src/lines_fuzz.cpp": "",
                 "bench/wait_bench.cpp": "", "web/a.test.ts": "", "tests/live/kills.py": "",
+                "tests/attack.py": 'ATTACKS = {"disks": 1}',
                 "cmake/a.cmake": "foreach(name disk)\nadd_test(NAME live.${name})\nadd_test(NAME demo.quick)\n"})
         for cell in ("`Parts.AreFound`", "`Parts.*`, `Some/Parts.Are*`", "`corpus.lines`", "`wait_bench`",
-                     "`web/a.test.ts`", "`a.test.ts`", "`live.disk`, `live.kills`", "`demo.quick`", "-"):
+                     "`web/a.test.ts`", "`a.test.ts`", "`live.disk`, `live.kills`", "`demo.quick`", "-",
+                     "`./dev attack disks`"):
             self.assertEqual(check_row(cell), [], cell)
-        for cell in ("`Parts.AreLost`", "`Part.*`", "`corpus.words`", "`live.clock`", "`demo.slow`", "`wait.bench`"):
+        for cell in ("`Parts.AreLost`", "`Part.*`", "`corpus.words`", "`live.clock`", "`demo.slow`", "`wait.bench`", "`./dev attack clouds`"):
             self.assertEqual(check_row(cell), [f"docs/reliability.md:7: there is no test {cell.strip('`')}"])
         self.assertEqual(check_row(""), ["docs/reliability.md:7: names no test"])
 
