@@ -157,7 +157,7 @@ def tests_of(root, tracked):
             words.add(name.partition(".")[0])
         if path == "tests/attack.py":
             found = re.findall(r'"([a-z][\w-]*)"', (root / path).read_text(encoding="utf-8"))
-            names.update(f"./dev attack {each}" for each in found)
+            names.update(f"dev attack {each}" for each in found)  # without the path
         elif name.endswith(".test.ts"):
             names.add(name)
         elif name.endswith("_fuzz.cpp"):
