@@ -7,6 +7,7 @@ logged in there.
 import glob
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -33,25 +34,28 @@ def laptop(daemon, server):
 
 
 def commands(daemon, server):
-    goban = laptop(daemon, server)
+    goban, known = laptop(daemon, server), set(glob.glob("/tmp/goban-ssh-*"))
     place = "ssh://login" + os.path.join(daemon.folder, "for-all.sock")
     host = ("--host", place)
     ran = goban(*host, "submit", "--parsable", "--workdir", "/tmp", "-o", "/dev/null", "--wrap", "sleep 60")
     expect(ran.returncode == 0, ran.stderr)
     number = ran.stdout.strip()
-    job = json.loads(goban(*host, "show", "--json", number).stdout)
+    job = json.loads(goban(*host, "show", "--json", number).stdout)[0]
     expect((job["user"], job["job"]) == (USER, int(number)), f"of the user who logged in: {job}")
-    expect(number in goban(*host, "queue").stdout, "the queue")
+    listed = goban(*host, "queue")
+    expect(number in listed.stdout, f"the queue: {listed}")
     expect(goban("queue", "--server", place).stdout == goban(*host, "queue").stdout, "--server says the same")
-    # A stream of events, and a command that ends on Ctrl-C: ssh ends with it.
+    # A stream of events, and a command that is killed: ssh ends with it, and only an empty folder is left.
     top = subprocess.Popen([daemon.goban, *host, "top"], env=goban.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     expect(top.stdout.readline(), "it shows something")
     expect(server.clients(), "by ssh")
     top.kill()
     top.wait()
     daemon.wait_for("the end of ssh", lambda: not server.clients())
+    for folder in set(glob.glob("/tmp/goban-ssh-*")) - known:
+        shutil.rmtree(folder)
     expect(goban(*host, "cancel", number).returncode == 0, "cancel")
-    expect(not server.clients() and not glob.glob("/tmp/goban-ssh-*/goban.sock"), "nothing is left")
+    expect(not server.clients() and set(glob.glob("/tmp/goban-ssh-*")) <= known, "nothing is left")
 
 
 def refusals(daemon, server):
@@ -68,8 +72,10 @@ def main():
         print(f"skipped: {why}")
         sys.exit(77)
     began = time.monotonic()
-    with Daemon(sys.argv[1], CONFIG, own_log=True) as daemon:
-        os.chmod(daemon.folder, 0o755)
+    daemon = Daemon(sys.argv[1], CONFIG, own_log=True)
+    os.chmod(daemon.folder, 0o755)
+    daemon.environment["GOBAN_SOCKET"] = os.path.join(daemon.folder, "for-all.sock")
+    with daemon:
         with ssh_server.SshServer(daemon.folder, USER) as server:
             try:
                 commands(daemon, server)
