@@ -43,6 +43,7 @@ EXCEPTIONS = {
     "goban nodes && ": "needs Slurm",
     "goban pilot simulate": "takes minutes",
     "goban profile": "measures for minutes",
+    "*--plugin*": "needs the compiled policy of the reader",
     "*--cluster abci*": "too long on the whole ABCI",
     "*--days 30*": "too long for a test: a month of ABCI",
     "*month/*": "too long for a test: a month of ABCI",
@@ -62,6 +63,7 @@ NOT_RUN = {
     "benchmarks": "measures for minutes to hours",
     "studies/rivals": "needs the public traces of the rivals",
     "reliability": "attacks for hours",
+    "studies/physical": "needs the Python package goban-lab; lab.wheel runs it",
 }
 BLOCK = re.compile(r"^```\w*\n(?P<fenced>.*?)^```$|^(?P<indented>(?: {4}\S.*\n)+)", re.M | re.S)
 # At the beginning of a line, after variables, a pipe or `&&`, or in a `$(...)`.
