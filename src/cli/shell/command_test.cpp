@@ -364,12 +364,16 @@ TEST_F(CommandTest, InterruptedRunsLeaveNoHalfWrittenFiles) {
 TEST_F(CommandTest, ANamedPipeIsReadOnce) {
   const std::string jobs = write("jobs.csv", kJobs);
   const std::string pipe = dir_ + "/pipe";
-  const std::string simulate = "GOBAN simulate --cluster 1x4 --policy fifo+packed --json --jobs ";
-  const Output file = shell(simulate + jobs);
-  const Output piped = shell("mkfifo " + pipe + "; timeout 20 cat " + jobs + " > " + pipe +
-                             " & timeout 20 " + simulate + pipe + " --out " + dir_ + "/out");
-  EXPECT_EQ(piped.code, 0);
-  EXPECT_EQ(piped.out, file.out);
+  const auto simulate = [&](const std::string& input, const std::string& out) {
+    return "timeout 20 GOBAN simulate --cluster 1x4 --policy fifo+packed --jobs " + input +
+           " --out " + dir_ + out;
+  };
+  ASSERT_EQ(shell(simulate(jobs, "/file")).code, 0);
+  const Output piped = shell("mkfifo " + pipe + "; timeout 20 cat " + jobs + " > " + pipe + " & " +
+                             simulate(pipe, "/piped"));
+  EXPECT_EQ(piped.code, 0) << piped.out;
+  EXPECT_NE(read(dir_ + "/file/fifo+packed/jobs.csv"), "");
+  EXPECT_EQ(read(dir_ + "/piped/fifo+packed/jobs.csv"), read(dir_ + "/file/fifo+packed/jobs.csv"));
 }
 
 TEST_F(CommandTest, AnInterruptEndsTheWaitForAPipe) {
