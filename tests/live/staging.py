@@ -27,7 +27,7 @@ name = "fast"
 kind = "fast"
 path = "{fast}"
 size = "20 MB"
-copy_limit = "4 MB/s"
+copy_limit = "8 MB/s"
 {more}
 """
 
