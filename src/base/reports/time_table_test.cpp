@@ -54,7 +54,7 @@ TEST(TimeTable, BadFilesAreNamedByField) {
     const auto read = parse_time_table(text, "t.json");
     return read ? "" : read.error().text();
   };
-  EXPECT_THAT(error(""), HasSubstr("no JSON object"));
+  EXPECT_THAT(error(""), HasSubstr("not a JSON object"));
   EXPECT_THAT(error(R"({"version":2,"wall_s":1,"parts":[]})"), HasSubstr("newer Goban"));
   EXPECT_THAT(error(R"({"version":1,"wall_s":-1,"parts":[]})"), HasSubstr("wall_s"));
   EXPECT_THAT(error(R"({"version":1,"wall_s":1,"parts":[{"name":"x"}]})"),

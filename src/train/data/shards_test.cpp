@@ -276,7 +276,7 @@ TEST(Shards, BadIndexesAreNamedByField) {
     const auto read = from_wids(text, "", "i.json");
     return read ? "" : read.error().text();
   };
-  EXPECT_THAT(error("[]"), HasSubstr("no JSON object"));
+  EXPECT_THAT(error("[]"), HasSubstr("not a JSON object"));
   EXPECT_THAT(error(R"({"__kind__":"x"})"), HasSubstr("__kind__"));
   EXPECT_THAT(
       error(R"({"__kind__":"wids-shard-index-v1","shardlist":[{"url":"a.tar","nsamples":-1}]})"),
