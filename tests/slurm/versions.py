@@ -66,12 +66,12 @@ def mount(root):
 
 def run_inside(root, words):
     """Called by run() in its own namespace: becomes the program."""
+    python = by_loader(os.environ.pop(INSIDE))  # of this machine, not of the root
     mount(root)
     os.chroot(root)
     os.chdir("/tmp")
     os.environ["PYTHONHOME"] = "/host/usr"
     os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
-    python = by_loader(os.path.realpath("/host" + os.environ.pop(INSIDE)).removeprefix("/host"))
     os.execv(python[0], [*python, *words])
 
 

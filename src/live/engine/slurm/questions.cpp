@@ -30,6 +30,17 @@ bool is_due(TimeNs& at_ns, double every_s) {
 
 }  // namespace
 
+bool waits_again(std::span<const JobRow> before, std::span<const JobRow> now) {
+  std::set<std::string> ran;
+  for (const JobRow& row : before) {
+    if (stand_of(row) == Stand::Running) ran.insert(row.id());
+  }
+  return !ran.empty() && std::ranges::any_of(now, [&](const JobRow& row) {
+    const Stand stand = stand_of(row);
+    return (stand == Stand::Held || stand == Stand::Released) && ran.contains(row.id());
+  });
+}
+
 double pause_s(const Rhythm& rhythm, int quiet, double took_s) {
   constexpr int kLooksAsBefore = 5;
   constexpr double kTimesTook = 3;  // slurmctld is busy with us for a quarter of the time at most
@@ -59,7 +70,12 @@ Status Questions::ask(bool by_priority, int quiet) {
   if (!out.problem.empty()) return base::failed(out.problem);
   auto rows = parse_job_list(out.out, nonce);
   if (!rows) return base::failure(rows.error());
+  const bool has_returned = waits_again(rows_, *rows);
   rows_ = std::move(*rows);
+  // A job that ran waits again: its node may have failed, which is to be known before it is placed.
+  if (has_returned) {
+    if (auto status = ask_nodes(); !status) return status;
+  }
   remember_outcomes();
   if (auto status = ask_words(); !status) return status;
   ask_parts();

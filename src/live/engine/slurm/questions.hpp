@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct Rhythm {
 /// nothing new, with no order open. `took_s`: what the last one took; a slow slurmctld is asked
 /// less.
 [[nodiscard]] double pause_s(const Rhythm& rhythm, int quiet, double took_s);
+
+/// A job that ran in `before` waits in `now`.
+[[nodiscard]] bool waits_again(std::span<const JobRow> before, std::span<const JobRow> now);
 
 class Questions {
  public:

@@ -22,5 +22,18 @@ TEST(Questions, ComeLessOftenWhereSlurmIsSlow) {
   EXPECT_EQ(pause_s({.poll_s = 60, .rest_s = 60}, 0, 100), 60);
 }
 
+TEST(Questions, AJobThatRanMayWaitAgain) {
+  std::vector<JobRow> before(2);
+  before[0] = {.job = 1, .state = "RUNNING"};
+  before[1] = {.job = 2, .state = "PENDING"};
+  std::vector<JobRow> now = before;
+  EXPECT_FALSE(waits_again(before, now));
+  EXPECT_FALSE(waits_again({}, now));
+  now[0].state = "COMPLETED";
+  EXPECT_FALSE(waits_again(before, now));
+  now[0].state = "PENDING";
+  EXPECT_TRUE(waits_again(before, now));
+}
+
 }  // namespace
 }  // namespace goban::live::engine::slurm
