@@ -111,8 +111,14 @@ class Sizing {
     for (const auto* entry = queue.first(); entry != nullptr; entry = queue.after(entry->key)) {
       const JobState& job = state_.job(entry->slot);
       const bool typed = job.request.resource_type.valid();
-      if (job.request.num_gpus > 0 && !typed) add(job, false);
+      if (job.request.num_gpus > 0 && !typed && !is_kept_out(job)) add(job, false);
     }
+  }
+
+  /// A hard limit forbids even the least size now.
+  [[nodiscard]] bool is_kept_out(const JobState& job) const {
+    const int32_t least = job.elastic ? job.training.gpus_min : job.request.num_gpus;
+    return state_.accounts().blocking(job.association, least) != Accounts::kNone;
   }
 
   void add(const JobState& job, bool runs) {
