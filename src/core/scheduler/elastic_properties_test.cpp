@@ -110,6 +110,7 @@ ElasticExperiment draw(uint64_t seed) {
     job.request.submit_ns = submit;
     job.request.priority = static_cast<int32_t>(random.below(3));
     job.request.user = model::UserId(random.below(2));
+    job.request.account = model::AccountId(0u);
     job.request.stays = random.below(8) == 0;
     model::TrainingFacts facts;
     if (random.below(4) == 0) {
@@ -143,6 +144,15 @@ ElasticExperiment draw(uint64_t seed) {
   const std::string name = kElasticPolicies[random.below(kElasticPolicies.size())] + "+" +
                            kSizes[random.below(kSizes.size())];
   e.composition = policy::compose(name).value();
+  if (random.below(3) == 0) {
+    // The core checks at each start that no limit is exceeded.
+    model::HardLimits limits;
+    limits.max_gpus = static_cast<int32_t>(gpus);
+    limits.max_jobs = static_cast<int32_t>(1 + random.below(4));
+    auto rules = std::make_shared<model::SiteRules>();
+    rules->accounts.push_back({.parent = {}, .shares = 1, .limits = limits, .limits_each = {}});
+    e.composition.rules = std::move(rules);
+  }
   e.composition.settings.restart_cost_s = static_cast<double>(random.below(3)) * 25;
   e.composition.settings.round_s = random.below(3) == 0 ? 60 : 0;
   e.options.settings = e.composition.settings;
@@ -282,8 +292,9 @@ TEST(ElasticProperty, RigidJobsAreNotTouchedByAPolicyOfSizes) {
     e.options.speeds = nullptr;
     const std::string parts = e.composition.name.substr(0, e.composition.name.rfind('+'));
     const auto sized = study::simulator::simulate(e.history, e.speed(), e.composition, e.options);
-    const auto plain =
-        study::simulator::simulate(e.history, e.speed(), policy::compose(parts).value(), e.options);
+    policy::Composition without = policy::compose(parts).value();
+    without.rules = e.composition.rules;
+    const auto plain = study::simulator::simulate(e.history, e.speed(), without, e.options);
     RC_ASSERT(sized.has_value() == plain.has_value());
     if (!sized) return;
     RC_ASSERT(sized->starts == plain->starts && sized->decisions == plain->decisions);
