@@ -59,9 +59,6 @@ struct EngineKind {
   bool parts_share_nodes = false;
   /// It counts GPUs of dead nodes as held until an operator fences them.
   bool fences_nodes = false;
-  /// Whether nodes of its cluster may be let sleep (Engine::rest, wake), by its table of the
-  /// configuration, which check() accepted; null: they may not.
-  bool (*rests_nodes)(const EngineChoice& choice) = nullptr;
   /// Reads all keys of the engine's table of the configuration and refuses wrong values; null: the
   /// engine has no keys.
   void (*check)(base::TableReader& table) = nullptr;

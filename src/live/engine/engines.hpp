@@ -21,9 +21,6 @@ namespace goban::live::engine {
 /// EngineKind::fences_nodes, likewise.
 [[nodiscard]] bool fences_nodes(const EngineChoice& choice);
 
-/// EngineKind::rests_nodes, likewise.
-[[nodiscard]] bool rests_nodes(const EngineChoice& choice);
-
 /// The engine of `setup.choice`. Errors: those of its factory. Requires that read_engine() accepted
 /// its name.
 [[nodiscard]] base::Result<EngineParts> make_engine(const EngineSetup& setup);

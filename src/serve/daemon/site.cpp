@@ -183,13 +183,11 @@ Result<live::controller::Site> make_site(const ServeConfig& config,
                     config.policy),
         "use another policy; goban policies lists them");
   }
-  const bool sleepless = submit_with != nullptr && !live::engine::rests_nodes(config.engine);
-  if (sleepless && composition->rests_nodes()) {
+  if (submit_with != nullptr && composition->rests_nodes()) {
     return base::usage_error(
         fmt::format("policy '{}' lets nodes sleep, and engine {} cannot wake them", config.policy,
                     config.engine.name),
-        "use a policy without node sleep, such as easy-backfill+pal; Slurm's power states are used "
-        "with sleep = \"slurm\" in the table [slurm]");
+        "use a policy without node sleep, such as easy-backfill+pal");
   }
   site.composition = std::move(*composition);
   if (auto status = set_sharing(config, site.composition.options); !status) {

@@ -95,11 +95,6 @@ std::string mark_lines(std::string_view id, const Mark& mark) {
   return fmt::format("update jobid={} AdminComment={}\n", id, mark_text(mark));
 }
 
-std::string power_lines(std::string_view node, std::string_view state) {
-  if (!is_name(node)) return {};
-  return fmt::format("update nodename={} state={}\n", node, state);
-}
-
 std::string hold_lines(std::string_view id) { return fmt::format("hold {}\n", id); }
 std::string requeue_lines(std::string_view id, bool suspended) {
   return fmt::format("{}requeuehold Incomplete {}\n",

@@ -51,8 +51,6 @@ inline constexpr std::string_view kSlurmMark = "goban:slurm";
 [[nodiscard]] std::string hold_lines(std::string_view id);
 /// Ends what runs of a job, or is suspended; it waits again, held.
 [[nodiscard]] std::string requeue_lines(std::string_view id, bool suspended = false);
-/// Lets a node sleep (power_down) or wakes it (power_up). Empty if that is no name of a node.
-[[nodiscard]] std::string power_lines(std::string_view node, std::string_view state);
 /// Slurm may start it.
 [[nodiscard]] std::string release_lines(std::string_view id);
 /// Leaves a held job to Slurm. `why`: a word for its mark.

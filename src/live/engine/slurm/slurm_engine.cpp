@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <fmt/format.h>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -235,18 +236,6 @@ void SlurmEngine::suspend(RunId run, bool suspended) {
     Report report{.kind = ReportKind::Progress, .run = run};
     report.detail = fmt::format("Slurm did not {} it: {}", what, out.problem);
     tell(events_of({std::move(report)}), told_);
-  });
-}
-
-void SlurmEngine::rest(const std::string& node) { set_power(node, "power_down"); }
-void SlurmEngine::wake(const std::string& node) { set_power(node, "power_up"); }
-
-void SlurmEngine::set_power(const std::string& node, std::string_view state) {
-  if (!options_.sleep || options_.rules.observe) return;
-  post([this, node, state] {
-    bool unsure = false;
-    // A node that is up already, or whose power Slurm does not manage, stays as it is.
-    (void)order({power_lines(node, state)}, unsure);
   });
 }
 

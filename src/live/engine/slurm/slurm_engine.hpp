@@ -19,7 +19,6 @@ struct SlurmOptions {
   std::string_view gres_prefix = "gres:";  ///< version.hpp
   uint64_t epoch = 0;  ///< of the daemon; orders of a lower one are not carried out
   Rhythm rhythm{};
-  bool sleep = false;        ///< rest() and wake() change Slurm's power states
   bool by_priority = false;  ///< the policy orders jobs by their priorities
   double timeout_s = 10;     ///< of each command of Slurm
   cluster::Patience patience{};
@@ -40,10 +39,6 @@ class SlurmEngine final : public cluster::ClusterEngine {
   /// By scontrol suspend, which needs the rights of an operator of Slurm.
   void suspend(RunId run, bool suspended) override;
 
-  /// By scontrol update state=power_down and power_up, if the options say so.
-  void rest(const std::string& node) override;
-  void wake(const std::string& node) override;
-
   /// Why Slurm could not be asked last; empty: it answers.
   [[nodiscard]] std::string problem() const;
 
@@ -56,7 +51,6 @@ class SlurmEngine final : public cluster::ClusterEngine {
   [[nodiscard]] std::vector<std::string> order(const std::vector<std::string>& scripts,
                                                bool& unsure);
   [[nodiscard]] base::Result<std::string> lines_of(const cluster::Task& task) const;
-  void set_power(const std::string& node, std::string_view state);
   void let_go_of_others(const std::set<std::string>& lists);
   /// A job that asks for a signal before its stop gets it; true: the stop is put off.
   [[nodiscard]] bool signals_first(const cluster::Task& task);

@@ -52,7 +52,6 @@ SlurmChoice read_slurm(base::TableReader& table) {
   if (rhythm.rest_s < rhythm.poll_s || rhythm.rest_s > kPollMost_s) {
     table.refuse("rest", "must be between poll and a minute", "rest = \"5s\"");
   }
-  options.sleep = one_of(table, "sleep", {"none", "slurm"}) == "slurm";
   out.any_version = table.has("version") && one_of(table, "version", {"any"}) == "any";
   return out;
 }
@@ -69,12 +68,6 @@ base::Status check_version(std::string_view said, bool any) {
                       fmt::format("tried: {}; version = \"any\" uses it all the same "
                                   "(docs/slurm.md)",
                                   tried));
-}
-
-bool rests_nodes(const EngineChoice& choice) {
-  base::ConfigProblems problems(choice.file);
-  base::TableReader table(choice.table, choice.name, problems);
-  return read_slurm(table).options.sleep;
 }
 
 base::Result<EngineParts> make_slurm(const EngineSetup& setup) {

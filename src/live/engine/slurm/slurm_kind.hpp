@@ -18,7 +18,6 @@ struct SlurmChoice {
 ///   indices     nodes (if absent), types
 ///   poll        time between two looks, at most a minute
 ///   rest        the same, where nothing has happened for a while; five times `poll` if absent
-///   sleep       slurm: nodes sleep and wake by Slurm's power states; none (if absent)
 ///   version     any: also a version of Slurm that was not tried
 [[nodiscard]] SlurmChoice read_slurm(base::TableReader& table);
 
@@ -28,13 +27,9 @@ struct SlurmChoice {
 /// Errors: those above; Failed if the client commands are absent or of a version not tried.
 [[nodiscard]] base::Result<EngineParts> make_slurm(const EngineSetup& setup);
 
-/// Whether the table says sleep = "slurm".
-[[nodiscard]] bool rests_nodes(const EngineChoice& choice);
-
 inline constexpr EngineKind kSlurmKind{
     .name = "slurm",
     .submit_with = "sbatch",
-    .rests_nodes = rests_nodes,
     .check = [](base::TableReader& table) { (void)read_slurm(table); },
     .make = make_slurm};
 

@@ -37,16 +37,6 @@ TEST(SlurmKind, Options) {
   EXPECT_TRUE(read("mode = 'observe'\nversion = 'any'\n").first.any_version);
 }
 
-TEST(SlurmKind, NodesSleepIfTheTableSaysSo) {
-  const auto sleeps = [](const std::string& lines) {
-    const auto table = base::parse_config("mode = 'all'\n" + lines, "goban.toml").value();
-    return rests_nodes({.name = "slurm", .table = table});
-  };
-  EXPECT_TRUE(sleeps("sleep = 'slurm'\n"));
-  EXPECT_FALSE(sleeps("sleep = 'none'\n"));
-  EXPECT_FALSE(sleeps(""));
-}
-
 TEST(SlurmKind, RefusesWhatItDoesNotKnow) {
   const auto error = [](const std::string& lines) { return read(lines).second; };
   EXPECT_THAT(error(""), HasSubstr("mode"));

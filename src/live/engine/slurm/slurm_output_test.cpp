@@ -278,11 +278,6 @@ TEST(SlurmOrders, ARequestIsGivenBack) {
   EXPECT_EQ(restore_lines("8_3", ""), "");
 }
 
-TEST(SlurmOrders, ANodeSleeps) {
-  EXPECT_EQ(power_lines("n2", "power_down"), "update nodename=n2 state=power_down\n");
-  EXPECT_EQ(power_lines("n2\nshutdown", "power_up"), "");
-}
-
 TEST(SlurmOrders, EachMessageBelongsToOneOrder) {
   const std::vector<std::string> orders = {"hold 1\n", "update jobid=99 Comment=\n", "release 98\n",
                                            "hold 2\n"};
