@@ -1,7 +1,8 @@
 #include "train/comm/nccl_world.hpp"
 
-#include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <deque>
 #include <gmock/gmock.h>
 
 #include "train/comm/async_reducer.hpp"
@@ -48,18 +49,45 @@ TEST(NcclWorld, EveryCollectiveOnWorldsAndSubgroups) {
   }
 }
 
-TEST(NcclWorld, ACompanionSumsWhileTheRankCommunicates) {
-  const auto status = run_on_nccl(3, {}, [](Communicator& end) -> base::Status {
+/// 1,000 floats in the memory of the stand-in's GPU.
+class OnGpu {
+ public:
+  OnGpu(const CudaFunctions& cuda, float value) : cuda_(cuda) {
+    const std::vector<float> values(kCount, value);
+    EXPECT_EQ(cuda_.allocate(&data_, sizeof(float) * kCount), 0);
+    EXPECT_EQ(cuda_.copy(data_, values.data(), sizeof(float) * kCount, 4), 0);
+  }
+  ~OnGpu() { cuda_.free(data_); }
+  OnGpu(const OnGpu&) = delete;
+  OnGpu& operator=(const OnGpu&) = delete;
+
+  std::span<std::byte> bytes() { return {static_cast<std::byte*>(data_), sizeof(float) * kCount}; }
+  float last() {
+    std::vector<float> values(kCount);
+    EXPECT_EQ(cuda_.copy(values.data(), data_, sizeof(float) * kCount, 4), 0);
+    return values.back();
+  }
+
+ private:
+  static constexpr size_t kCount = 1000;
+  const CudaFunctions& cuda_;
+  void* data_ = nullptr;
+};
+
+TEST(NcclWorld, ACompanionSumsGpuMemoryWhileTheRankCommunicates) {
+  const auto library = NcclLibrary::load(kFake);
+  ASSERT_TRUE(library);
+  const auto status = run_on_nccl(3, {}, [&](Communicator& end) -> base::Status {
     auto reducer = AsyncReducer::start(end);
     if (!reducer) return base::failure(reducer.error());
-    std::vector<std::vector<float>> values(20, std::vector<float>(1000));
+    std::deque<OnGpu> values;
     std::vector<AsyncReducer::Ticket> tickets;
-    int waited = 0;
-    for (size_t i = 0; i < values.size(); ++i) {
-      std::ranges::fill(values[i], static_cast<float>(i) + static_cast<float>(end.rank()));
-      AsyncReducer::Data data = {std::as_writable_bytes(std::span(values[i])), Element::F32, {}};
-      if (i % 2 == 0) data.written = [&waited] { ++waited; };  // as if it were GPU memory
-      tickets.push_back((*reducer)->begin(whole_world(3), std::move(data), Reduction::Sum, "v"));
+    std::atomic<int> waited = 0;
+    for (int i = 0; i < 20; ++i) {
+      OnGpu& mine = values.emplace_back((*library)->cuda, static_cast<float>(i + end.rank()));
+      tickets.push_back((*reducer)->begin(whole_world(3),
+                                          {mine.bytes(), Element::F32, {}, [&waited] { ++waited; }},
+                                          Reduction::Sum, "v"));
       std::vector<float> own(10, 1);
       if (auto s = end.all_reduce(whole_world(3), std::as_writable_bytes(std::span(own)),
                                   Element::F32, Reduction::Sum, "own");
@@ -70,9 +98,9 @@ TEST(NcclWorld, ACompanionSumsWhileTheRankCommunicates) {
     }
     for (size_t i = 0; i < values.size(); ++i) {
       if (auto s = (*reducer)->wait(tickets[i]); !s) return s;
-      EXPECT_EQ(values[i][999], 3 * static_cast<float>(i) + 3);
+      EXPECT_EQ(values[i].last(), 3 * static_cast<float>(i) + 3);
     }
-    EXPECT_EQ(waited, 10);
+    EXPECT_EQ(waited, 20);
     return {};
   });
   EXPECT_TRUE(status) << status.error().text();
