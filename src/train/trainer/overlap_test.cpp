@@ -81,7 +81,7 @@ TEST_F(OverlapRuns, DelayedUpdatesLearnAndDiffer) {
   EXPECT_THAT(run(options_).error().text(), HasSubstr("--last-batch drop"));
   options_.batch_size = 24;
   options_.layout = "hidden:x";
-  EXPECT_THAT(run(options_).error().text(), HasSubstr("no sum over devices of its own"));
+  EXPECT_THAT(run(options_).error().text(), HasSubstr("not a sum over devices of its own"));
 }
 
 TEST_F(OverlapRuns, DelayedWithSgdIsTheUpdateOfTheStepBefore) {
