@@ -259,7 +259,7 @@ namespace {
 /// The problem in words of ours where those of the library are none of a user's.
 std::string text_of(const CLI::ParseError& error) {
   constexpr std::string_view kTooMany = ": At Most 1 required but received ";
-  const std::string text = error.what();
+  std::string text = error.what();
   const size_t at = text.find(kTooMany);
   if (at == std::string::npos) return text;
   return fmt::format("{} is given {} times; give it once", text.substr(0, at),
