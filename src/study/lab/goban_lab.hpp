@@ -28,6 +28,9 @@
 extern "C" {
 #endif
 
+/* C has typedef and no namespaces.
+ * NOLINTBEGIN(modernize-use-using, readability-identifier-naming) */
+
 /* Jobs, an entry each in every column. Valid during the call. Times in seconds on the clock of the
  * trace. */
 typedef struct goban_lab_jobs {
@@ -101,6 +104,7 @@ typedef struct goban_lab_plugin_info {
   uint64_t num_policies;
   const goban_lab_policy* policies;
 } goban_lab_plugin_info;
+/* NOLINTEND(modernize-use-using, readability-identifier-naming) */
 
 #ifdef __cplusplus
 } /* extern "C" */
