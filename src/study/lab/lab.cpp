@@ -33,6 +33,7 @@ SimulationOptions simulation_options(const RunOptions& options, const Compositio
   out.seed = options.seed;
   out.observer = options.observer;
   out.cancel = options.cancel;
+  if (options.fitted != nullptr) out.speeds = options.fitted->speeds;
   out.stages = false;  // its clusters have no storage
   return out;
 }
@@ -108,8 +109,10 @@ Result<SimulationResult> run_adapted(const JobHistory& history, const Cluster& c
   return simulate_on(history, cluster, *composition, simulation);
 }
 
-bool uses_durations(const Composition& policy, const JobHistory& history) {
+bool uses_durations(const Composition& policy, const JobHistory& history, bool elastic) {
   if (policy.simulation_only()) return true;
+  const bool sizes = policy.part(core::policy::PartKind::Size).name != "fixed";
+  if (elastic && sizes && lacks_steps(history)) return true;
   const bool estimates = policy.part(core::policy::PartKind::Select).needs_estimates;
   const bool forecasts = std::ranges::any_of(policy.parts, &core::policy::Part::uses_forecasts);
   return estimates && !forecasts &&

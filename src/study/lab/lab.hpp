@@ -9,6 +9,7 @@
 #include "core/model/cluster.hpp"
 #include "core/model/job_history.hpp"
 #include "core/policy/compose.hpp"
+#include "study/lab/fitted.hpp"
 #include "study/lab/methods.hpp"
 #include "study/simulator/simulation.hpp"
 
@@ -32,6 +33,7 @@ struct RunOptions {
   std::optional<double> restart_cost_s{};
   std::optional<double> round_s{};
   std::optional<double> locality_penalty{};
+  const Fitted* fitted = nullptr;  ///< whose history is run; null: all jobs are rigid
   simulator::Observer* observer = nullptr;
   const std::atomic<bool>* cancel = nullptr;
 };
@@ -63,8 +65,9 @@ struct RunOptions {
     const std::function<void(core::policy::PolicySet&, core::policy::RunContext&)>& adapt,
     const RunOptions& options);
 
-/// The policy decides, where jobs have no walltime limit, by their true run times.
+/// The policy decides by true run times: where jobs have no walltime limit, or, of `elastic` jobs,
+/// where they state no steps.
 [[nodiscard]] bool uses_durations(const core::policy::Composition& policy,
-                                  const core::model::JobHistory& history);
+                                  const core::model::JobHistory& history, bool elastic = false);
 
 }  // namespace goban::study::lab
