@@ -113,6 +113,7 @@ def link(build, target, archives, out, folder):
         else:
             used += archives[match[1]]
     group = [str(path) for path in dict.fromkeys(used)]
-    subprocess.run([*mine, "-fuse-ld=mold", "-Wl,--gc-sections", "-Wl,--start-group", *group, "-Wl,--end-group", *glibc_words(folder)], check=True, cwd=build)
+    # Functions with equal code are linked once: nothing here compares their addresses.
+    subprocess.run([*mine, "-fuse-ld=mold", "-Wl,--gc-sections", "-Wl,--icf=all", "-Wl,--start-group", *group, "-Wl,--end-group", *glibc_words(folder)], check=True, cwd=build)
     check(out)
     return [pathlib.Path(path) for path in group]
