@@ -172,8 +172,9 @@ Result<std::vector<std::string>> sbatch_options(const SubmitChoices& choices,
   std::vector<std::string> words;
   for (const auto& [name, value] : choices) {
     const auto* const renamed = std::ranges::find(kRenamed, name, &Renamed::ours);
-    const std::string theirs(renamed == kRenamed.end() ? name : renamed->theirs);
-    Result<std::string> word = theirs + (value.empty() ? "" : "=" + value);
+    std::string theirs(renamed == kRenamed.end() ? name : renamed->theirs);
+    if (!value.empty()) theirs.append("=").append(value);
+    Result<std::string> word = std::move(theirs);
     if (name == "--gpus" || name == "-G") {
       word = gres_of(value, choices);
     } else if (name == "--gpus-per-node") {
@@ -232,7 +233,7 @@ Result<std::string> submit_by_sbatch(const SubmitPayload& payload, const std::st
   }
   words.insert(words.end(), payload.arguments.begin(), payload.arguments.end());
   std::fflush(stdout);
-  const auto said = run_command(words, by_ssh ? script.get() : -1);
+  auto said = run_command(words, by_ssh ? script.get() : -1);
   if (!said) return said;
   // "12", or "12;cluster".
   return std::string(base::trimmed(said->substr(0, said->find(';'))));
