@@ -73,13 +73,13 @@ Result<SimulationResult> run(const JobHistory& history, const Cluster& cluster,
   Estimates estimates(history, policy.oracle, options.observer);
   SimulationOptions simulation = simulation_options(options, *composition);
   if (estimates.learns()) simulation.observer = &estimates;
-  simulation.adapt_policy = adapting(policy, methods, estimates);
+  simulation.adapt_policy = adapting(policy, methods, estimates, options.fitted);
   return simulate_on(history, cluster, *composition, simulation);
 }
 
 std::function<void(PolicySet&, RunContext&)> adapting(const PolicyText& policy, Methods& methods,
-                                                      Estimates& estimates) {
-  return [&policy, &methods, &estimates](PolicySet& set, RunContext& context) {
+                                                      Estimates& estimates, const Fitted* fitted) {
+  return [&policy, &methods, &estimates, fitted](PolicySet& set, RunContext& context) {
     estimates.stand_in_for(context.oracle);
     context.oracle = &estimates;
     const MethodSet& has = policy.methods;
@@ -90,6 +90,10 @@ std::function<void(PolicySet&, RunContext&)> adapting(const PolicyText& policy, 
       if (policy.when == KeyTime::Every) set.interval_ns = base::from_seconds(policy.every_s);
     }
     if (has.select) set.select = std::make_unique<MethodSelect>(methods, estimates);
+    if (has.size) {
+      set.size = std::make_unique<MethodSize>(methods, estimates,
+                                              fitted == nullptr ? nullptr : &fitted->states_steps);
+    }
     if (has.place) {
       set.placement = std::make_unique<MethodPlacement>(methods, estimates);
       set.fungible = policy.places_anywhere;

@@ -55,7 +55,8 @@ struct RunOptions {
 /// What replaces the parts of a policy by its methods (SimulationOptions::adapt_policy). All must
 /// outlive the run. The methods are only called in it.
 [[nodiscard]] std::function<void(core::policy::PolicySet&, core::policy::RunContext&)> adapting(
-    const PolicyText& policy, Methods& methods, Estimates& estimates);
+    const PolicyText& policy, Methods& methods, Estimates& estimates,
+    const Fitted* fitted = nullptr);
 
 /// Runs the parts of a policy, some of which `adapt` replaces (SimulationOptions::adapt_policy).
 /// Errors: those of compose() and simulate(). What the parts throw passes through.

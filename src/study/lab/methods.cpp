@@ -1,5 +1,8 @@
 #include "study/lab/methods.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "study/lab/estimates.hpp"
 
 namespace goban::study::lab {
@@ -59,5 +62,41 @@ std::vector<int32_t> JobRows::wholes(WholeColumn column) const {
 }
 
 bool JobRows::sees_durations() const { return estimates_->sees_durations(); }
+
+std::vector<core::model::SpeedLevel> SizeRows::levels(size_t row) const {
+  const core::policy::SizeJob& job = view_->jobs[row];
+  if (job.runs) return job.levels[job.job->gpu_model];
+  std::vector<core::model::SpeedLevel> out;
+  for (const auto& of_model : job.levels) {
+    for (const core::model::SpeedLevel& level : of_model) {
+      const auto at = std::ranges::lower_bound(out, level.gpus, {}, &core::model::SpeedLevel::gpus);
+      if (at == out.end() || at->gpus != level.gpus) {
+        out.insert(at, level);
+      } else if (at->steps_per_s < level.steps_per_s) {
+        *at = level;
+      }
+    }
+  }
+  return out;
+}
+
+double SizeRows::steps_left(size_t row) const {
+  const core::policy::SizeJob& job = view_->jobs[row];
+  const bool stated =
+      !job.job->elastic || (states_steps_ != nullptr && (*states_steps_)[job.job->job.index()]);
+  if (stated || jobs_.sees_durations()) return job.steps_left;
+  return std::numeric_limits<double>::infinity();
+}
+
+double SizeRows::deadline_s(size_t row) const {
+  const TimeNs at = view_->jobs[row].deadline_ns;
+  return at == base::kNever ? std::numeric_limits<double>::infinity() : to_seconds(at);
+}
+
+int32_t SizeRows::total_gpus() const {
+  int32_t sum = 0;
+  for (const int32_t gpus : view_->gpus) sum += gpus;
+  return sum;
+}
 
 }  // namespace goban::study::lab

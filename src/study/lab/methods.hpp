@@ -10,6 +10,7 @@
 
 #include "core/model/free_gpus.hpp"
 #include "core/model/job_state.hpp"
+#include "core/policy/size/size.hpp"
 
 namespace goban::study::lab {
 
@@ -71,6 +72,34 @@ class JobRows {
   const Estimates* estimates_;
 };
 
+/// The jobs whose size is to be chosen, a row each: elastic ones, that run or wait, and rigid ones
+/// that wait, which have one size. Valid during one call of a method.
+class SizeRows {
+ public:
+  /// `states_steps`: by JobId, or null: no job is elastic. `jobs` are those of the view.
+  SizeRows(JobRows jobs, const core::policy::SizeView& view, const std::vector<bool>* states_steps)
+      : jobs_(jobs), view_(&view), states_steps_(states_steps) {}
+
+  [[nodiscard]] const JobRows& jobs() const { return jobs_; }
+  /// What the job can run on, ascending: of the GPU model that it holds, else of any, at the
+  /// greatest speed.
+  [[nodiscard]] std::vector<core::model::SpeedLevel> levels(size_t row) const;
+  [[nodiscard]] int32_t gpus_min(size_t row) const { return levels(row).front().gpus; }
+  [[nodiscard]] int32_t gpus_max(size_t row) const { return levels(row).back().gpus; }
+  /// Of a rigid job, its estimate in seconds. Infinite if only the true run time tells, and the
+  /// policy may not see that.
+  [[nodiscard]] double steps_left(size_t row) const;
+  /// On the clock of the trace; infinite: none.
+  [[nodiscard]] double deadline_s(size_t row) const;
+  /// GPUs that are free, or held by jobs of the rows.
+  [[nodiscard]] int32_t total_gpus() const;
+
+ private:
+  JobRows jobs_;
+  const core::policy::SizeView* view_;
+  const std::vector<bool>* states_steps_;
+};
+
 /// A job that is to be placed now, and the GPUs that it may use.
 struct PlaceView {
   TimeNs now_ns = 0;
@@ -93,6 +122,10 @@ class Methods {
   virtual void select(const JobRows& rows, int32_t free_gpus, std::vector<int64_t>& chosen) = 0;
   /// The ids of the GPUs to use; false: the job is not placed now.
   [[nodiscard]] virtual bool place(const PlaceView& view, std::vector<int64_t>& gpus) = 0;
+  /// The number of GPUs of each job, 0: none; `gpus` has the size of the rows.
+  virtual void size(const SizeRows& /*rows*/, std::span<double> /*gpus*/) {
+    throw Fault("size", "is not there", "give the name of a part instead");
+  }
 };
 
 /// Which methods a policy has; a part by name stands for the others. `preempt` requires `order`.
@@ -101,6 +134,7 @@ struct MethodSet {
   bool preempt = false;
   bool select = false;
   bool place = false;
+  bool size = false;
 };
 
 }  // namespace goban::study::lab

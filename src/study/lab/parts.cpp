@@ -166,6 +166,87 @@ void MethodSelect::run(Board& board) const {
   }
 }
 
+namespace {
+
+/// The number of GPUs that was returned, checked.
+int32_t checked_size(const SizeRows& rows, size_t row, double returned, TimeNs now) {
+  const JobId job = rows.jobs().job(row).job;
+  const auto levels = rows.levels(row);
+  std::string allowed;
+  for (const core::model::SpeedLevel& level : levels) {
+    if (!allowed.empty()) allowed += ", ";
+    allowed += std::to_string(level.gpus);
+  }
+  const auto fault = [&](const std::string& problem) {
+    return fault_of(
+        "size", job, now,
+        fmt::format("the size of row {} of {} {}", row, rows.jobs().size(), problem),
+        fmt::format("return one of view.sizes({}), here {}, or 0: it waits, or is stopped", row,
+                    allowed));
+  };
+  if (std::isnan(returned)) throw fault("is NaN");
+  if (returned == 0) return 0;
+  if (returned < levels.front().gpus) {
+    throw fault(
+        fmt::format("is {}, below its least number of GPUs, {}", returned, levels.front().gpus));
+  }
+  if (returned > levels.back().gpus) {
+    throw fault(
+        fmt::format("is {}, above its greatest number of GPUs, {}", returned, levels.back().gpus));
+  }
+  const auto found = std::ranges::find_if(
+      levels, [&](const core::model::SpeedLevel& level) { return level.gpus == returned; });
+  if (found == levels.end()) {
+    throw fault(fmt::format("is {}, on which the job does not run", returned));
+  }
+  return found->gpus;
+}
+
+/// The GPU model for a job: the one that it holds, else the fastest one with enough GPUs left.
+std::optional<uint32_t> model_for(const core::policy::SizeJob& job, int32_t gpus,
+                                  std::span<const int32_t> left) {
+  std::optional<uint32_t> best;
+  double steps_per_s = 0;
+  for (uint32_t m = 0; m < left.size(); ++m) {
+    if (left[m] < gpus || (job.runs && job.job->gpu_model != m)) continue;
+    const auto level = std::ranges::find(job.levels[m], gpus, &core::model::SpeedLevel::gpus);
+    if (level == job.levels[m].end() || level->steps_per_s <= steps_per_s) continue;
+    best = m;
+    steps_per_s = level->steps_per_s;
+  }
+  return best;
+}
+
+}  // namespace
+
+void MethodSize::choose(const core::policy::SizeView& view,
+                        std::span<core::policy::Size> sizes) const {
+  if (view.jobs.empty()) return;
+  std::vector<const JobState*> jobs;
+  for (const core::policy::SizeJob& each : view.jobs) jobs.push_back(each.job);
+  const SizeRows rows(JobRows(jobs, view.now, estimates_), view, states_steps_);
+  std::vector<double> returned(jobs.size());
+  methods_.size(rows, returned);
+  std::vector<int32_t> left(view.gpus.begin(), view.gpus.end());
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const int32_t gpus = checked_size(rows, i, returned[i], view.now);
+    if (gpus == 0) continue;
+    const auto gpu_model = model_for(view.jobs[i], gpus, left);
+    if (gpu_model) {
+      left[*gpu_model] -= gpus;
+      sizes[i] = {.gpus = gpus, .gpu_model = *gpu_model};
+    } else if (view.jobs[i].runs) {
+      throw fault_of("size", jobs[i]->job, view.now,
+                     fmt::format("the size of row {} of {} is {}, but the running jobs before it "
+                                 "leave fewer GPUs",
+                                 i, jobs.size(), gpus),
+                     fmt::format("let the sizes of running jobs sum to at most view.total_gpus, "
+                                 "here {} of all models",
+                                 rows.total_gpus()));
+    }
+  }
+}
+
 bool MethodPlacement::place(const core::policy::PlacementView& view,
                             const core::policy::PlacementRequest& request,
                             core::model::Allocation& out) const {

@@ -6,6 +6,7 @@
 #include "core/policy/order/queue_order.hpp"
 #include "core/policy/placement/placement.hpp"
 #include "core/policy/select/select.hpp"
+#include "core/policy/size/size.hpp"
 #include "study/lab/estimates.hpp"
 #include "study/lab/methods.hpp"
 
@@ -58,6 +59,24 @@ class MethodSelect final : public core::policy::Select {
  private:
   Methods& methods_;
   const Estimates& estimates_;
+};
+
+/// Sizes by the method `size`. A job that gets none, or for which too few GPUs are left by those
+/// before it, waits.
+class MethodSize final : public core::policy::SizePolicy {
+ public:
+  /// `states_steps`: as for SizeRows.
+  MethodSize(Methods& methods, const Estimates& estimates, const std::vector<bool>* states_steps)
+      : methods_(methods), estimates_(estimates), states_steps_(states_steps) {}
+  bool decides() const override { return true; }
+  bool withholds() const override { return true; }
+  void choose(const core::policy::SizeView& view,
+              std::span<core::policy::Size> sizes) const override;
+
+ private:
+  Methods& methods_;
+  const Estimates& estimates_;
+  const std::vector<bool>* states_steps_;
 };
 
 /// Places by the method `place`.
