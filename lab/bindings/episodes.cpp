@@ -43,6 +43,9 @@ class Episodes {
 
   /// Begins an episode anew.
   void begin(size_t index, const Trace& trace, uint64_t seed) {
+    if (trace.rates != nullptr) {
+      throw LabError("lab.env() runs no elastic jobs: read the trace without rates");
+    }
     options_.run.seed = seed;
     episodes_.at(index).reset();
     episodes_[index] = value_of(Episode::make(trace.history, cluster_, options_));

@@ -9,6 +9,7 @@
 #include "arrow.hpp"
 #include "base/byte_source.hpp"
 #include "base/text_file.hpp"
+#include "columns.hpp"
 #include "core/model/cluster_file.hpp"
 #include "core/model/cluster_presets.hpp"
 #include "core/policy/compose.hpp"
@@ -20,7 +21,6 @@
 #include "study/history/generate/poisson.hpp"
 #include "study/history/job_reader.hpp"
 #include "study/history/resample.hpp"
-#include "study/lab/action_log.hpp"
 #include "study/lab/lab.hpp"
 #include "study/lab/plugin.hpp"
 #include "study/lab/sample.hpp"
@@ -30,14 +30,6 @@ namespace {
 
 using core::model::Cluster;
 using core::model::JobHistory;
-using study::simulator::JobEnd;
-using study::simulator::SimulationResult;
-
-struct Run {
-  std::shared_ptr<const JobHistory> history;
-  SimulationResult result;
-  std::optional<study::lab::ActionLog> actions{};  ///< if they were asked for
-};
 
 Cluster make_cluster(const std::string& text) {
   const bool file = text.ends_with(".toml") || text.find('/') != std::string::npos;
@@ -63,12 +55,33 @@ Trace trace_of(study::history::ReadResult read, const std::string& name) {
   return trace;
 }
 
-Trace read_trace(const std::string& path, const std::string& format, const Cluster* cluster) {
+/// Without rates, a job with a range of GPUs runs on those that it requests.
+void note_ranges(Trace& trace) {
+  const auto count = std::ranges::count_if(
+      trace.history->training,
+      [](const core::model::TrainingFacts& facts) { return facts.gpus_max > 0; });
+  if (count == 0) return;
+  trace.notes.push_back(std::to_string(count) +
+                        " jobs state a range of GPUs; without rates they run on num_gpus");
+}
+
+Trace read_trace(const std::string& path, const std::string& format, const Cluster* cluster,
+                 const std::string& rates, bool interpolate) {
   study::history::ReadOptions options;
   options.format = format;
   options.cluster = cluster;
   const nb::gil_scoped_release release;
-  return trace_of(value_of(study::history::read_jobs(path, options)), path);
+  std::shared_ptr<study::lab::Rates> read_rates;
+  if (!rates.empty()) {
+    read_rates =
+        std::make_shared<study::lab::Rates>(value_of(study::lab::read_rates(rates, interpolate)));
+  }
+  study::history::ReadResult read = value_of(study::history::read_jobs(path, options));
+  if (read_rates) read_rates->elasticflow = read.format == "elasticflow";
+  Trace trace = trace_of(std::move(read), path);
+  trace.rates = read_rates;
+  if (!read_rates) note_ranges(trace);
+  return trace;
 }
 
 Trace generate(const std::string& like, int64_t jobs, int64_t gpus, double load, uint64_t seed,
@@ -96,94 +109,19 @@ Trace generate(const std::string& like, int64_t jobs, int64_t gpus, double load,
 }
 
 Trace picked(const Trace& trace, const std::vector<study::lab::Pick>& picks) {
-  return {.history = std::make_shared<JobHistory>(study::lab::take_jobs(*trace.history, picks))};
+  return {.history = std::make_shared<JobHistory>(study::lab::take_jobs(*trace.history, picks)),
+          .rates = trace.rates};
 }
 
-/// A column of a trace: `value` of each job.
-template <typename T, typename Array>
-nb::object column(const JobHistory& history, auto value) {
-  std::vector<T> out;
-  out.reserve(history.jobs.size());
-  for (size_t i = 0; i < history.jobs.size(); ++i) out.push_back(value(history.jobs[i], i));
-  return array_of<Array>(std::move(out));
-}
-
-nb::dict trace_columns(const Trace& trace) {
-  const JobHistory& history = *trace.history;
-  nb::dict out;
-  nb::list names;
-  for (size_t i = 0; i < history.jobs.size(); ++i) {
-    const std::string_view name = history.job_names[i];
-    names.append(nb::str(name.data(), name.size()));
-  }
-  out["job"] = names;
-  using core::model::Job;
-  out["submit_s"] = column<double, Reals>(
-      history, [](const Job& job, size_t) { return base::to_seconds(job.request.submit_ns); });
-  out["gpus"] =
-      column<int32_t, Wholes>(history, [](const Job& job, size_t) { return job.request.num_gpus; });
-  out["user"] = column<int32_t, Wholes>(history, [](const Job& job, size_t) {
-    return job.request.user.valid() ? static_cast<int32_t>(job.request.user.value) : -1;
-  });
-  out["limit_s"] = column<double, Reals>(history, [](const Job& job, size_t) {
-    return base::to_seconds(job.request.walltime_limit_ns);
-  });
-  out["duration_s"] =
-      column<double, Reals>(history, [](const Job& job, size_t) { return job.work_s; });
-  return out;
-}
-
-nb::dict run_columns(const Run& run) {
-  const JobHistory& history = *run.history;
-  const auto& outcomes = run.result.outcomes;
-  nb::dict out = trace_columns({.history = run.history});
-  using core::model::Job;
-  const auto seconds = [&](auto value) {
-    return column<double, Reals>(
-        history, [&](const Job& job, size_t i) { return base::to_seconds(value(job, i)); });
-  };
-  out["start_s"] = seconds([&](const Job&, size_t i) { return outcomes[i].start_ns; });
-  out["finish_s"] = seconds([&](const Job&, size_t i) { return outcomes[i].finish_ns; });
-  out["jct_s"] = seconds(
-      [&](const Job& job, size_t i) { return outcomes[i].finish_ns - job.request.submit_ns; });
-  out["wait_s"] = seconds([&](const Job& job, size_t i) {
-    return outcomes[i].finish_ns - job.request.submit_ns - outcomes[i].held_ns;
-  });
-  out["held_s"] = seconds([&](const Job&, size_t i) { return outcomes[i].held_ns; });
-  out["preemptions"] = column<int32_t, Wholes>(
-      history, [&](const Job&, size_t i) { return outcomes[i].preemptions; });
-  out["timed_out"] = column<int32_t, Wholes>(
-      history, [&](const Job&, size_t i) { return outcomes[i].end == JobEnd::TimedOut ? 1 : 0; });
-  return out;
-}
-
-/// The columns of the actions; none if they were not asked for.
-nb::object action_columns(const Run& run) {
-  if (!run.actions) return nb::none();
-  std::vector<double> at_s;
-  std::vector<int32_t> jobs;
-  nb::list names;
-  for (const auto& row : run.actions->rows()) {
-    at_s.push_back(base::to_seconds(row.at_ns));
-    jobs.push_back(static_cast<int32_t>(row.job.value));
-    names.append(nb::str(study::lab::happening_name(row.happening)));
-  }
-  nb::dict out;
-  out["at_s"] = array_of<Reals>(std::move(at_s));
-  out["job"] = array_of<Wholes>(std::move(jobs));
-  out["action"] = names;
-  out["gpus"] = nb::make_tuple(array_of<Wholes>(std::vector<int32_t>(run.actions->offsets())),
-                               array_of<Wholes>(std::vector<int32_t>(run.actions->gpus())));
-  return out;
-}
-
-study::lab::RunOptions options_of(uint64_t seed, std::optional<double> restart_cost_s,
+study::lab::RunOptions options_of(Run& run, uint64_t seed, std::optional<double> restart_cost_s,
                                   std::optional<double> round_s,
-                                  std::optional<double> locality_penalty) {
+                                  std::optional<double> locality_penalty, bool actions) {
   return {.seed = seed,
           .restart_cost_s = restart_cost_s,
           .round_s = round_s,
-          .locality_penalty = locality_penalty};
+          .locality_penalty = locality_penalty,
+          .fitted = run.jobs.fitted.get(),
+          .observer = actions ? &run.actions.emplace() : nullptr};
 }
 
 Run simulate_named(const Trace& trace, const Cluster& cluster, const std::string& policy,
@@ -191,10 +129,9 @@ Run simulate_named(const Trace& trace, const Cluster& cluster, const std::string
                    std::optional<double> round_s, std::optional<double> locality_penalty,
                    bool actions) {
   const nb::gil_scoped_release release;
-  Run run{.history = trace.history, .result = {}};
-  auto options = options_of(seed, restart_cost_s, round_s, locality_penalty);
-  if (actions) options.observer = &run.actions.emplace();
-  run.result = value_of(study::lab::run(*trace.history, cluster, policy, options));
+  Run run{.jobs = {trace, cluster}};
+  auto options = options_of(run, seed, restart_cost_s, round_s, locality_penalty, actions);
+  run.result = value_of(study::lab::run(*run.jobs.history, cluster, policy, options));
   return run;
 }
 
@@ -208,7 +145,8 @@ study::lab::PolicyText policy_text(const nb::dict& stated) {
   out.methods = {.order = has("order"),
                  .preempt = has("preempt"),
                  .select = has("select"),
-                 .place = has("place")};
+                 .place = has("place"),
+                 .size = has("size")};
   const auto when = nb::cast<std::string>(stated["when"]);
   using study::lab::KeyTime;
   out.when = when == "arrival" ? KeyTime::Arrival
@@ -225,11 +163,11 @@ Run simulate_methods(const Trace& trace, const Cluster& cluster, const nb::dict&
                      std::optional<double> restart_cost_s, std::optional<double> round_s,
                      std::optional<double> locality_penalty, bool actions) {
   const study::lab::PolicyText text = policy_text(stated);
-  PythonMethods methods(std::move(policy), std::move(rng), *trace.history, text.oracle, where);
-  Run run{.history = trace.history, .result = {}};
-  auto options = options_of(seed, restart_cost_s, round_s, locality_penalty);
-  if (actions) options.observer = &run.actions.emplace();
-  run.result = value_of(study::lab::run(*trace.history, cluster, text, methods, options));
+  Run run{.jobs = {trace, cluster}};
+  const JobHistory& history = *run.jobs.history;
+  PythonMethods methods(std::move(policy), std::move(rng), history, text.oracle, where);
+  auto options = options_of(run, seed, restart_cost_s, round_s, locality_penalty, actions);
+  run.result = value_of(study::lab::run(history, cluster, text, methods, options));
   return run;
 }
 
@@ -249,11 +187,11 @@ Run simulate_plugin(const Trace& trace, const Cluster& cluster, const Library& l
   const study::lab::PluginPolicy* const found = library.plugin.find(policy);
   if (found == nullptr) throw LabError("the library has no policy " + policy);
   const nb::gil_scoped_release release;
-  study::lab::PluginMethods methods(*found, *trace.history, seed);
-  Run run{.history = trace.history, .result = {}};
-  auto options = options_of(seed, restart_cost_s, round_s, locality_penalty);
-  if (actions) options.observer = &run.actions.emplace();
-  run.result = value_of(study::lab::run(*trace.history, cluster, found->text, methods, options));
+  Run run{.jobs = {trace, cluster}};
+  const JobHistory& history = *run.jobs.history;
+  study::lab::PluginMethods methods(*found, history, seed);
+  auto options = options_of(run, seed, restart_cost_s, round_s, locality_penalty, actions);
+  run.result = value_of(study::lab::run(history, cluster, found->text, methods, options));
   return run;
 }
 
@@ -278,7 +216,8 @@ void bind_plugins(nb::module_& m) {
 }
 
 bool sees_durations(const std::string& policy, const Trace& trace) {
-  return study::lab::uses_durations(value_of(core::policy::compose(policy)), *trace.history);
+  return study::lab::uses_durations(value_of(core::policy::compose(policy)), *trace.history,
+                                    trace.rates != nullptr);
 }
 
 /// The kind of a part; empty if there is no part of this name.
@@ -328,7 +267,7 @@ void bind_inputs(nb::module_& m) {
             const auto& jobs = t.history->jobs;
             return base::to_seconds(jobs.back().request.submit_ns - jobs.front().request.submit_ns);
           })
-      .def("columns", trace_columns)
+      .def("columns", [](const Trace& t) { return trace_columns(*t.history); })
       .def("first",
            [](const Trace& t, double span_s) {
              return picked(t, study::lab::first_jobs(*t.history, base::from_seconds(span_s)));
@@ -337,7 +276,8 @@ void bind_inputs(nb::module_& m) {
         return picked(t,
                       study::history::drawn_blocks(*t.history, base::from_seconds(block_s), seed));
       });
-  m.def("read_trace", read_trace, nb::arg("path"), nb::arg("format"), nb::arg("cluster").none());
+  m.def("read_trace", read_trace, nb::arg("path"), nb::arg("format"), nb::arg("cluster").none(),
+        nb::arg("rates"), nb::arg("interpolate"));
   m.def("generate", generate);
 }
 
@@ -378,6 +318,10 @@ NB_MODULE(_core, m) {
   nb::class_<Run>(m, "Run")
       .def("columns", run_columns)
       .def("action_columns", action_columns)
+      .def_prop_ro("notes",
+                   [](const Run& r) {
+                     return r.jobs.fitted ? r.jobs.fitted->notes : std::vector<std::string>{};
+                   })
       .def_prop_ro("decisions", [](const Run& r) { return r.result.decisions; })
       .def_prop_ro("starts", [](const Run& r) { return r.result.starts; })
       .def_prop_ro("busy_gpu_s", [](const Run& r) { return r.result.busy_gpu_s; })

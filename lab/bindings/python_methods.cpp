@@ -66,13 +66,23 @@ void PythonMethods::keys_from(const char* method, const JobRows& rows, std::span
   at_ns_ = rows.now_ns().value_or(-1);
   const double at_s = rows.now_ns() ? base::to_seconds(at_ns_) : -1;
   enter(method, rows.size() == 1 ? rows.job(0).job.value : UINT32_MAX, at_s);
-  call(method, {.rows = &rows, .rng = rng_},
+  call(method, nb::cast(QueueView{.rows = &rows, .rng = rng_}),
        [&](nb::handle returned) { read_keys(returned, keys); });
 }
 
-void PythonMethods::call(const char* method, QueueView given,
+void PythonMethods::size(const core_lab::SizeRows& rows, std::span<double> gpus) {
+  const JobRows& jobs = rows.jobs();
+  at_ns_ = jobs.now_ns().value_or(-1);
+  enter("size", jobs.size() == 1 ? jobs.job(0).job.value : UINT32_MAX, base::to_seconds(at_ns_));
+  SizingView view;
+  view.rows = &jobs;
+  view.rng = rng_;
+  view.sizes = &rows;
+  call("size", nb::cast(std::move(view)), [&](nb::handle returned) { read_keys(returned, gpus); });
+}
+
+void PythonMethods::call(const char* method, nb::object view,
                          const std::function<void(nb::handle)>& read) const {
-  nb::object view = nb::cast(std::move(given));
   auto& handed = nb::cast<QueueView&>(view).handed;
   try {
     const nb::object returned = policy_.attr(method)(view);
@@ -105,8 +115,9 @@ void PythonMethods::read_keys(nb::handle returned, std::span<double> keys) const
     }
   }
   if (array.shape(0) != keys.size()) {
-    throw fault("returned " + std::to_string(array.shape(0)) + " keys for " +
-                    std::to_string(keys.size()) + " jobs",
+    const bool sizes = where_.method == "size";
+    throw fault("returned " + std::to_string(array.shape(0)) +
+                    (sizes ? " sizes for " : " keys for ") + std::to_string(keys.size()) + " jobs",
                 "return a number for each row of the view, in its order");
   }
   std::copy_n(array.data(), keys.size(), keys.begin());
@@ -136,7 +147,7 @@ void PythonMethods::read_ids(nb::handle returned, std::vector<int64_t>& out) con
 void PythonMethods::select(const JobRows& rows, int32_t free_gpus, std::vector<int64_t>& chosen) {
   at_ns_ = rows.now_ns().value_or(-1);
   enter("select", UINT32_MAX, base::to_seconds(at_ns_));
-  call("select", {.rows = &rows, .rng = rng_, .free_gpus = free_gpus},
+  call("select", nb::cast(QueueView{.rows = &rows, .rng = rng_, .free_gpus = free_gpus}),
        [&](nb::handle returned) { read_ids(returned, chosen); });
 }
 

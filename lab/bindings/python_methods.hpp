@@ -29,6 +29,7 @@ class PythonMethods final : public core_lab::Methods {
   void select(const core_lab::JobRows& rows, int32_t free_gpus,
               std::vector<int64_t>& chosen) override;
   bool place(const core_lab::PlaceView& view, std::vector<int64_t>& gpus) override;
+  void size(const core_lab::SizeRows& rows, std::span<double> gpus) override;
 
  private:
   void enter(const char* method, uint32_t job, double at_s);
@@ -36,7 +37,7 @@ class PythonMethods final : public core_lab::Methods {
   /// Calls a method with a view that ends with the call. `read` takes what was returned, which may
   /// be an array of the view. Throws what either throws, and `Fault` if an array of the view was
   /// kept.
-  void call(const char* method, QueueView given, const std::function<void(nb::handle)>& read) const;
+  void call(const char* method, nb::object view, const std::function<void(nb::handle)>& read) const;
   [[nodiscard]] core_lab::Fault fault(std::string problem, std::string remedy) const;
   void read_keys(nb::handle returned, std::span<double> keys) const;
   void read_ids(nb::handle returned, std::vector<int64_t>& out) const;

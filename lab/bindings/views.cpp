@@ -61,6 +61,31 @@ nb::object real_column(QueueView& view) {
   return reals(view, kColumn);
 }
 
+constexpr size_t kSizes = 12;  // first in Handed of the columns of `size`, after all others
+
+/// A column of `size`: `value` of each row.
+template <typename T, typename Array>
+nb::object size_column(SizingView& view, size_t place, auto value) {
+  view.handed.check_open("the view");
+  nb::object& array = view.handed.at(kSizes + place);
+  if (!array.is_valid()) {
+    std::vector<T> out(view.sizes->jobs().size());
+    for (size_t row = 0; row < out.size(); ++row) out[row] = value(*view.sizes, row);
+    array = array_of<Array>(std::move(out));
+  }
+  return array;
+}
+
+/// What the job of a row can run on: `member` of each of its levels.
+template <typename T, typename Array>
+nb::object of_levels(const SizingView& view, size_t row, T core::model::SpeedLevel::* member) {
+  view.handed.check_open("the view");
+  if (row >= view.sizes->jobs().size()) throw nb::index_error("no such row");
+  std::vector<T> out;
+  for (const core::model::SpeedLevel& level : view.sizes->levels(row)) out.push_back(level.*member);
+  return array_of<Array>(std::move(out));
+}
+
 nb::object list_of(const std::vector<GpuId>& gpus) {
   nb::list out;
   for (const GpuId gpu : gpus) out.append(gpu.value);
@@ -172,6 +197,48 @@ void bind_queue(nb::module_& m) {
       .def_prop_ro("rng", [](const QueueView& v) { return v.rng; });
 }
 
+void bind_size(nb::module_& m) {
+  using core::model::SpeedLevel;
+  using core_lab::SizeRows;
+  nb::class_<SizingView, QueueView>(m, "SizeView")
+      .def_prop_ro("gpus_min",
+                   [](SizingView& v) {
+                     return size_column<int32_t, Wholes>(
+                         v, 0, [](const SizeRows& r, size_t i) { return r.gpus_min(i); });
+                   })
+      .def_prop_ro("gpus_max",
+                   [](SizingView& v) {
+                     return size_column<int32_t, Wholes>(
+                         v, 1, [](const SizeRows& r, size_t i) { return r.gpus_max(i); });
+                   })
+      .def_prop_ro("steps_left",
+                   [](SizingView& v) {
+                     return size_column<double, Reals>(
+                         v, 2, [](const SizeRows& r, size_t i) { return r.steps_left(i); });
+                   })
+      .def_prop_ro("deadline_s",
+                   [](SizingView& v) {
+                     return size_column<double, Reals>(
+                         v, 3, [](const SizeRows& r, size_t i) { return r.deadline_s(i); });
+                   })
+      .def(
+          "sizes",
+          [](const SizingView& v, size_t row) {
+            return of_levels<int32_t, Wholes>(v, row, &SpeedLevel::gpus);
+          },
+          nb::arg("row"))
+      .def(
+          "steps_per_s",
+          [](const SizingView& v, size_t row) {
+            return of_levels<double, Reals>(v, row, &SpeedLevel::steps_per_s);
+          },
+          nb::arg("row"))
+      .def_prop_ro("total_gpus", [](const SizingView& v) {
+        v.handed.check_open("the view");
+        return v.sizes->total_gpus();
+      });
+}
+
 void bind_place(nb::module_& m) {
   nb::class_<FreeView>(m, "Free")
       .def("__len__", [](const FreeView& v) { return free_of(v).total(); })
@@ -216,6 +283,7 @@ void bind_place(nb::module_& m) {
 
 void bind_views(nb::module_& module) {
   bind_queue(module);
+  bind_size(module);
   bind_place(module);
 }
 

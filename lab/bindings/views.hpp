@@ -30,7 +30,7 @@ nb::object array_of(std::vector<T> values) {
 /// Arrays that were handed out during a call, made when first asked for.
 class Handed {
  public:
-  static constexpr size_t kMost = 12;
+  static constexpr size_t kMost = 16;
   /// The array at this place, or an invalid object.
   [[nodiscard]] nb::object& at(size_t place) { return arrays_[place]; }
   /// Ends the call. True if somebody else still refers to an array.
@@ -50,6 +50,11 @@ struct QueueView {
   nb::object rng;
   int32_t free_gpus = -1;  ///< -1: the method does not see it
   Handed handed{};
+};
+
+/// The jobs of `size`.
+struct SizingView : QueueView {
+  const core_lab::SizeRows* sizes = nullptr;
 };
 
 /// The free GPUs of `place`.

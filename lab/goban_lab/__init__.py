@@ -19,7 +19,7 @@ docs/lab.md explains views, estimates, seeds and errors.
 
 from typing import TYPE_CHECKING, Any
 
-from ._core import Cluster, Free, Job, LabError, PlaceView, View
+from ._core import Cluster, Free, Job, LabError, PlaceView, SizeView, View
 from .compare import Comparison, compare
 from .env import env
 from .errors import PolicyError
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cluster", "Comparison", "Free", "Job", "LabError", "Limits", "PlaceView", "PluginPolicy", "Policy",
-    "PolicyError", "Reality", "Report", "Result", "RivalResult", "Table", "Trace", "View", "cluster", "cmake_dir",
+    "PolicyError", "Reality", "Report", "Result", "RivalResult", "SizeView", "Table", "Trace", "View", "cluster", "cmake_dir",
     "compare", "env", "generate", "plugin", "reality", "rival", "rivals", "seconds", "simulate", "trace", "verify",
 ]  # fmt: skip
 __version__ = "0.1.0"

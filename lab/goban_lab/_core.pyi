@@ -62,6 +62,30 @@ class View:
     def rng(self) -> numpy.random.Generator:
         """The run's own generator, the only source of random draws that repeat."""
 
+class SizeView(View):
+    """What `size` sees: the running elastic jobs by arrival, then the waiting jobs in their order. `gpus` is
+    what a job holds, or was planned to start on."""
+    @property
+    def gpus_min(self) -> Wholes:
+        """The fewest GPUs on which the job runs."""
+    @property
+    def gpus_max(self) -> Wholes:
+        """The most GPUs on which the job runs."""
+    @property
+    def steps_left(self) -> Reals:
+        """Steps that remain; of a rigid job, its remaining estimate in seconds. inf where the trace states no
+        steps, unless the policy states oracle = True: they follow from the true run time."""
+    @property
+    def deadline_s(self) -> Reals:
+        """On the clock of the trace; inf: none."""
+    @property
+    def total_gpus(self) -> int:
+        """GPUs that are free, or held by jobs of the view."""
+    def sizes(self, row: int) -> Wholes:
+        """The numbers of GPUs on which the job of a row runs, ascending. Errors: IndexError."""
+    def steps_per_s(self, row: int) -> Reals:
+        """The speed on each of sizes(row): of the GPU model that it holds, else of the fastest."""
+
 class Free:
     """The GPUs that a job may use now."""
     def __len__(self) -> int: ...
@@ -154,6 +178,8 @@ class Run:
     def columns(self) -> dict[str, Any]: ...
     def action_columns(self) -> dict[str, Any] | None: ...
     @property
+    def notes(self) -> list[str]: ...
+    @property
     def decisions(self) -> int: ...
     @property
     def starts(self) -> int: ...
@@ -178,7 +204,7 @@ class RealRuns:
 
 def read_real_runs(trace: str, rates: str, batch_sizes: str, cluster: str) -> RealRuns: ...
 def cluster(name: str) -> Cluster: ...
-def read_trace(path: str, format: str, cluster: Cluster | None) -> Trace: ...
+def read_trace(path: str, format: str, cluster: Cluster | None, rates: str, interpolate: bool) -> Trace: ...
 def generate(like: str, jobs: int, gpus: int, load: float, seed: int, limits: bool) -> Trace: ...
 def simulate_named(trace: Trace, cluster: Cluster, policy: str, seed: int, restart_cost_s: float | None,
                    round_s: float | None, locality_penalty: float | None, actions: bool) -> Run: ...

@@ -63,6 +63,8 @@ class Row:
     p99_jct_s: Interval
     gain: Interval | None
     oracle: bool
+    resizes: int | None = None
+    """Of all jobs, in the first run; None without elastic jobs."""
 
     @property
     def claimed(self) -> bool | None:
@@ -108,6 +110,9 @@ class Comparison:
         """A table for a terminal: means with 95 % intervals, gains, and whether they are claimed."""
         lines = [["policy", "mean JCT s", "mean wait s", "p99 JCT s", f"gain over {self.reference}",
                   "on real GPUs", "claimed"]]
+        elastic = any(row.resizes is not None for row in self.rows)
+        if elastic:
+            lines[0].append("resizes")
         for row in self.rows:
             gain = "" if row.gain is None else row.gain.text(100, 1) + " %"
             real = "" if row.real_gain is None else "{:.0f} to {:.0f} %".format(*(100 * end for end in row.real_gain))
@@ -115,6 +120,8 @@ class Comparison:
                 "yes" if row.claimed_for_real else "simulated"
             lines.append([row.policy + (" *" if row.oracle else ""), row.mean_jct_s.text(),
                           row.mean_wait_s.text(), row.p99_jct_s.text(), gain, real, claimed])
+            if elastic:
+                lines[-1].append("" if row.resizes is None else f"{row.resizes:,}")
         widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
         text = "\n".join("  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
                                    for i, (cell, width) in enumerate(zip(line, widths))).rstrip()
@@ -133,6 +140,11 @@ class Comparison:
         if len(self.rows) > 1:
             notes.append(f"on real GPUs: with the error of simulated gains against runs on 32 GPUs, {gain_spread():.0%} "
                          "(docs/studies/physical.md); claimed \"simulated\": in the simulation only.")
+        for result in self._results.values():
+            notes += [each for each in result.notes if each not in notes]
+            marked = int(sum(result.columns.get("interpolated", ())))
+            if marked:
+                notes.append(f"{result.policy}: {marked} jobs ran at interpolated speeds.")
         if any(row.oracle for row in self.rows):
             notes.append("* decides by true run times, which no real scheduler knows.")
         return notes
@@ -188,7 +200,8 @@ def compare(jobs: Jobs, cluster: Cluster, policies: Sequence[Policy | PluginPoli
     outcomes = dict(zip(tasks, _run_all(work, tasks, workers or os.cpu_count() or 1)))
     first = drawn[0] if generated else None
     results = {name: outcomes[i, first][1] for i, name in enumerate(names)}
-    rows = [_row(names, i, names.index(reference), outcomes, drawn, generated) for i in range(len(names))]
+    rows = [_row(names, i, names.index(reference), outcomes, drawn, generated, results[names[i]].resizes)
+            for i in range(len(names))]
     return Comparison(results, rows, reference, len(drawn), generated)
 
 
@@ -269,7 +282,7 @@ def _outcome(work: _Work, task: tuple[int, int | None], future: Future[Any] | No
 
 
 def _row(names: list[str], policy: int, reference: int, outcomes: dict[Any, Any], seeds: list[int],
-         generated: bool) -> Row:
+         generated: bool, resizes: int | None) -> Row:
     def interval(value: Callable[[Any], float]) -> Interval:
         return interval_of([value(seed) for seed in seeds], None if generated else value(None))
 
@@ -282,4 +295,4 @@ def _row(names: list[str], policy: int, reference: int, outcomes: dict[Any, Any]
 
     one = next(iter(seeds), None) if generated else None
     return Row(names[policy], metric("mean_jct_s"), metric("mean_wait_s"), metric("p99_jct_s"),
-               None if policy == reference else interval(gain), bool(outcomes[policy, one][0]["oracle"]))
+               None if policy == reference else interval(gain), bool(outcomes[policy, one][0]["oracle"]), resizes)

@@ -8,12 +8,13 @@ from . import _core
 from .plugins import PluginPolicy
 from .traces import seconds
 
-METHODS = ("order", "select", "place", "preempt")
-_KINDS = {"order": "order", "select": "select", "place": "placement", "preempt": "preemption"}
+METHODS = ("order", "select", "place", "preempt", "size")
+_KINDS = {"order": "order", "select": "select", "place": "placement", "preempt": "preemption",
+          "size": "size"}
 
 
 class Policy:
-    """A scheduling policy. Each of `order`, `select`, `place` and `preempt` is a method, or the name
+    """A scheduling policy. Each of `order`, `select`, `place`, `preempt` and `size` is a method, or the name
     of a part (`goban policies` lists them); what is not given is first come first served, in order,
     packed, without preemption.
 
@@ -26,6 +27,10 @@ class Policy:
         The GPUs of a job; None: it is not placed now.
     def preempt(self, view: lab.View) -> array of a number for each row of the view
         The keys of running jobs: one yields to waiting jobs with smaller keys of `order`.
+    def size(self, view: lab.SizeView) -> array of a number of GPUs for each row of the view
+        Only called while elastic jobs are there (lab.trace(..., rates=FILE)). Rows are the running elastic
+        jobs by arrival, then the waiting jobs in their order; a rigid one has one size. 0: the job waits,
+        or is stopped. So does a waiting job for which those before it leave too few GPUs.
 
     `when` states when keys are computed: "event" (default), before every decision that may start a
     job; "arrival", once, so that a key may depend on nothing but its own job; or an interval such as
@@ -43,6 +48,8 @@ class Policy:
     select: Any = "prefix"
     place: Any = "packed"
     preempt: Any = None
+    size: Any = "fixed"
+    """By name: "fixed", as many GPUs as requested, "edf" or "max-marginal"."""
 
 
 def name_of(policy: Policy | PluginPolicy | str) -> str:

@@ -24,7 +24,8 @@ from .policy import METHODS, Policy, stated_by
 
 # What a policy may ask for during a call, besides its generator.
 _VIEW = {"job", "gpus", "priority", "user", "starts", "running", "submit_s", "wait_s", "attained_s", "estimate_s",
-         "limit_s", "duration_s", "now_s", "free_gpus", "__len__"}
+         "limit_s", "duration_s", "now_s", "free_gpus", "__len__", "gpus_min", "gpus_max", "steps_left", "deadline_s",
+         "total_gpus", "sizes", "steps_per_s"}
 _FREE = {"by_node", "__len__", "one_node", "lowest", "packed", "on_node"}
 _JOB = {"id", "name", "gpus", "priority", "user", "submit_s", "estimate_s", "limit_s", "duration_s"}
 _NAMES = {"view": _VIEW, "free": _FREE, "job": _JOB}
@@ -165,7 +166,7 @@ class RemotePolicy(Policy):
             if kind == b"G":
                 self._send(b"V", self._look_up(method, targets, body))
                 continue
-            if kind == b"K" and len(body) % 8 == 0 and method in ("order", "preempt"):
+            if kind == b"K" and len(body) % 8 == 0 and method in ("order", "preempt", "size"):
                 return numpy.frombuffer(body, dtype=numpy.float64)
             if kind == b"I" and len(body) % 8 == 0 and method in ("select", "place"):
                 return numpy.frombuffer(body, dtype="<i8").tolist()
@@ -250,6 +251,6 @@ class RemotePolicy(Policy):
 def _value(target: Any, name: str, arguments: list[int]) -> Any:
     if name == "__len__":
         return len(target)
-    if name in ("one_node", "lowest", "packed", "on_node"):
+    if name in ("one_node", "lowest", "packed", "on_node", "sizes", "steps_per_s"):
         return getattr(target, name)(*arguments)
     return getattr(target, name)

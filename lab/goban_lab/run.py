@@ -26,13 +26,15 @@ class Result:
     """The outcome of one policy on one trace."""
 
     def __init__(self, policy: str, columns: dict[str, Any], gpus: int, counts: dict[str, float],
-                 oracle: bool, actions: dict[str, Any] | None = None) -> None:
+                 oracle: bool, actions: dict[str, Any] | None = None, notes: list[str] | None = None) -> None:
         self.policy = policy
         self.columns = columns
         self.gpus = gpus
         self.counts = counts
         self.oracle = oracle
         """The policy knew true run times."""
+        self.notes = notes or []
+        """What of the trace was changed or left out to run its elastic jobs, one sentence each."""
         self._actions = actions
 
     @property
@@ -51,8 +53,15 @@ class Result:
     @property
     def jobs(self) -> Any:
         """A row a job; times in seconds on the clock of the trace. A pandas DataFrame where pandas is
-        installed, else a dict of columns."""
+        installed, else a dict of columns. With elastic jobs also their `resizes` (starts on another number
+        of GPUs than before), the fewest and the most GPUs that they ran on (`gpus_least`, `gpus_most`),
+        `gpu_hours`, and `interpolated` (1: it ran at a speed that was not measured)."""
         return frame(self.columns)
+
+    @property
+    def resizes(self) -> int | None:
+        """Resizes of all jobs; None if no job is elastic."""
+        return int(numpy.sum(self.columns["resizes"])) if "resizes" in self.columns else None
 
     @property
     def mean_jct_s(self) -> float:
@@ -150,11 +159,12 @@ def simulate(jobs: Trace, cluster: _core.Cluster, policy: Policy | PluginPolicy 
             raise _core.LabError(f"{policy!r} is neither a lab.Policy, nor a lab.plugin, nor the name of "
                                  "a policy")
         run = _run_methods(jobs, cluster, policy, settings, call_limit_s)
-        oracle = bool(policy.oracle)
+        sizes = policy.size if isinstance(policy.size, str) else "fixed"
+        oracle = bool(policy.oracle) or _core.sees_durations(sizes, jobs._core)
     counts = {"end_s": run.end_s, "busy_gpu_s": run.busy_gpu_s, "decisions": run.decisions,
               "starts": run.starts}
     return Result(name_of(policy), run.columns(), cluster.gpus, counts, oracle,
-                  run.action_columns())
+                  run.action_columns(), run.notes)
 
 
 def _run_plugin(jobs: Trace, cluster: _core.Cluster, policy: PluginPolicy, settings: tuple[Any, ...]) -> _core.Run:

@@ -134,6 +134,14 @@ class _Free(_Shown):
         return self._call.get("free", "on_node", node)
 
 
+class _Sizes(_Shown):
+    def sizes(self, row: int) -> Any:
+        return self._call.get("view", "sizes", row)
+
+    def steps_per_s(self, row: int) -> Any:
+        return self._call.get("view", "steps_per_s", row)
+
+
 def _load(source: str, path: str) -> Policy:
     module = types.ModuleType("policy")
     module.__file__ = path
@@ -174,7 +182,8 @@ def _answer(policy: Policy, method: str, call: _Call, rng: numpy.random.Generato
         if returned is None or returned is False:
             return b"N", b""
         return b"I", _ids(returned)
-    returned = getattr(policy, method)(_Shown(call, "view", rng=rng))
+    view = _Sizes(call, "view", rng=rng) if method == "size" else _Shown(call, "view", rng=rng)
+    returned = getattr(policy, method)(view)
     if method == "select":
         return b"I", _ids(returned)
     try:

@@ -76,10 +76,20 @@ class Trace:
         return Table(self._core.columns()).__arrow_c_stream__(requested_schema)
 
 
-def trace(path: str | os.PathLike[str], format: str = "", cluster: Cluster | None = None) -> Trace:
+def trace(path: str | os.PathLike[str], format: str = "", cluster: Cluster | None = None, *,
+          rates: str | os.PathLike[str] | None = None, interpolate_rates: bool = False) -> Trace:
     """Reads the jobs of a file, plain or gzip, of any format that `goban trace formats` lists.
-    `cluster` gives jobs the limits and sizes of its resource types. Errors: LabError."""
-    return Trace(_core.read_trace(os.fspath(path), format, cluster))
+    `cluster` gives jobs the limits and sizes of its resource types.
+
+    `rates` is a file of measured steps per second by model, GPU model and number of GPUs: jobs with a
+    range of GPUs (gpus_min, gpus_max) then run on any measured number within it, as the policy's `size`
+    says. A pair that a job needs and that was not measured is an error of the run on that cluster; with
+    `interpolate_rates` numbers between measured ones count as well, and results mark jobs that ran on
+    them. docs/elastic.md describes the columns. Errors: LabError."""
+    if interpolate_rates and rates is None:
+        raise _core.LabError("interpolate_rates=True needs a file of rates: rates=\"rates.csv\"")
+    file = "" if rates is None else os.fspath(rates)
+    return Trace(_core.read_trace(os.fspath(path), format, cluster, file, interpolate_rates))
 
 
 def generate(like: str = "poisson", jobs: int = 10_000, gpus: int = 64, load: float = 0.9, seed: int = 1,

@@ -100,7 +100,7 @@ def main(build, goban):
             return 1
         data = {name: os.environ[name] for name in ("GOBAN_DATA", "GOBAN_SHARED") if name in os.environ}
         # No compiler is found.
-        away = {"cwd": folder, "env": {"PATH": "/nowhere", "HOME": str(folder), **plugin, **data}}
+        away = {"cwd": folder, "env": {"PATH": "/nowhere", "HOME": str(folder), "GOBAN_PROGRAM": str(goban), **plugin, **data}}
         steps = ([empty, "-m", "unittest", "discover", "-s", ROOT / "tests" / "lab", "-p", "*cases.py"],
                  [empty, ROOT / "examples" / "lab" / "small_first.py"],
                  [empty, "-m", "mypy", "--strict", ROOT / "examples" / "lab" / "small_first.py"])
