@@ -270,13 +270,19 @@ void DecisionCore::take(const ScoresMeasured& scores) {
   GOBAN_CHECK(restored.has_value(), "a core refuses its own image");
 }
 
-void DecisionCore::use_policy(const core::policy::Composition& policy) {
-  if (policy.name == site_->composition.name) return;
+Status DecisionCore::use_policy(const core::policy::Composition& policy) {
+  if (policy.name == site_->composition.name) return {};
   const core::scheduler::CoreImage image = core_->image();
-  site_->composition = policy;
+  core::policy::Composition former = std::exchange(site_->composition, policy);
+  make_core();
+  Status taken = core_->restore(image);
+  if (taken) return {};
+  // Jobs hold what this policy does not know, such as a GPU with others.
+  site_->composition = std::move(former);
   make_core();
   const Status restored = core_->restore(image);
   GOBAN_CHECK(restored.has_value(), "a core refuses its own image");
+  return taken;
 }
 
 void DecisionCore::change_cluster(core::model::Cluster cluster,

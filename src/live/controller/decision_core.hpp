@@ -75,8 +75,8 @@ class DecisionCore {
   void take(const ScoresMeasured& scores);
 
   /// Decides by this policy from now on. Jobs keep what they hold, and the queue is sorted again.
-  /// As many jobs per GPU as before.
-  void use_policy(const core::policy::Composition& policy);
+  /// Errors: BadData if it cannot take over what jobs hold; the present policy stays.
+  [[nodiscard]] base::Status use_policy(const core::policy::Composition& policy);
   [[nodiscard]] const core::policy::Composition& configured_policy() const {
     return configured_policy_;
   }

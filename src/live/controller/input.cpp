@@ -255,7 +255,7 @@ struct Reader {
     in.field("reason", each.reason);
   }
   void operator()(PilotStep& each) const {
-    in.field("period", each.period, 0, std::numeric_limits<int32_t>::max());
+    in.field("period", each.period, -1, std::numeric_limits<int32_t>::max());
     in.field("harm", each.harm);
   }
   void operator()(JobSeen& each) const { read_event(in, each); }

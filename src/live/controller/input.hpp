@@ -126,7 +126,7 @@ struct StopPilot {
   Caller by{};
   std::string reason{};
 };
-/// The pilot goes on to a period, or ends after its last one. Made by CommitCycle.
+/// The pilot goes on to a period, or ends; -1: `harm` says why it cannot. Made by CommitCycle.
 struct PilotStep {
   int32_t period = 0;
   std::string harm{};  ///< the stop rule that is broken: the pilot ends; empty: none

@@ -1,9 +1,10 @@
 #include "live/controller/pilots.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <utility>
+
+#include "core/policy/pilot_policies.hpp"
 
 namespace goban::live::controller {
 
@@ -13,8 +14,6 @@ using core::pilot::Arm;
 using core::pilot::Outcome;
 using core::pilot::Outcomes;
 using core::policy::Composition;
-using core::policy::KnowledgeUse;
-using core::policy::PartKind;
 
 namespace {
 
@@ -60,30 +59,21 @@ Status refuse(const char* field, std::string message, std::string remedy) {
                         std::move(remedy));
 }
 
-/// Jobs keep what they hold when the policy changes, so both must hold GPUs alike.
-Status check_policy(const Site& site, const char* field, const std::string& name) {
-  const auto policy = pilot_policy(site, name);
-  if (!policy) return refuse(field, policy.error().message, policy.error().remedy);
-  if (policy->simulation_only()) {
-    return refuse(field,
-                  fmt::format("policy '{}' requires true job durations, which exist only in "
-                              "simulation",
-                              name),
-                  "use another policy; goban policies lists them");
+/// What shares a GPU cannot be parted at the end of a period.
+constexpr const char* kNotHere =
+    "a pilot is not possible where the daemon's configuration sets energy or colocation";
+/// PilotStep::period of a pilot that cannot go on.
+constexpr int32_t kCannotGoOn = -1;
+
+Result<Composition> usable_policy(const Site& site, const char* field, const std::string& name) {
+  auto policy = pilot_policy(site, name);
+  if (!policy) {
+    return base::failure(refuse(field, policy.error().message, policy.error().remedy).error());
   }
-  // Without knowledge of the site, parts that use it are left out.
-  const bool is_plain =
-      !policy->needs_knowledge() &&
-      std::ranges::all_of(
-          std::array{PartKind::Sharing, PartKind::Power, PartKind::Migration}, [&](PartKind kind) {
-            return policy->is_standard(kind) || policy->part(kind).knowledge != KnowledgeUse::None;
-          });
-  if (is_plain) return {};
-  return refuse(field,
-                fmt::format("policy '{}' shares GPUs, moves jobs or lets nodes sleep, which cannot "
-                            "be undone at the end of a period",
-                            name),
-                "use a policy that does not");
+  if (auto fits = core::policy::check_pilot_policy(field, *policy); !fits) {
+    return base::failure(fits.error());
+  }
+  return policy;
 }
 
 }  // namespace
@@ -105,13 +95,27 @@ Status check_pilot(const StartPilot& start, const Site& site, const JobBook& boo
   }
   if (site.knowledge != nullptr) {
     return base::failed(
-        "a pilot is not possible where the daemon's configuration sets energy or colocation: what "
-        "shares a GPU cannot be parted at the end of a period",
+        std::string(kNotHere) + ": what shares a GPU cannot be parted at the end of a period",
         "remove both settings for the time of the pilot");
   }
   if (auto status = core::pilot::check(start.plan); !status) return status;
-  if (auto status = check_policy(site, "policy_a", start.plan.policy_a); !status) return status;
-  return check_policy(site, "policy_b", start.plan.policy_b);
+  const auto a = usable_policy(site, "policy_a", start.plan.policy_a);
+  if (!a) return base::failure(a.error());
+  const auto b = usable_policy(site, "policy_b", start.plan.policy_b);
+  if (!b) return base::failure(b.error());
+  const Composition& configured = site.composition;
+  if (start.plan.policy_a != configured.name && !decide_alike(*a, configured)) {
+    return refuse("policy_a",
+                  fmt::format("is {}, but the daemon is configured with {}, which decides again "
+                              "when the pilot ends",
+                              start.plan.policy_a, configured.name),
+                  "name the configured policy as policy_a");
+  }
+  if (start.plan.policy_b != configured.name && !decide_alike(*a, *b)) return {};
+  return refuse(
+      "policy_b",
+      fmt::format("{} and {} are the same policy", start.plan.policy_a, start.plan.policy_b),
+      "name two different policies");
 }
 
 Status check_pilot(const StopPilot& stop, const JobBook& book) {
@@ -151,8 +155,11 @@ void Pilots::stop(const StopPilot& stop, TimeNs at) {
 
 void Pilots::step(const PilotStep& step, TimeNs at) {
   if (!book_.pilot || !book_.pilot->runs()) return;
+  if (step.period == kCannotGoOn) return close(PilotState::Stopped, step.harm, at);
   if (!step.harm.empty()) return close(PilotState::FellBack, step.harm, at);
-  if (step.period >= book_.pilot->plan.num_periods()) return close(PilotState::Ended, {}, at);
+  if (step.period >= book_.pilot->plan.num_periods()) {
+    return close(PilotState::Ended, {}, std::min(at, book_.pilot->until_ns()));
+  }
   book_.pilot->period = std::max(step.period, 0);
   use(book_.pilot->policy());
 }
@@ -161,14 +168,29 @@ void Pilots::close(PilotState state, std::string detail, TimeNs at) {
   book_.pilot->state = state;
   book_.pilot->detail = std::move(detail);
   book_.pilot->closed_ns = at;
-  core_.use_policy(core_.configured_policy());
+  obstacle_.clear();
+  const Status back = core_.use_policy(core_.configured_policy());
+  if (back) return;
+  std::string& why = book_.pilot->detail;
+  if (!why.empty()) why += "; ";
+  why += fmt::format("{} decides on until the next restart, as {} cannot take over: {}",
+                     core_.site().composition.name, core_.configured_policy().name,
+                     back.error().message);
 }
 
 void Pilots::use(const std::string& policy) {
+  obstacle_.clear();
   const Composition& configured = core_.configured_policy();
-  if (policy == configured.name) return core_.use_policy(configured);
-  auto made = pilot_policy(core_.site(), policy);
-  core_.use_policy(made ? std::move(*made) : configured);
+  const auto made = pilot_policy(core_.site(), policy);
+  if (core_.site().knowledge != nullptr) {
+    obstacle_ = kNotHere;
+  } else if (!made) {
+    obstacle_ = made.error().message;
+  } else {
+    const bool is_ours = policy == configured.name || decide_alike(*made, configured);
+    const Status used = core_.use_policy(is_ours ? configured : *made);
+    if (!used) obstacle_ = fmt::format("{} cannot take over: {}", policy, used.error().message);
+  }
 }
 
 void Pilots::resume() {
@@ -177,6 +199,7 @@ void Pilots::resume() {
 
 std::optional<PilotStep> Pilots::due(TimeNs now, bool weighs) const {
   if (!book_.pilot || !book_.pilot->runs()) return std::nullopt;
+  if (!obstacle_.empty()) return PilotStep{.period = kCannotGoOn, .harm = obstacle_};
   const LivePilot& pilot = *book_.pilot;
   const int32_t period = pilot.plan.period_at(now - pilot.started_ns);
   if (period > pilot.period) return PilotStep{.period = period};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "live/controller/decision_core.hpp"
@@ -35,19 +36,20 @@ class Pilots {
   void step(const PilotStep& step, TimeNs at);
   /// Uses the policy of the pilot in the job table, which was read from a snapshot.
   void resume();
-  /// The step that is due: another period, the end, or, if `weighs` and a stop rule is broken, the
-  /// return to the site's policy.
+  /// The step that is due: another period, the end, its stop where the pilot cannot go on, or, if
+  /// `weighs` and a stop rule is broken, the return to the site's policy.
   [[nodiscard]] std::optional<PilotStep> due(TimeNs now, bool weighs) const;
   /// When the present period ends; kNever = no pilot runs.
   [[nodiscard]] TimeNs next_ns() const;
 
  private:
   void close(PilotState state, std::string detail, TimeNs at);
-  /// A policy that this release does not know leaves the site's.
+  /// A policy that cannot be used leaves the present one, and the pilot stops.
   void use(const std::string& policy);
 
   JobBook& book_;
   DecisionCore& core_;
+  std::string obstacle_{};  ///< why the pilot cannot go on; empty: nothing. Derived
 };
 
 /// Adds a job that has just ended to the pilot in which it was submitted.

@@ -236,6 +236,78 @@ TEST(Pilot, AnotherConfiguredPolicyWaitsForItsEnd) {
   EXPECT_EQ(other.turns->controller().core().policies().name, "fifo+packed");
 }
 
+/// B shares GPUs where the site is known.
+TEST(Pilot, ARestartWithEnergyEndsIt) {
+  World world;
+  world.log.keeps_records = true;
+  core::pilot::Plan plan = short_plan();
+  plan.policy_b = "goban";
+  ASSERT_TRUE(world.ask(start_of(plan)));
+  for (int i = 0; i < 12; ++i) world.submit(3 * kHour);
+  while (plan.arm(world.pilot().period) != Arm::B) world.pass(kMinute);
+  const auto with_energy = [] {
+    controller::Site site = test_site(2, 4, kConfigured);
+    add_knowledge(site);
+    return site;
+  };
+  World by_journal(with_energy());
+  ASSERT_TRUE(by_journal.turns->fold(world.log.safe));
+  ASSERT_TRUE(world.turns->compact());
+  World by_snapshot(with_energy());
+  ASSERT_TRUE(by_snapshot.turns->fold(world.log.safe));
+  for (World* next : {&by_journal, &by_snapshot}) {
+    EXPECT_EQ(next->policy(), kConfigured) << "at no time does B decide there";
+    next->now = world.now;
+    next->turn();
+    EXPECT_EQ(next->pilot().state, PilotState::Stopped);
+    EXPECT_THAT(next->pilot().detail, HasSubstr("energy or colocation"));
+    next->pass(3 * kHour);
+    EXPECT_EQ(next->policy(), kConfigured);
+  }
+}
+
+TEST(Pilot, APolicyThatIsNoLongerKnownEndsIt) {
+  World world;
+  ASSERT_TRUE(world.ask(start_of()));
+  ASSERT_TRUE(world.turns->compact());
+  std::string snapshot = world.log.safe.snapshot;
+  for (size_t at = 0; (at = snapshot.find("las+packed", at)) != std::string::npos;) {
+    snapshot.replace(at, 10, "gone+packed");
+  }
+  for (size_t at = 0;
+       (at = snapshot.find("\"policy_a\":\"easy-backfill+packed", at)) != std::string::npos;) {
+    snapshot.replace(at + 12, 20, "away-backfill+packed");
+  }
+  World next;
+  ASSERT_TRUE(next.turns->fold({.snapshot = snapshot}));
+  next.now = world.now;
+  next.turn();
+  EXPECT_EQ(next.pilot().state, PilotState::Stopped);
+  EXPECT_NE(next.pilot().detail, "");
+  EXPECT_EQ(next.policy(), kConfigured);
+}
+
+TEST(Pilot, EndsAtItsPlannedEndHoweverLateThatIsSeen) {
+  World world;
+  ASSERT_TRUE(world.ask(start_of()));
+  world.pass(9 * kHour, 9 * kHour);
+  EXPECT_EQ(world.pilot().state, PilotState::Ended);
+  EXPECT_EQ(world.pilot().closed_ns - world.pilot().started_ns, 6 * kHour);
+}
+
+TEST(Pilot, PolicyAIsTheConfiguredOne) {
+  World world;
+  core::pilot::Plan plan = short_plan();
+  plan.policy_a = "fifo+packed";
+  EXPECT_THAT(world.ask(start_of(plan)).error().text(), HasSubstr("policy_a"));
+  plan.policy_a = "packed+easy-backfill";  // the same parts
+  EXPECT_TRUE(world.ask(start_of(plan)));
+  ASSERT_TRUE(world.ask(controller::StopPilot{.by = kOperator}));
+  plan.policy_a = kConfigured;
+  plan.policy_b = "packed+easy-backfill";
+  EXPECT_THAT(world.ask(start_of(plan)).error().text(), HasSubstr("the same policy"));
+}
+
 TEST(Pilot, IsRefusedWhereItCannotBe) {
   World world;
   const auto refusal = [&](const controller::StartPilot& start) {
@@ -283,6 +355,9 @@ TEST(Pilot, InputsAreReadAsTheyWereWritten) {
       round_trip(controller::PilotStep{.period = 3, .harm = "misses"}));
   EXPECT_EQ(step.period, 3);
   EXPECT_EQ(step.harm, "misses");
+  const auto halt = std::get<controller::PilotStep>(
+      round_trip(controller::PilotStep{.period = -1, .harm = "energy"}));
+  EXPECT_EQ(halt.period, -1);
   EXPECT_FALSE(controller::parse_input(R"({"at":1,"take":"pilot_start","by":{}})"));
   EXPECT_FALSE(controller::parse_input(
       R"({"at":1,"take":"pilot_start","plan":{"policy_a":"x","policy_b":"x"},"by":{}})"));

@@ -1,8 +1,10 @@
 // Jobs that share a GPU under the live scheduler: the knowledge it requires, what it learns, and
 // that this survives restarts.
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "core/knowledge/colocation/colocation_file.hpp"
+#include "live/controller/decision_core.hpp"
 #include "live/loop/test_site.hpp"
 #include "live/loop/test_world.hpp"
 
@@ -174,6 +176,26 @@ TEST_F(Sharing, TwoJobsThatShareAreMeasuredAndRememberedBySnapshots) {
   const auto file = core::knowledge::parse_colocation(core::knowledge::to_csv(later), "learned");
   ASSERT_TRUE(file) << file.error().text();
   EXPECT_NE(pair(*file), nullptr);
+}
+
+struct NoProgress : core::model::ReportedProgress {
+  double reported_left_s(JobId, TimeNs) const override { return -1; }
+  double reported_total_s(JobId) const override { return -1; }
+};
+
+TEST_F(Sharing, APolicyOfWholeGpusDoesNotTakeOver) {
+  share_a_gpu();
+  const nlohmann::json snapshot = nlohmann::json::parse(controller.snapshot());
+  base::FieldReader in(snapshot, "");
+  const NoProgress progress;
+  controller::DecisionCore core(site(), progress);
+  const auto names = core.read_names(in);
+  const base::Status restored = core.restore(in, names);
+  ASSERT_TRUE(restored) << restored.error().text();
+  ASSERT_EQ(core.core().num_running(), 2u);
+  EXPECT_FALSE(core.use_policy(*core::policy::compose("fifo")));
+  EXPECT_EQ(core.site().composition.name, "eaco");
+  EXPECT_EQ(core.core().num_running(), 2u);
 }
 
 TEST_F(Sharing, WhoSaysNothingIsMeasuredByWhatHeGetsOfTheGpu) {
