@@ -1,6 +1,7 @@
 #include "study/pilot_report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 #include "base/date_time.hpp"
@@ -34,6 +35,27 @@ struct Page {
   Table pairs;
 };
 
+/// The words of core::pilot::harm_text() in Japanese. What operators wrote stays.
+std::string japanese_detail(std::string text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kWords = {{
+      {"slowdown: ", "スローダウン："},
+      {"misses: ", "期限超過・強制終了："},
+      {"errors: ", "異常終了："},
+      {" on average under B, ", "（B の平均）、"},
+      {" of the jobs under B, ", "（B のジョブ）、"},
+      {" under A", "（A）"},
+  }};
+  const bool is_harm =
+      std::ranges::any_of(kWords.begin(), kWords.begin() + 3,
+                          [&](const auto& word) { return text.starts_with(word.first); });
+  if (!is_harm) return text;
+  for (const auto& [english, japanese] : kWords) {
+    const size_t at = text.find(english);
+    if (at != std::string::npos) text.replace(at, english.size(), japanese);
+  }
+  return text;
+}
+
 class Writer {
  public:
   Writer(const PilotFacts& facts, Language language)
@@ -47,7 +69,17 @@ class Writer {
     page.verdict = verdict();
     page.meaning = meaning();
     page.totals = totals();
-    if (shown_.wait) page.ratios.push_back(ratio(say("Mean wait", "平均待ち時間"), *shown_.wait));
+    if (shown_.wait) {
+      page.ratios.push_back(ratio(say("Mean wait + 1 min", "平均待ち時間 + 1 分"), *shown_.wait));
+    }
+    if (shown_.overall_wait) {
+      page.ratios.push_back(say(fmt::format("Mean wait of all compared jobs of these pairs: {:.3f} "
+                                            "of {}",
+                                            *shown_.overall_wait, plan.policy_a),
+                                fmt::format("これらの組の比較対象ジョブ全体の平均待ち時間：{} の "
+                                            "{:.3f} 倍",
+                                            plan.policy_a, *shown_.overall_wait)));
+    }
     if (shown_.slowdown) {
       page.ratios.push_back(ratio(say("Mean slowdown", "平均スローダウン"), *shown_.slowdown));
     }
@@ -69,16 +101,25 @@ class Writer {
     switch (shown_.verdict) {
       case Verdict::Gain:
         return say(
-            fmt::format("Gain: jobs wait {:.0f} % less under {}.", percent, plan.policy_b),
-            fmt::format("改善あり：{} では待ち時間が {:.0f} % 短い。", plan.policy_b, percent));
+            fmt::format("Gain: in the typical pair of periods, the mean wait + 1 min is {:.0f} % "
+                        "shorter under {}.",
+                        percent, plan.policy_b),
+            fmt::format("改善あり：典型的な期間の組で、{} では「平均待ち時間 + 1 分」が {:.0f} % "
+                        "短い。",
+                        plan.policy_b, percent));
       case Verdict::Loss:
         return say(
-            fmt::format("Loss: jobs wait {:.0f} % longer under {}.", -percent, plan.policy_b),
-            fmt::format("悪化：{} では待ち時間が {:.0f} % 長い。", plan.policy_b, -percent));
+            fmt::format("Loss: in the typical pair of periods, the mean wait + 1 min is {:.0f} % "
+                        "longer under {}.",
+                        -percent, plan.policy_b),
+            fmt::format("悪化：典型的な期間の組で、{} では「平均待ち時間 + 1 分」が {:.0f} % "
+                        "長い。",
+                        plan.policy_b, -percent));
       case Verdict::NoGain:
         return say(fmt::format("No gain of {:.0f} % or more.", 100 * plan.effect),
                    fmt::format("{:.0f} % 以上の改善はない。", 100 * plan.effect));
       case Verdict::NotEnoughData:
+        if (shown_.contradicts) return say("No clear result.", "明確な結果は得られなかった。");
         return say("Not enough data.", "データ不足のため判定できない。");
     }
     return {};
@@ -87,9 +128,13 @@ class Writer {
   [[nodiscard]] std::string meaning() const {
     if (facts_.fell_back) {
       return say(
-          fmt::format("A stop rule ended the pilot, and {} decides again: {}.",
-                      facts_.plan.policy_a, facts_.detail),
-          fmt::format("停止条件により試行を打ち切り、元のポリシーに戻した（{}）。", facts_.detail));
+          fmt::format("A stop rule ended the pilot, so that it has no verdict: {}.{}",
+                      facts_.detail,
+                      facts_.decides.empty() ? "" : " " + facts_.decides + " decides now."),
+          fmt::format(
+              "停止条件により試行を打ち切ったため、判定しない（{}）。{}",
+              japanese_detail(facts_.detail),
+              facts_.decides.empty() ? "" : "現在のポリシーは " + facts_.decides + " である。"));
     }
     if (facts_.runs) {
       return say(
@@ -101,13 +146,21 @@ class Writer {
     if (!facts_.is_over) {
       return say(fmt::format("The pilot ended before its plan ({}), so that it shows nothing.",
                              facts_.detail),
-                 fmt::format("計画より前に終了した（{}）ため、何も示さない。", facts_.detail));
+                 fmt::format("計画より前に終了した（{}）ため、何も示さない。",
+                             japanese_detail(facts_.detail)));
     }
     if (!shown_.wait) {
       return say(fmt::format("{} of {} pairs of periods have enough jobs; at least 6 are needed.",
                              shown_.pairs, facts_.plan.pairs),
                  fmt::format("ジョブ数が足りる期間の組は {} 組中 {} 組で、6 組以上が必要。",
                              facts_.plan.pairs, shown_.pairs));
+    }
+    if (shown_.contradicts) {
+      return say(
+          "The typical pair of periods and the mean of all jobs differ in opposite ways: a few "
+          "pairs outweigh the others. Look at the pairs below.",
+          "典型的な期間の組と全ジョブの平均とで、差の向きが逆である。少数の組の影響が大きい。"
+          "下の組ごとの表を確認すること。");
     }
     switch (shown_.verdict) {
       case Verdict::Gain:
@@ -132,10 +185,11 @@ class Writer {
   }
 
   [[nodiscard]] std::string ratio(const std::string& name, const Ratio& of) const {
-    return say(fmt::format("{}: {:.3f} of {} (95 % interval {:.3f} to {:.3f}, {} pairs)", name,
-                           of.value, facts_.plan.policy_a, of.low, of.high, shown_.pairs),
-               fmt::format("{}：{} の {:.3f} 倍（95 % 信頼区間 {:.3f}～{:.3f}、{} 組）", name,
-                           facts_.plan.policy_a, of.value, of.low, of.high, shown_.pairs));
+    return say(fmt::format("{} in the typical pair: {:.3f} of {} (95 % interval {:.3f} to {:.3f}, "
+                           "{} pairs)",
+                           name, of.value, facts_.plan.policy_a, of.low, of.high, shown_.pairs),
+               fmt::format("典型的な組の{}：{} の {:.3f} 倍（95 % 信頼区間 {:.3f}～{:.3f}、{} 組）",
+                           name, facts_.plan.policy_a, of.value, of.low, of.high, shown_.pairs));
   }
 
   [[nodiscard]] static std::string share(int64_t part, int64_t whole) {
@@ -262,7 +316,7 @@ size_t PilotFacts::complete() const {
 }
 
 Comparison PilotFacts::comparison() const {
-  return core::pilot::compare(plan, std::span(periods).first(complete()), is_over);
+  return core::pilot::compare(plan, std::span(periods).first(complete()), is_over && !fell_back);
 }
 
 std::string pilot_text(const PilotFacts& facts, Language language) {

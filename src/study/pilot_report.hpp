@@ -17,6 +17,7 @@ struct PilotFacts {
   bool is_over = false;    ///< it reached its planned end, or a stop rule ended it
   bool fell_back = false;  ///< by a stop rule
   std::string detail{};    ///< why it ended early
+  std::string decides{};   ///< the policy that decides now
   base::TimeNs started_ns = 0;
   base::TimeNs until_ns = 0;  ///< the planned end, or when it ended
   int32_t period = 0;         ///< the present or last one
@@ -24,6 +25,7 @@ struct PilotFacts {
 
   /// Periods that ran to their end.
   [[nodiscard]] size_t complete() const;
+  /// Without a verdict after a stop rule: the pair in which B broke it is not complete.
   [[nodiscard]] core::pilot::Comparison comparison() const;
 };
 

@@ -29,9 +29,11 @@ PilotFacts ended(double ratio) {
 
 TEST(PilotReport, SaysWhatIsShown) {
   const std::string gain = pilot_text(ended(0.4), Language::English);
-  EXPECT_THAT(gain, HasSubstr("Gain: jobs wait 57 % less under <goban>."));  // (400+60)/(1000+60)
+  // (400 + 60) / (1000 + 60)
+  EXPECT_THAT(gain, HasSubstr("the mean wait + 1 min is 57 % shorter under <goban>."));
+  EXPECT_THAT(gain, HasSubstr("all compared jobs of these pairs: 0.4"));
   EXPECT_THAT(gain, HasSubstr("jobs: 210, judged: 210"));
-  EXPECT_THAT(pilot_text(ended(1.5), Language::English), HasSubstr("Loss: jobs wait 47 % longer"));
+  EXPECT_THAT(pilot_text(ended(1.5), Language::English), HasSubstr("is 47 % longer"));
   EXPECT_THAT(pilot_text(ended(1), Language::English), HasSubstr("No gain of 10 % or more."));
 }
 
@@ -56,10 +58,41 @@ TEST(PilotReport, AFallBackNamesItsRule) {
   facts.fell_back = true;
   facts.period = 4;
   facts.detail = "misses: 9.0 % of the jobs under B, 1.0 % under A";
+  facts.decides = "las";
   const std::string text = pilot_text(facts, Language::English);
   EXPECT_THAT(text, HasSubstr("Not enough data. A stop rule ended the pilot"));
   EXPECT_THAT(text, HasSubstr("9.0 %"));
+  EXPECT_THAT(text, HasSubstr("las decides now"));
+  EXPECT_THAT(text, Not(HasSubstr("fifo decides")));
   EXPECT_EQ(facts.complete(), 4u);
+  const std::string japanese = pilot_text(facts, Language::Japanese);
+  EXPECT_THAT(japanese, HasSubstr("期限超過・強制終了：9.0 %（B のジョブ）、1.0 %（A）"));
+  EXPECT_THAT(japanese, Not(HasSubstr("under")));
+}
+
+TEST(PilotReport, AFallBackIsNeverAGain) {
+  PilotFacts facts = ended(0.4);
+  facts.fell_back = true;
+  facts.period = 13;
+  EXPECT_EQ(facts.comparison().pairs, 6);
+  EXPECT_THAT(pilot_text(facts, Language::English), Not(HasSubstr("Gain")));
+}
+
+TEST(PilotReport, DoesNotCallItAGainWhereJobsWaitLonger) {
+  PilotFacts facts = ended(0.4);
+  facts.plan.pairs = 20;
+  facts.periods.resize(40);
+  for (int32_t i = 0; i < 40; ++i) {
+    auto& period = facts.periods[static_cast<size_t>(i)];
+    const bool is_b = facts.plan.arm(i) == Arm::B;
+    period = {.jobs = 30, .judged = 30, .wait_s = 30.0 * (is_b ? 48 : 60) * 60, .slowdown = 60};
+    if (is_b && i / 2 == 3) period.wait_s = 30.0 * 48 * 3600;
+  }
+  const std::string text = pilot_text(facts, Language::English);
+  EXPECT_THAT(text, HasSubstr("No clear result."));
+  EXPECT_THAT(text, HasSubstr("in the typical pair: 0.80"));
+  EXPECT_THAT(text, HasSubstr("all compared jobs of these pairs: 3.160"));
+  EXPECT_THAT(text, Not(HasSubstr("Gain")));
 }
 
 TEST(PilotReport, SpeaksJapanese) {

@@ -23,11 +23,16 @@ using core::pilot::Verdict;
 /// Before the pilot: queues form.
 constexpr TimeNs kLeadIn = base::kDay;
 
-Outcome outcome_of(const core::model::JobRequest& request, const simulator::JobOutcome& job) {
-  return {.wait_s = base::to_seconds(job.finish_ns - request.submit_ns - job.held_ns),
-          .held_s = base::to_seconds(job.held_ns),
+/// As the job stands at `until_ns`. What runs then is taken to run on without a break.
+Outcome outcome_of(const core::model::JobRequest& request, const simulator::JobOutcome& job,
+                   TimeNs until_ns) {
+  const TimeNs left_ns = std::max<TimeNs>(job.finish_ns - until_ns, 0);
+  const bool has_begun = job.start_ns < until_ns;
+  const TimeNs held_ns = has_begun ? std::max<TimeNs>(job.held_ns - left_ns, 0) : 0;
+  return {.wait_s = base::to_seconds(job.finish_ns - left_ns - request.submit_ns - held_ns),
+          .held_s = base::to_seconds(held_ns),
           .gpus = request.num_gpus,
-          .missed = job.end == simulator::JobEnd::TimedOut};
+          .missed = left_ns == 0 && job.end == simulator::JobEnd::TimedOut};
 }
 
 /// The times at which policies change, with the policy from then on.
@@ -59,7 +64,7 @@ PilotTally tally(const std::vector<PilotTrial>& trials) {
   }
   out.gain_upper = base::statistics::rate_upper_95(out.gains, out.pilots);
   std::ranges::sort(ratios);
-  out.ratio = base::statistics::quantile(ratios, 0.5).value_or(1);
+  out.ratio = base::statistics::quantile(ratios, 0.5);
   return out;
 }
 
@@ -72,13 +77,14 @@ PilotTrial judge_run(const Plan& plan, TimeNs start_ns, const core::model::JobHi
   };
   std::vector<End> ends;
   std::vector<Outcomes> periods(static_cast<size_t>(plan.num_periods()));
+  const TimeNs until_ns = start_ns + plan.length_ns();
   for (size_t i = 0; i < history.jobs.size(); ++i) {
     const core::model::JobRequest request = history.jobs[i].request;
     const TimeNs since_ns = request.submit_ns - start_ns;
     if (since_ns < 0 || since_ns >= plan.length_ns()) continue;
     const int32_t period = plan.period_at(since_ns);
     ends.push_back({run.outcomes[i].finish_ns, i, period});
-    periods[static_cast<size_t>(period)].add(outcome_of(request, run.outcomes[i]),
+    periods[static_cast<size_t>(period)].add(outcome_of(request, run.outcomes[i], until_ns),
                                              plan.judges(since_ns));
   }
   std::ranges::sort(ends, {}, [](const End& end) { return std::pair(end.at_ns, end.job); });
@@ -86,17 +92,18 @@ PilotTrial judge_run(const Plan& plan, TimeNs start_ns, const core::model::JobHi
   std::array<Outcomes, 2> arms;
   int32_t complete = plan.num_periods();
   for (const End& end : ends) {
-    if (end.at_ns >= start_ns + plan.length_ns()) break;
+    if (end.at_ns >= until_ns) break;
     const core::model::JobRequest request = history.jobs[end.job].request;
-    arms[plan.arm(end.period) == Arm::B ? 1 : 0].add(outcome_of(request, run.outcomes[end.job]),
-                                                     plan.judges(request.submit_ns - start_ns));
+    arms[plan.arm(end.period) == Arm::B ? 1 : 0].add(
+        outcome_of(request, run.outcomes[end.job], until_ns),
+        plan.judges(request.submit_ns - start_ns));
     if (!core::pilot::find_harm(plan.stop, arms[0], arms[1])) continue;
     trial.fell_back = true;
     complete = plan.period_at(end.at_ns - start_ns);
     break;
   }
-  trial.comparison =
-      core::pilot::compare(plan, std::span(periods).first(static_cast<size_t>(complete)), true);
+  trial.comparison = core::pilot::compare(
+      plan, std::span(periods).first(static_cast<size_t>(complete)), !trial.fell_back);
   return trial;
 }
 

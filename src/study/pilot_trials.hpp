@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct PilotTally {
   size_t not_enough = 0;
   size_t fell_back = 0;   ///< of them all, by a stop rule
   double gain_upper = 1;  ///< upper 95 % bound of the rate of gains
-  double ratio = 1;       ///< median of the measured wait of B / that of A; 1 if none has one
+  /// Median of the measured wait of B / that of A; nullopt: no pilot has one.
+  std::optional<double> ratio{};
 };
 [[nodiscard]] PilotTally tally(const std::vector<PilotTrial>& trials);
 
@@ -37,7 +39,7 @@ struct PilotTrials {
 };
 
 /// What a pilot shows that begins at `start_ns` in this run. A stop rule is looked at whenever a
-/// job ends; pairs of periods that end later are left out then.
+/// job ends; then there is no verdict. Jobs count as they stand at the planned end.
 [[nodiscard]] PilotTrial judge_run(const core::pilot::Plan& plan, base::TimeNs start_ns,
                                    const core::model::JobHistory& history,
                                    const simulator::SimulationResult& run);

@@ -58,7 +58,7 @@ TEST_F(SimulatedPilots, AGainWithoutAnEffectIsRare) {
   EXPECT_LE(without.losses, 8u);
   // Shortest first makes the wait much shorter here.
   EXPECT_GT(trials->with_effect.gains, 36u);
-  EXPECT_LT(trials->with_effect.ratio, 0.8);
+  EXPECT_LT(trials->with_effect.ratio.value_or(1), 0.8);
 }
 
 TEST_F(SimulatedPilots, AShortHistoryIsRefused) {
@@ -101,7 +101,61 @@ TEST(PilotTrial, ARunIsJudgedByItsPeriods) {
   }
   const PilotTrial harm = judge_run(plan, kHour, history, run);
   EXPECT_TRUE(harm.fell_back);
-  EXPECT_EQ(harm.comparison.verdict, Verdict::NotEnoughData) << "fewer than 6 pairs were complete";
+  EXPECT_EQ(harm.comparison.verdict, Verdict::NotEnoughData);
+}
+
+/// Jobs of B wait less, but from the seventh pair on they are killed.
+TEST(PilotTrial, AFallBackIsNeverAGain) {
+  const Plan plan{.policy_a = "a",
+                  .policy_b = "b",
+                  .period_ns = kHour,
+                  .settle_ns = 0,
+                  .pairs = 12,
+                  .stop = {.slowdown = 100}};
+  core::model::JobHistory history;
+  simulator::SimulationResult run;
+  for (int32_t period = 0; period < plan.num_periods(); ++period) {
+    const bool is_b = plan.arm(period) == Arm::B;
+    for (int i = 0; i < 10; ++i) {
+      core::model::Job job;
+      job.request.submit_ns = period * kHour + i * base::kMinute;
+      job.request.num_gpus = 1;
+      history.jobs.push_back(job);
+      const base::TimeNs start_ns = job.request.submit_ns + (is_b ? 10 : 30) * base::kMinute;
+      run.outcomes.push_back({.start_ns = start_ns,
+                              .finish_ns = start_ns + base::kMinute,
+                              .held_ns = base::kMinute,
+                              .end = is_b && period >= 14 ? simulator::JobEnd::TimedOut
+                                                          : simulator::JobEnd::Finished});
+    }
+  }
+  const PilotTrial trial = judge_run(plan, 0, history, run);
+  EXPECT_TRUE(trial.fell_back);
+  EXPECT_GE(trial.comparison.pairs, 6);
+  ASSERT_TRUE(trial.comparison.wait);
+  EXPECT_LT(trial.comparison.wait->high, 1);
+  EXPECT_EQ(trial.comparison.verdict, Verdict::NotEnoughData);
+}
+
+TEST(PilotTrial, WhatHappensAfterThePlannedEndDoesNotCount) {
+  const Plan plan{.policy_a = "a", .policy_b = "b", .period_ns = kHour, .settle_ns = 0, .pairs = 6};
+  const auto judged = [&](base::TimeNs start_ns) {
+    core::model::JobHistory history;
+    simulator::SimulationResult run;
+    for (int32_t period = 0; period < plan.num_periods(); ++period) {
+      for (int i = 0; i < 5; ++i) {
+        core::model::Job job;
+        job.request.submit_ns = period * kHour + i * base::kMinute;
+        job.request.num_gpus = 1;
+        history.jobs.push_back(job);
+        run.outcomes.push_back(
+            {.start_ns = start_ns, .finish_ns = start_ns + kHour, .held_ns = kHour});
+      }
+    }
+    return judge_run(plan, 0, history, run).comparison.overall_wait.value_or(0);
+  };
+  EXPECT_GT(judged(20 * kHour), 0);
+  EXPECT_DOUBLE_EQ(judged(20 * kHour), judged(200 * kHour));
 }
 
 TEST(PilotTally, CountsVerdicts) {
@@ -116,7 +170,8 @@ TEST(PilotTally, CountsVerdicts) {
   EXPECT_EQ(tally.no_gains, 1u);
   EXPECT_EQ(tally.not_enough, 7u);
   EXPECT_EQ(tally.fell_back, 1u);
-  EXPECT_DOUBLE_EQ(tally.ratio, 1.0);
+  EXPECT_DOUBLE_EQ(tally.ratio.value_or(0), 1.0);
+  EXPECT_FALSE(study::tally(std::vector<PilotTrial>(3)).ratio) << "none was measured";
   EXPECT_NEAR(tally.gain_upper, 0.394, 0.001);  // R: binom.test(1, 10, alternative = "less")
 }
 

@@ -47,6 +47,7 @@ Result<study::PilotFacts> facts_of(const json& answer) {
   base::FieldReader in(*pilot, "pilot");
   in.object("plan", [&](base::FieldReader& part) { read_fields(part, facts.plan); });
   in.field("detail", facts.detail);
+  facts.decides = text_of(answer, "policy");
   in.seconds("started_s", facts.started_ns);
   in.seconds("until_s", facts.until_ns);
   in.field("period", facts.period, 0, INT32_MAX);
@@ -77,6 +78,7 @@ Result<json> ask_for_pilot(const PilotArguments& arguments) {
 }
 
 int make_plan(PilotArguments arguments) {
+  const bool knows_a = !arguments.plan.policy_a.empty();
   if (arguments.plan.policy_a.empty()) {
     const auto answer = ask_for_pilot(arguments);
     if (!answer) {
@@ -90,6 +92,9 @@ int make_plan(PilotArguments arguments) {
     arguments.plan.policy_a = text_of(*answer, "policy");
   }
   if (auto status = core::pilot::check(arguments.plan); !status) {
+    return report_error(status.error());
+  }
+  if (auto status = check_policies(arguments.plan, knows_a); !status) {
     return report_error(status.error());
   }
   const Plan& plan = arguments.plan;
@@ -213,6 +218,8 @@ int report(const PilotArguments& arguments) {
   const core::pilot::Comparison shown = facts->comparison();
   json out = {{"verdict", core::pilot::verdict_name(shown.verdict)}, {"pairs", shown.pairs}};
   if (shown.wait) out["wait"] = interval_json(*shown.wait);
+  if (shown.overall_wait) out["overall_wait"] = *shown.overall_wait;
+  if (shown.contradicts) out["contradicts"] = true;
   if (shown.slowdown) out["slowdown"] = interval_json(*shown.slowdown);
   fmt::print("{}\n", out.dump(2));
   return 0;

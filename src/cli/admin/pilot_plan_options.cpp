@@ -1,6 +1,9 @@
 #include "cli/admin/pilot_plan_options.hpp"
 
+#include <fmt/format.h>
+
 #include "base/units.hpp"
+#include "core/policy/pilot_policies.hpp"
 
 namespace goban::cli {
 namespace {
@@ -18,6 +21,20 @@ void add_duration(Command& c, const char* name, base::TimeNs& value, const std::
 }
 
 }  // namespace
+
+base::Status check_policies(const core::pilot::Plan& plan, bool knows_a) {
+  const auto b = core::policy::compose(plan.policy_b);
+  if (!b) return base::failure(b.error());
+  if (auto fits = core::policy::check_pilot_policy("policy_b", *b); !fits) return fits;
+  const auto a = core::policy::compose(plan.policy_a);
+  // The daemon may be of another release.
+  if (!a) return knows_a ? base::failure(a.error()) : base::Status{};
+  if (auto fits = core::policy::check_pilot_policy("policy_a", *a); !fits) return fits;
+  if (!core::policy::decide_alike(*a, *b)) return {};
+  return base::bad_data({.file = {}, .line = 0, .column = 0, .field = "policy_b"},
+                        fmt::format("{} and {} are the same policy", plan.policy_a, plan.policy_b),
+                        "name two different policies");
+}
 
 void add_plan_options(Command& c, core::pilot::Plan& plan) {
   add_duration(c, "--period", plan.period_ns, "Length of a period, such as 12h or 7d");

@@ -29,7 +29,7 @@ json tally_json(const study::PilotTally& of) {
   return {{"pilots", of.pilots},         {"gain", of.gains},
           {"loss", of.losses},           {"no_gain", of.no_gains},
           {"not_enough", of.not_enough}, {"fell_back", of.fell_back},
-          {"gain_upper", of.gain_upper}, {"ratio", of.ratio}};
+          {"gain_upper", of.gain_upper}, {"ratio", of.ratio ? json(*of.ratio) : json()}};
 }
 
 std::string share(size_t part, const study::PilotTally& of) {
@@ -42,6 +42,9 @@ int simulate(TrialArguments arguments) {
   arguments.plan.policy_a = arguments.study.policies.front();
   arguments.plan.policy_b = arguments.study.policies.back();
   if (auto status = core::pilot::check(arguments.plan); !status) {
+    return report_error(status.error());
+  }
+  if (auto status = check_policies(arguments.plan, true); !status) {
     return report_error(status.error());
   }
   arguments.study.seed = arguments.plan.seed;
@@ -70,7 +73,7 @@ int simulate(TrialArguments arguments) {
   const auto add = [&](const std::string& name, const study::PilotTally& of) {
     table.add({fmt::format("{} {}", of.pilots, name), share(of.gains, of), share(of.losses, of),
                share(of.no_gains, of), share(of.not_enough, of), share(of.fell_back, of),
-               fmt::format("{:.2f}", of.ratio)});
+               of.ratio ? fmt::format("{:.2f}", *of.ratio) : "-"});
   };
   add("of A alone", trials->without_effect);
   add("of A and B", trials->with_effect);

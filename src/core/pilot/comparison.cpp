@@ -42,11 +42,15 @@ std::string_view verdict_name(Verdict verdict) {
 Comparison compare(const Plan& plan, std::span<const Outcomes> periods, bool is_over) {
   std::vector<double> waits;
   std::vector<double> slowdowns;
+  Outcomes all_a;
+  Outcomes all_b;
   for (size_t first = 0; first + 1 < periods.size(); first += 2) {
     const bool b_first = plan.arm(static_cast<int32_t>(first)) == Arm::B;
     const Outcomes& a = periods[first + (b_first ? 1 : 0)];
     const Outcomes& b = periods[first + (b_first ? 0 : 1)];
     if (std::min(a.judged, b.judged) < kJudgedLeast) continue;
+    all_a.add(a);
+    all_b.add(b);
     waits.push_back(
         std::log((mean(b.wait_s, b) + kShortWait_s) / (mean(a.wait_s, a) + kShortWait_s)));
     slowdowns.push_back(std::log(mean(b.slowdown, b) / mean(a.slowdown, a)));
@@ -55,7 +59,15 @@ Comparison compare(const Plan& plan, std::span<const Outcomes> periods, bool is_
   out.pairs = static_cast<int32_t>(waits.size());
   out.wait = ratio_of(waits);
   out.slowdown = ratio_of(slowdowns);
-  if (out.wait && is_over) out.verdict = verdict_of(*out.wait, plan.effect);
+  if (waits.empty()) return out;
+  const double of_a = mean(all_a.wait_s, all_a);
+  const double of_b = mean(all_b.wait_s, all_b);
+  if (of_a > 0) out.overall_wait = of_b / of_a;
+  if (!out.wait || !is_over) return out;
+  const Verdict shown = verdict_of(*out.wait, plan.effect);
+  out.contradicts =
+      (shown == Verdict::Gain && of_b > of_a) || (shown == Verdict::Loss && of_b < of_a);
+  if (!out.contradicts) out.verdict = shown;
   return out;
 }
 

@@ -27,8 +27,12 @@ struct Ratio {
 };
 
 struct Comparison {
-  int32_t pairs = 0;  ///< pairs of complete periods with enough judged jobs
-  std::optional<Ratio> wait{};
+  int32_t pairs = 0;            ///< pairs of complete periods with enough judged jobs
+  std::optional<Ratio> wait{};  ///< in the typical pair: of mean wait + kShortWait_s
+  /// Mean wait of all judged jobs of B in these pairs / that of A; nullopt: none waits under A.
+  std::optional<double> overall_wait{};
+  /// The interval shows a difference, but the overall means differ the other way: no verdict.
+  bool contradicts = false;
   std::optional<Ratio> slowdown{};  ///< beside it: the wait alone decides
   Verdict verdict = Verdict::NotEnoughData;
 };
@@ -41,8 +45,9 @@ inline constexpr double kShortWait_s = 60;
 /// Compares the means of the two periods of each pair, as logarithms of their ratios, by signed
 /// ranks. The plan drew which policy came first in each pair, so that without an effect a gain is
 /// found in at most 2.5 % of all pilots, whatever the load does. `periods` are complete. `is_over`:
-/// the pilot went on to the planned end; before it, and after a stop by hand, there is no verdict,
-/// as whoever may choose the end can choose the result. A stop rule ends a pilot with what it has.
+/// the pilot went on to the planned end; before it, and after a stop, there is no verdict: whoever
+/// may choose the end can choose the result, and what a stop rule ends lacks the pair that broke
+/// it. Nor is there one where the overall means point the other way.
 [[nodiscard]] Comparison compare(const Plan& plan, std::span<const Outcomes> periods, bool is_over);
 
 }  // namespace goban::core::pilot

@@ -73,6 +73,10 @@ Status check(const Plan& plan) {
     return refuse("pairs", fmt::format("{} is not 1 to {}", plan.pairs, kPairsMost),
                   "fewer than 6 pairs cannot show a gain");
   }
+  if (plan.seed > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+    return refuse("seed", fmt::format("{} is too large", plan.seed),
+                  "give a number below 9223372036854775808");
+  }
   if (plan.effect <= 0 || plan.effect >= 1) {
     return refuse("effect", "must be a share above 0 and below 1",
                   "give the smallest gain that matters, such as 0.1");

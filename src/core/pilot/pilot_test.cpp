@@ -76,6 +76,16 @@ TEST(PilotPlan, IsReadAsItWasWritten) {
   EXPECT_EQ(*again, plan);
 }
 
+TEST(PilotPlan, ASeedIsReadAgainOrRefused) {
+  Plan plan = small_plan();
+  plan.seed = 9223372036854775807U;
+  EXPECT_TRUE(check(plan));
+  EXPECT_TRUE(parse_plan(to_json(plan).dump(), "plan.json"));
+  plan.seed = 9223372036854775808U;
+  ASSERT_FALSE(check(plan));
+  EXPECT_EQ(check(plan).error().place.field, "seed");
+}
+
 TEST(PilotPlan, ErrorsNameFileAndField) {
   const auto error_of = [](const char* text) {
     const auto plan = parse_plan(text, "plan.json");
@@ -141,6 +151,26 @@ TEST(PilotComparison, FindsAGainAndALoss) {
   EXPECT_NEAR(gain.wait->value, 560.0 / 1060, 0.02);
   EXPECT_LT(gain.wait->high, 1);
   EXPECT_EQ(compare(plan, periods_of(plan, 2, 1.02), true).verdict, Verdict::Loss);
+}
+
+TEST(PilotComparison, OneTerribleDayIsNoGain) {
+  Plan plan = small_plan();
+  plan.pairs = 20;
+  std::vector<Outcomes> periods(static_cast<size_t>(plan.num_periods()));
+  for (int32_t i = 0; i < plan.num_periods(); ++i) {
+    double wait_s = 3600;
+    if (plan.arm(i) == Arm::B) wait_s = i / 2 == 7 ? 48 * 3600 : 48 * 60;
+    for (int job = 0; job < 20; ++job) {
+      periods[static_cast<size_t>(i)].add({.wait_s = wait_s, .held_s = 3600, .gpus = 1}, true);
+    }
+  }
+  const Comparison shown = compare(plan, periods, true);
+  ASSERT_TRUE(shown.wait);
+  EXPECT_LT(shown.wait->high, 1) << "the typical pair is better";
+  EXPECT_NEAR(shown.overall_wait.value_or(0), (19 * 48 + 48 * 60) / (20.0 * 60), 1e-9);
+  EXPECT_TRUE(shown.contradicts);
+  EXPECT_EQ(shown.verdict, Verdict::NotEnoughData);
+  EXPECT_FALSE(compare(plan, periods_of(plan, 0.5, 1.02), true).contradicts);
 }
 
 TEST(PilotComparison, SaysNothingBeforeTheEnd) {
