@@ -147,9 +147,15 @@ Status add_rates(const InputFiles& files, Inputs& inputs, Notes& notes) {
   };
   auto speeds = history::make_speeds(*rows, name, inputs.cluster, number, files.interpolate_rates);
   if (!speeds) return base::failure(speeds.error());
-  if (inputs.jobs.format == "elasticflow") history::set_elasticflow_ranges(*rows, history);
+  if (inputs.jobs.format == "elasticflow") {
+    history::set_elasticflow_ranges(*rows, inputs.cluster, history);
+  }
   const auto counts = history::fit_jobs(*speeds, name, inputs.cluster, history);
   if (!counts) return base::failure(counts.error());
+  if (counts->elastic > 0) {
+    inputs.jobs.counts.impossible_deadlines =
+        history::impossible_deadlines(*speeds, inputs.cluster, history);
+  }
   inputs.speeds = std::make_shared<core::model::JobSpeeds>(std::move(*speeds));
   if (counts->elastic + counts->one_size == 0) {
     notes.warning(

@@ -55,8 +55,8 @@ std::vector<results::Note> read_notes(const history::ReadResult& read, const std
                        "jobs requested a share of a GPU and get one GPU"));
   }
   if (read.counts.impossible_deadlines > 0) {
-    note(fmt::format("{} deadlines cannot be met even without waiting",
-                     read.counts.impossible_deadlines));
+    note(fmt::format("{} cannot be met even without waiting",
+                     base::counted(read.counts.impossible_deadlines, "deadline")));
   }
   if (read.rejected == 0) return notes;
   notes.push_back(

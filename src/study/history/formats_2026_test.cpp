@@ -5,6 +5,7 @@
 
 #include "base/text_file.hpp"
 #include "core/model/cluster_file.hpp"
+#include "core/model/cluster_presets.hpp"
 #include "study/history/summary.hpp"
 #include "study/history/test_reading.hpp"
 #include "study/history/trace_ranges.hpp"
@@ -115,10 +116,14 @@ TEST(Elasticflow, RatesMakeJobsElastic) {
   }
   rows.push_back({.model = "gpt2", .batch_size = 128, .gpus = 1, .steps_per_s = 0});
   rows.push_back({.model = "vgg16", .batch_size = 32, .gpus = 1, .steps_per_s = 7});
-  set_elasticflow_ranges(rows, read.history);
+  const auto large = core::model::make_preset("32x8").value();
+  set_elasticflow_ranges(rows, large, read.history);
   EXPECT_EQ(read.history.training[0].gpus_min, 2);   // on one it does not run
   EXPECT_EQ(read.history.training[0].gpus_max, 16);  // at most 64
   EXPECT_EQ(read.history.training[1].gpus_max, 0);   // of another batch size
+  const auto small = core::model::make_preset("1x8").value();
+  set_elasticflow_ranges(rows, small, read.history);
+  EXPECT_EQ(read.history.training[0].gpus_max, 8) << "no more than the cluster has";
 }
 
 TEST(Elasticflow, BestEffortHasNoDeadline) {

@@ -11,6 +11,7 @@
 
 #include "base/csv.hpp"
 #include "base/number.hpp"
+#include "base/time.hpp"
 
 namespace goban::study::history {
 namespace {
@@ -106,6 +107,21 @@ class Rows {
   std::optional<base::Error> error_;
 };
 
+/// Why the steps of a job take longer than a simulation can last; empty if they do not. The range
+/// is tried on every GPU model.
+std::string length_problem(const JobSpeeds& speeds, const core::model::Cluster& cluster,
+                           const core::model::Job& job, const TrainingFacts& facts) {
+  const auto& models = cluster.gpu_models();
+  for (uint32_t m = 0; m < models.size(); ++m) {
+    for (const SpeedLevel& level : speeds.levels(job.request, facts, m)) {
+      if (static_cast<double>(facts.steps) / level.steps_per_s <= base::kMaxSeconds) continue;
+      return fmt::format("{} steps at {:g} steps per second, on {} x {}, exceed 4.6e9 seconds",
+                         facts.steps, level.steps_per_s, level.gpus, models[m].name);
+    }
+  }
+  return {};
+}
+
 /// Gives a job steps, and the work that follows from them.
 bool set_work(const JobSpeeds& speeds, core::model::Job& job, TrainingFacts& facts) {
   const SpeedLevel* level =
@@ -131,6 +147,7 @@ Result<JobSpeeds> make_speeds(
   JobSpeeds speeds;
   const auto models = cluster.gpu_models();
   bool any = false;
+  std::set<std::tuple<std::string, int32_t, uint32_t, int32_t>> seen;
   for (const RateRow& row : rows) {
     if (row.gpu_model.empty() && models.size() > 1) {
       return base::bad_data(
@@ -143,9 +160,17 @@ Result<JobSpeeds> make_speeds(
                          : std::ranges::find(models, row.gpu_model, &GpuModel::name);
     if (gpu == models.end()) continue;  // measured elsewhere
     any = true;
+    const auto index = static_cast<uint32_t>(gpu - models.begin());
+    // A row may name the only GPU model of the cluster, another leave it out.
+    if (!seen.emplace(row.model, row.batch_size, index, row.gpus).second) {
+      return base::bad_data({file, row.line, 0, "num_gpus"},
+                            fmt::format("{} x {} have a row already, with or without their GPU "
+                                        "model",
+                                        row.gpus, gpu->name),
+                            "remove one of the rows");
+    }
     const core::model::ModelId model = number(row.model);
     if (!model.valid() || row.gpus > static_cast<int64_t>(cluster.num_gpus())) continue;
-    const auto index = static_cast<uint32_t>(gpu - models.begin());
     if (row.steps_per_s > 0) {
       speeds.add(model, row.batch_size, index, {.gpus = row.gpus, .steps_per_s = row.steps_per_s});
     } else {
@@ -187,17 +212,47 @@ Result<RateCounts> fit_jobs(const JobSpeeds& speeds, const std::string& file,
               : core::model::speed_problem(
                     speeds, cluster, job.request, facts,
                     name.empty() ? std::string_view("a job without a model") : name);
+    const auto refuse = [&](const std::string& what, std::string remedy) {
+      return base::bad_data({file, 0, 0, {}}, fmt::format("job {}: {}", history.job_names[i], what),
+                            std::move(remedy));
+    };
+    if (facts.gpus_max > static_cast<int64_t>(cluster.num_gpus())) {
+      return refuse(fmt::format("gpus_max {} exceeds the {} GPUs of {}", facts.gpus_max,
+                                cluster.num_gpus(), cluster.name()),
+                    "lower it, or take a larger cluster");
+    }
     if (!problem.empty()) {
-      return base::bad_data(
-          {file, 0, 0, {}}, fmt::format("job {}: {}", history.job_names[i], problem),
-          "measure it (0 steps per second: it does not run there), change its "
-          "range of GPUs, or give --interpolate-rates for numbers of GPUs between "
-          "measured ones");
+      return refuse(problem,
+                    "measure it (0 steps per second: it does not run there), change its "
+                    "range of GPUs, or give --interpolate-rates for numbers of GPUs between "
+                    "measured ones");
+    }
+    if (const std::string too_long = length_problem(speeds, cluster, job, facts);
+        !too_long.empty()) {
+      return refuse(too_long, "give steps per second in the file of rates, and fewer steps");
     }
     counts.new_work += set_work(speeds, job, facts) ? 1 : 0;
     history.jobs.put(i, job);
   }
   return counts;
+}
+
+int64_t impossible_deadlines(const JobSpeeds& speeds, const core::model::Cluster& cluster,
+                             const core::model::JobHistory& history) {
+  int64_t count = 0;
+  for (size_t i = 0; i < history.training.size(); ++i) {
+    const TrainingFacts& facts = history.training[i];
+    if (facts.deadline_ns < 0) continue;
+    const core::model::Job job = history.jobs[i];
+    double least_s = job.work_s;
+    for (uint32_t m = 0; facts.gpus_max > 0 && m < cluster.gpu_models().size(); ++m) {
+      for (const SpeedLevel& level : speeds.levels(job.request, facts, m)) {
+        least_s = std::min(least_s, static_cast<double>(facts.steps) / level.steps_per_s);
+      }
+    }
+    count += base::to_seconds(facts.deadline_ns) < least_s ? 1 : 0;
+  }
+  return count;
 }
 
 }  // namespace goban::study::history

@@ -32,7 +32,8 @@ struct RateRow {
 
 /// The speeds on a cluster. `number` gives the id of a model, which is invalid if no job has it.
 /// `interpolate`: also between measured numbers of GPUs. Errors: BadData if a row names no GPU
-/// model and the cluster has several, or if no row is of a GPU model of the cluster.
+/// model and the cluster has several, if two rows are of the same GPUs, or if no row is of a GPU
+/// model of the cluster.
 [[nodiscard]] base::Result<core::model::JobSpeeds> make_speeds(
     const std::vector<RateRow>& rows, const std::string& file, const core::model::Cluster& cluster,
     const std::function<core::model::ModelId(const std::string& name)>& number, bool interpolate);
@@ -49,11 +50,17 @@ struct RateCounts {
 /// Fits the jobs to the speeds: each job with a range of GPUs gets steps (from its duration, if it
 /// states none) and its work, that of its steps on the GPUs that it requests of the fastest model.
 /// On a cluster with several GPU models, so does each other job of a known model, with one size.
-/// Errors: BadData if a pair that a job needs was not measured, or lies outside of what was
-/// measured; the history may then be changed.
+/// Errors: BadData if a pair that a job needs was not measured, lies outside of what was
+/// measured or beyond the cluster, or if its steps would take more than 4.6e9 seconds on a size of
+/// its range; the history may then be changed.
 [[nodiscard]] base::Result<RateCounts> fit_jobs(const core::model::JobSpeeds& speeds,
                                                 const std::string& file,
                                                 const core::model::Cluster& cluster,
                                                 core::model::JobHistory& history);
+
+/// Deadlines that fitted jobs miss even if they start at once, on the fastest GPUs of their range.
+[[nodiscard]] int64_t impossible_deadlines(const core::model::JobSpeeds& speeds,
+                                           const core::model::Cluster& cluster,
+                                           const core::model::JobHistory& history);
 
 }  // namespace goban::study::history

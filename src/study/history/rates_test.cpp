@@ -147,5 +147,53 @@ TEST(Rates, RowsMustNameAGpuModelOfTheCluster) {
   EXPECT_NE(foreign.error().text().find("V100"), std::string::npos);
 }
 
+TEST(Rates, TheOnlyGpuModelMayBeNamedOrNotButNotTwice) {
+  const auto rows = parse_rates(
+      "model,gpu_model,num_gpus,steps_per_s\nnet,V100,1,1\nnet,,2,2\nnet,,1,9\n", "rates.csv");
+  ASSERT_TRUE(rows);
+  const auto one_model = core::model::make_preset("1x4:V100").value();
+  const auto any = [](const std::string&) { return ModelId(0u); };
+  const auto speeds = make_speeds(*rows, "rates.csv", one_model, any, false);
+  ASSERT_FALSE(speeds) << "of 1 and 9 steps a second the last would win";
+  EXPECT_NE(speeds.error().text().find("rates.csv:4: num_gpus: 1 x V100"), std::string::npos)
+      << speeds.error().text();
+  const std::vector<RateRow> unlike(rows->begin(), rows->begin() + 2);
+  EXPECT_TRUE(make_speeds(unlike, "rates.csv", one_model, any, false));
+}
+
+TEST(Rates, ARangeBeyondTheClusterIsNamed) {
+  JobHistory history = one_job(2, {.gpus_min = 1, .gpus_max = 16, .steps = 360});
+  const auto counts = fit(std::string(kRates) + "net,V100,16,9\nnet,A100,16,9\n", history);
+  ASSERT_FALSE(counts);
+  const std::string text = counts.error().text();
+  EXPECT_NE(text.find("job j1: gpus_max 16 exceeds the 12 GPUs of"), std::string::npos) << text;
+  EXPECT_EQ(text.find("measure"), std::string::npos) << text;
+}
+
+TEST(Rates, StepsWithoutEndAreNamed) {
+  JobHistory history = one_job(2, {.gpus_min = 1, .gpus_max = 2, .steps = 1'000'000'000'000});
+  const auto counts = fit(kRates, history);
+  ASSERT_FALSE(counts);
+  const std::string text = counts.error().text();
+  EXPECT_NE(text.find("job j1: 1000000000000 steps at 1 steps per second, on 1 x V100"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("4.6e9 seconds"), std::string::npos) << text;
+  JobHistory long_one = one_job(2, {.gpus_min = 1, .gpus_max = 2, .steps = 4'600'000'000});
+  EXPECT_TRUE(fit(kRates, long_one));
+}
+
+TEST(Rates, ADeadlineIsImpossibleIfTheFastestSizeMissesIt) {
+  // 360 steps take 180 s on the one A100 that it requests, and 100 s on two.
+  JobHistory history = one_job(
+      1, {.deadline_ns = base::from_seconds(120), .gpus_min = 1, .gpus_max = 2, .steps = 360});
+  core::model::JobSpeeds speeds;
+  ASSERT_TRUE(fit(kRates, history, false, &speeds));
+  EXPECT_DOUBLE_EQ(history.jobs[0].work_s, 180);
+  EXPECT_EQ(impossible_deadlines(speeds, two_models(), history), 0);
+  history.training[0].deadline_ns = base::from_seconds(99);
+  EXPECT_EQ(impossible_deadlines(speeds, two_models(), history), 1);
+}
+
 }  // namespace
 }  // namespace goban::study::history

@@ -6,11 +6,13 @@
 
 namespace goban::study::history {
 
-void set_elasticflow_ranges(const std::vector<RateRow>& rows, core::model::JobHistory& history) {
+void set_elasticflow_ranges(const std::vector<RateRow>& rows, const core::model::Cluster& cluster,
+                            core::model::JobHistory& history) {
   constexpr int32_t kElasticGpusMax = 64;
   std::map<std::pair<std::string, int32_t>, std::vector<int32_t>> measured;
   for (const RateRow& row : rows) {
-    if (row.steps_per_s > 0) measured[{row.model, row.batch_size}].push_back(row.gpus);
+    const bool fits = row.gpus <= static_cast<int64_t>(cluster.num_gpus());
+    if (row.steps_per_s > 0 && fits) measured[{row.model, row.batch_size}].push_back(row.gpus);
   }
   history.training.resize(history.jobs.size());
   for (size_t i = 0; i < history.jobs.size(); ++i) {

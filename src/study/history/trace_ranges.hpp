@@ -9,8 +9,9 @@
 namespace goban::study::history {
 
 /// ElasticFlow (format elasticflow): a job runs on the measured numbers of GPUs of its model and
-/// batch size, at most 64 and the batch size; what it asks for is always among them. Jobs without
-/// rows stay rigid. Call it before fit_jobs().
-void set_elasticflow_ranges(const std::vector<RateRow>& rows, core::model::JobHistory& history);
+/// batch size, at most 64, the batch size and those of the cluster; what it asks for is always
+/// among them. Jobs without rows stay rigid. Call it before fit_jobs().
+void set_elasticflow_ranges(const std::vector<RateRow>& rows, const core::model::Cluster& cluster,
+                            core::model::JobHistory& history);
 
 }  // namespace goban::study::history

@@ -49,7 +49,7 @@ base::Result<Fitted> fit(const JobHistory& history, const core::model::Cluster& 
   };
   auto speeds = history::make_speeds(rates.rows, rates.file, cluster, number, rates.interpolate);
   if (!speeds) return base::failure(speeds.error());
-  if (rates.elasticflow) history::set_elasticflow_ranges(rates.rows, out.history);
+  if (rates.elasticflow) history::set_elasticflow_ranges(rates.rows, cluster, out.history);
   out.history.training.resize(out.history.jobs.size());
   for (const TrainingFacts& facts : out.history.training) {
     out.states_steps.push_back(facts.steps > 0);
