@@ -138,15 +138,17 @@ class PalTight final : public Placement {
   std::unique_ptr<Placement> pal_;
 };
 
+void install(PolicySet& set, const RunContext& run, const PolicyOptions& options) {
+  kPal.install(set, run, options);
+  set.placement = std::make_unique<PalTight>(std::move(set.placement));
+}
+
 }  // namespace
 
 extern const Part kPalTight = {
     .kind = PartKind::Placement,
     .name = "pal-tight",
     .description = "PAL while many GPUs are free; else as packed, on the best-scored such node",
-    .install = [](PolicySet& set, const RunContext& run, const PolicyOptions& options) {
-      kPal.install(set, run, options);
-      set.placement = std::make_unique<PalTight>(std::move(set.placement));
-    }};
+    .install = install};
 
 }  // namespace goban::core::policy
