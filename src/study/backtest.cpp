@@ -15,7 +15,12 @@ Result<results::Comparison> compare_runs(const StudyOptions& options, const Inpu
     return base::usage_error("--warmup leaves no job to count", "give a shorter warm-up");
   }
   // The bound is of jobs that run on what they request.
-  if (out.runs.size() > 1 && inputs.speeds == nullptr) {
+  const bool any_elastic =
+      inputs.speeds != nullptr &&
+      std::ranges::any_of(history.training, [](const core::model::TrainingFacts& facts) {
+        return facts.gpus_max > 0;
+      });
+  if (out.runs.size() > 1 && !any_elastic) {
     out.bounds =
         results::jct_bounds(history, inputs.cluster.num_gpus(), inputs.scores, options.warmup_ns);
   }

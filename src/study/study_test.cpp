@@ -1,6 +1,7 @@
 // A study as a function call: three jobs whose runs are computed by hand.
 #include "study/study.hpp"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -102,6 +103,26 @@ TEST_F(StudyTest, NonStickyPoliciesHaveAQuantum) {
   ASSERT_TRUE(at_events) << at_events.error().text();
   EXPECT_THAT(notes[0].text, HasSubstr("at every event"));
   EXPECT_GT(at_events->runs[0].preemptions, 2 * by_default->runs[0].preemptions);
+}
+
+TEST_F(StudyTest, RatesDropTheBoundOnlyOfElasticJobs) {
+  options.files.rates =
+      folder.write("rates.csv", "model,num_gpus,steps_per_s\nnet,1,1\nnet,2,1.9\n");
+  const std::string header =
+      "job_id,submit_time,duration,num_gpus,user,model,gpus_min,gpus_max,deadline_s\n";
+  options.files.jobs = folder.write("jobs.csv", header + "a,0,100,2,u,net,,,\nb,0,100,1,u,,,,\n");
+  const auto rigid = run();
+  ASSERT_TRUE(rigid) << rigid.error().text();
+  EXPECT_TRUE(rigid->bounds);
+  // 100 steps take 100 s on the one GPU that it requests, and 52.7 s on two.
+  options.files.jobs =
+      folder.write("jobs.csv", header + "a,0,100,1,u,net,1,2,60\nb,0,100,1,u,net,1,2,50\n");
+  const auto elastic = run();
+  ASSERT_TRUE(elastic) << elastic.error().text();
+  EXPECT_FALSE(elastic->bounds);
+  EXPECT_TRUE(std::ranges::any_of(notes, [](const results::Note& note) {
+    return note.text.ends_with(": 1 deadline cannot be met even without waiting");
+  }));
 }
 
 TEST_F(StudyTest, NoPolicyBeatsTheBound) {
