@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -67,7 +68,11 @@ Stager::Stager(StagerOptions options) : options_(std::move(options)) {
 }
 
 Stager::~Stager() {
-  for (Running& each : running_) each.talk.reset();
+  for (Running& each : running_) {
+    each.talk.reset();
+    // Who waits for a gateway that hangs does not look at its input.
+    ::kill(-each.pid, SIGTERM);
+  }
 }
 
 void Stager::order(const StageOrder& order) {
@@ -81,6 +86,7 @@ void Stager::order(const StageOrder& order) {
       if (!is_meant(each.order)) continue;
       each.is_withdrawn = true;
       each.talk.reset();
+      each.kill = Steady::now() + options_.grace;
     }
     return;
   }
@@ -109,7 +115,7 @@ std::optional<Stager::Running> Stager::start(const StageOrder& order, std::strin
   std::array<int, 2> hear{-1, -1};
   const bool made = ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, talk.data()) == 0 &&
                     ::pipe2(hear.data(), O_CLOEXEC) == 0;
-  Running running{.order = order};
+  Running running{.order = order, .heard = Steady::now()};
   running.talk.reset(talk[0]);
   running.hear.reset(hear[0]);
   const base::Descriptor its_input(talk[1]);
@@ -136,7 +142,7 @@ void Stager::start_all() {
   size_t copies = 0;
   size_t others = 0;
   for (const Running& each : running_) {
-    if (!each.is_withdrawn) ++(is_copy(each.order) ? copies : others);
+    if (!each.is_withdrawn && !each.is_answered) ++(is_copy(each.order) ? copies : others);
   }
   const auto streams = static_cast<size_t>(std::max(options_.streams, 1));
   for (auto each = waiting_.begin(); each != waiting_.end();) {
@@ -181,6 +187,7 @@ void Stager::read_line(Running& running, std::string_view line, std::vector<Stag
     if (!line.empty()) running.last_words = base::printable(line.substr(0, kWordsMax));
     return;
   }
+  running.heard = Steady::now();
   if (running.is_answered || running.is_withdrawn) return;
   running.is_answered = report.is_over;
   if (report.task == StageTask::Remove) report.key = running.order.paths.front().to;
@@ -205,13 +212,36 @@ bool Stager::listen(Running& running, std::vector<StageReport>& out) {
   }
 }
 
+void Stager::watch(Running& running, Steady::time_point now, std::vector<StageReport>& out) const {
+  if (!running.kill && now - running.heard >= options_.silence) {
+    if (!running.is_answered && !running.is_withdrawn) {
+      const auto seconds = std::chrono::duration<double>(options_.silence).count();
+      std::string problem =
+          fmt::format("the copying process reported nothing for {} s, and was ended", seconds);
+      if (!running.last_words.empty()) problem += ": " + running.last_words;
+      out.push_back(failure_of(running.order, std::move(problem)));
+    }
+    running.is_withdrawn = true;
+    running.talk.reset();
+    running.kill = now;
+  }
+  if (!running.kill || now < *running.kill || running.is_killed) return;
+  // All of its session: what a shell has started, too.
+  ::kill(-running.pid, SIGKILL);
+  running.is_killed = true;
+}
+
 std::vector<StageReport> Stager::take() {
   start_all();
   std::vector<StageReport> out = std::exchange(reports_, {});
+  const Steady::time_point now = Steady::now();
   for (auto each = running_.begin(); each != running_.end();) {
     send(*each);
     int status = 0;
-    if (!listen(*each, out) || ::waitpid(each->pid, &status, WNOHANG) == 0) {
+    // What a killed process has started elsewhere may keep its output open.
+    const bool has_ended = listen(*each, out) || each->is_killed;
+    watch(*each, now, out);
+    if (!has_ended || ::waitpid(each->pid, &status, WNOHANG) == 0) {
       ++each;
       continue;
     }

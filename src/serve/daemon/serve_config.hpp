@@ -45,7 +45,8 @@
 //   nodes_max = 0                   # maximum number of nodes per reservation; 0: no limit
 //
 //   [staging]                       # docs/staging.md
-//   gateway_command = ["ssh", "-o", "BatchMode=yes", "{node}", "goban"]
+//   gateway_command = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10",
+//                      "-o", "ServerAliveInterval=15", "{node}", "goban"]
 //   user = "stage"                  # copies for owners that are no Unix users of this machine
 //   retry = "10s"                   # after a failure; doubles up to
 //   retry_max = "10m"
