@@ -9,9 +9,11 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <set>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
 
@@ -34,7 +36,9 @@ using base::Status;
 using Steady = std::chrono::steady_clock;
 
 constexpr const char* kFiles = "/files";
+constexpr const char* kFolders = "/folders";
 constexpr const char* kPart = "/part";
+constexpr mode_t kOwnerOnly = 0700;
 constexpr const char* kComplete = "complete";
 constexpr size_t kDigestDigits = 64;
 constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
@@ -98,7 +102,7 @@ Status make_folders(const std::string& path) {
   fs::create_directories(path, error);
   if (!error) return {};
   errno = error.value();
-  return path_error("cannot make the folder", path);
+  return passing_error("cannot make the folder", path);
 }
 
 class Copy {
@@ -121,12 +125,14 @@ class Copy {
     for (const TreeEntry& entry : tree_.entries) {
       if (auto status = copy(entry); !status) return base::failure(status.error());
     }
-    const auto now = list_tree(tree_.root);
+    const auto now =
+        list_tree(tree_.root, [&] { return !options_.go_on || options_.go_on(done_bytes_); });
     if (!now) return base::failed(now.error().message, now.error().remedy);
     if (now->version != tree_.version) return changed(tree_.root);
     if (!is_complete_) {
       if (auto status = verify(); !status) return base::failure(status.error());
     }
+    if (auto status = open_folders(); !status) return base::failure(status.error());
     copied_.bytes = tree_.bytes;
     copied_.sha256 = digest();
     return copied_;
@@ -136,9 +142,10 @@ class Copy {
   Status prepare() {
     if (auto status = make_folders(notes_); !status) return status;
     if (auto status = lock(); !status) return status;
-    if (auto status = make_folders(tree_.is_folder ? to_ : fs::path(to_).parent_path().string());
-        !status) {
-      return status;
+    if (auto status = make_folders(fs::path(to_).parent_path().string()); !status) return status;
+    if (const auto text = base::read_small_file(notes_ + kFolders, SIZE_MAX)) read_folders(*text);
+    if (tree_.is_folder) {
+      if (auto status = make_folder("", to_); !status) return status;
     }
     is_complete_ = base::exists(notes_ + "/" + kComplete);
     if (const auto text = base::read_small_file(notes_ + kFiles, SIZE_MAX)) {
@@ -149,9 +156,9 @@ class Copy {
     }
     list_.reset(::open((notes_ + kFiles).c_str(),
                        O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!list_) return path_error("cannot write", notes_ + kFiles);
+    if (!list_) return passing_error("cannot write", notes_ + kFiles);
     // A line that a killed process did not end must not swallow the next one.
-    if (!base::write_all(list_.get(), "\n")) return path_error("cannot write", notes_ + kFiles);
+    if (!base::write_all(list_.get(), "\n")) return passing_error("cannot write", notes_ + kFiles);
     return check_space();
   }
 
@@ -160,10 +167,10 @@ class Copy {
     constexpr int kTries = 300;
     const std::string path = notes_ + "/lock";
     lock_.reset(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!lock_) return path_error("cannot write", path);
+    if (!lock_) return passing_error("cannot write", path);
     for (int i = 0; i < kTries; ++i) {
       if (::flock(lock_.get(), LOCK_EX | LOCK_NB) == 0) return {};
-      if (errno != EWOULDBLOCK && errno != EINTR) return path_error("cannot lock", path);
+      if (errno != EWOULDBLOCK && errno != EINTR) return passing_error("cannot lock", path);
       if (options_.go_on && !options_.go_on(0)) return base::failed("the copy was stopped");
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
@@ -181,7 +188,7 @@ class Copy {
     missing -= std::min(missing, part_bytes);
     struct statvfs space{};
     const std::string place = tree_.is_folder ? to_ : fs::path(to_).parent_path().string();
-    if (::statvfs(place.c_str(), &space) != 0) return path_error("cannot read", place);
+    if (::statvfs(place.c_str(), &space) != 0) return passing_error("cannot read", place);
     const auto free = static_cast<int64_t>(space.f_bavail) * static_cast<int64_t>(space.f_frsize);
     if (free >= missing) return {};
     return base::failed(fmt::format("{} has {} of free space, and {} more are needed",
@@ -201,21 +208,99 @@ class Copy {
            facts.st_size == entry.bytes && mtime_of(facts) == entry.mtime_ns;
   }
 
+  void read_folders(std::string_view text) {
+    while (!text.empty()) {
+      bool is_whole = false;
+      const std::string_view line = take_line(text, is_whole);
+      if (is_whole) folders_.emplace(line);
+    }
+  }
+
+  /// Nobody else looks into a new folder before open_folders().
+  Status make_folder(const std::string& path, const std::string& to) {
+    if (::mkdir(to.c_str(), kOwnerOnly) != 0) {
+      std::error_code none;
+      if (errno == EEXIST && fs::is_directory(to, none)) return {};
+      return passing_error("cannot make the folder", to);
+    }
+    const Descriptor list(::open((notes_ + kFolders).c_str(),
+                                 O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!list || !base::write_all(list.get(), path + "\n")) {
+      return passing_error("cannot write", notes_ + kFolders);
+    }
+    folders_.insert(path);
+    return {};
+  }
+
+  /// Gives the folders that this copy made the permissions of their sources, innermost first. The
+  /// owner may always remove what is in them.
+  Status open_folders() const {
+    const auto open = [&](const std::string& path, uint32_t mode) -> Status {
+      if (!folders_.contains(path)) return {};
+      const std::string to = in_tree(to_, path);
+      if (::chmod(to.c_str(), mode | kOwnerOnly) == 0) return {};
+      return passing_error("cannot set the permissions of", to);
+    };
+    for (auto entry = tree_.entries.rbegin(); entry != tree_.entries.rend(); ++entry) {
+      if (entry->kind != TreeEntry::Kind::Folder) continue;
+      if (auto status = open(entry->path, entry->mode); !status) return status;
+    }
+    return tree_.is_folder ? open("", tree_.mode) : Status{};
+  }
+
+  static tl::unexpected<base::Error> exists(const std::string& path) {
+    return base::bad_data(
+        {}, fmt::format("{} exists, and it is not replaced by the results", base::printable(path)),
+        "move it away");
+  }
+
+  /// Something is there that is neither what this copy put there nor what it is to put there.
+  [[nodiscard]] bool is_others(const TreeEntry& entry, const std::string& to) const {
+    struct stat facts{};
+    if (::lstat(to.c_str(), &facts) != 0) return false;
+    if (!S_ISREG(facts.st_mode)) return true;
+    const auto is_one = [&](int64_t bytes, int64_t mtime_ns) {
+      return facts.st_size == bytes && mtime_of(facts) == mtime_ns;
+    };
+    if (is_one(entry.bytes, entry.mtime_ns)) return false;
+    const auto found = files_.find(entry.path);
+    return found == files_.end() || !is_one(found->second.bytes, found->second.mtime_ns);
+  }
+
+  /// Never replaces what appeared there meanwhile, where the file system can tell.
+  [[nodiscard]] bool rename_to(const std::string& part, const std::string& to) const {
+    struct stat facts{};
+    if (options_.keeps_others && ::lstat(to.c_str(), &facts) != 0) {
+      // Not in every C library.
+      constexpr unsigned kNoReplace = 1;
+      if (::syscall(SYS_renameat2, AT_FDCWD, part.c_str(), AT_FDCWD, to.c_str(), kNoReplace) == 0) {
+        return true;
+      }
+      if (errno != EINVAL && errno != ENOSYS) return false;
+    }
+    return ::rename(part.c_str(), to.c_str()) == 0;
+  }
+
   Status copy(const TreeEntry& entry) {
     const std::string to = in_tree(to_, entry.path);
-    if (entry.kind == TreeEntry::Kind::Folder) return make_folders(to);
+    if (entry.kind == TreeEntry::Kind::Folder) return make_folder(entry.path, to);
     if (entry.kind == TreeEntry::Kind::Link) return make_link(entry, to);
     if (is_there(entry)) return advance(entry.bytes);
     is_complete_ = false;
+    if (options_.keeps_others && is_others(entry, to)) return exists(to);
     return copy_file(entry, to);
   }
 
-  static Status make_link(const TreeEntry& entry, const std::string& to) {
+  Status make_link(const TreeEntry& entry, const std::string& to) const {
     std::error_code none;
     if (fs::is_symlink(to, none) && fs::read_symlink(to, none) == entry.target) return {};
-    ::unlink(to.c_str());
+    if (options_.keeps_others) {
+      if (fs::symlink_status(to, none).type() != fs::file_type::not_found) return exists(to);
+    } else {
+      ::unlink(to.c_str());
+    }
     if (::symlink(entry.target.c_str(), to.c_str()) == 0) return {};
-    return path_error("cannot make the link", to);
+    return passing_error("cannot make the link", to);
   }
 
   Status advance(int64_t bytes) {
@@ -244,10 +329,10 @@ class Copy {
     if (!is_same(source.get(), entry)) return changed(path);
     const std::string part = part_name(to);
     const Descriptor target(::open(part.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!target) return path_error("cannot write", part);
+    if (!target) return passing_error("cannot write", part);
     base::Sha256Stream digest;
     const int64_t kept = keep_checked(target.get(), entry, digest);
-    if (::ftruncate(target.get(), kept) != 0) return path_error("cannot write", part);
+    if (::ftruncate(target.get(), kept) != 0) return passing_error("cannot write", part);
     auto begun = begin_part(entry, kept);
     if (!begun) return base::failure(begun.error());
     if (auto status = advance(kept); !status) return status;
@@ -258,9 +343,9 @@ class Copy {
       if (static_cast<size_t>(got) < size) return changed(path);
       const std::string_view chunk(buffer_.data(), size);
       digest.add(chunk);
-      if (!write_at(target.get(), chunk, at)) return path_error("cannot write", part);
+      if (!write_at(target.get(), chunk, at)) return passing_error("cannot write", part);
       if (!base::write_all(begun->get(), fmt::format("{:08x}\n", base::crc32_of(chunk)))) {
-        return path_error("cannot write", notes_ + kPart);
+        return passing_error("cannot write", notes_ + kPart);
       }
       at += static_cast<int64_t>(size);
       copied_.copied_bytes += static_cast<int64_t>(size);
@@ -313,23 +398,29 @@ class Copy {
     for (size_t i = 0; i < chunks; ++i) text += fmt::format("{:08x}\n", part_.chunks[i]);
     Descriptor file(
         ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!file || !base::write_all(file.get(), text)) return path_error("cannot write", path);
+    if (!file || !base::write_all(file.get(), text)) return passing_error("cannot write", path);
     return file;
   }
 
   Status place(const TreeEntry& entry, int target, const std::string& part, const std::string& to,
                std::string sha256) {
-    const timespec time{.tv_sec = entry.mtime_ns / kNanosecondsPerSecond,
-                        .tv_nsec = entry.mtime_ns % kNanosecondsPerSecond};
+    // Times before 1970 are negative; their nanoseconds are not.
+    timespec time{.tv_sec = entry.mtime_ns / kNanosecondsPerSecond,
+                  .tv_nsec = entry.mtime_ns % kNanosecondsPerSecond};
+    if (time.tv_nsec < 0) {
+      --time.tv_sec;
+      time.tv_nsec += kNanosecondsPerSecond;
+    }
     const std::array<timespec, 2> times{time, time};
+    if (options_.keeps_others && is_others(entry, to)) return exists(to);
     // Once a file: what is lost of a part shows by the CRC of its chunk.
     if (::fchmod(target, entry.mode) != 0 || ::futimens(target, times.data()) != 0 ||
-        ::fdatasync(target) != 0 || ::rename(part.c_str(), to.c_str()) != 0) {
-      return path_error("cannot write", to);
+        ::fdatasync(target) != 0 || !rename_to(part, to)) {
+      return passing_error("cannot write", to);
     }
     const std::string line =
         fmt::format("{} {} {} {}\n", sha256, entry.bytes, entry.mtime_ns, entry.path);
-    if (!base::write_all(list_.get(), line)) return path_error("cannot write", notes_ + kFiles);
+    if (!base::write_all(list_.get(), line)) return passing_error("cannot write", notes_ + kFiles);
     files_[entry.path] = {
         .sha256 = std::move(sha256), .bytes = entry.bytes, .mtime_ns = entry.mtime_ns};
     part_ = {};
@@ -345,7 +436,8 @@ class Copy {
       const auto read = read_back(to);
       if (!read) return base::failure(read.error());
       if (*read == files_.at(entry.path).sha256) continue;
-      ::unlink(to.c_str());  // is copied again by the next attempt
+      // Is copied again by the next attempt. What somebody else put there stays.
+      if (is_there(entry)) ::unlink(to.c_str());
       return base::failed(
           fmt::format("{} does not have the checksum of its source", base::printable(to)),
           "it is copied again; if this happens again, check the disk");
@@ -355,12 +447,12 @@ class Copy {
 
   Result<std::string> read_back(const std::string& to) {
     const Descriptor file(::open(to.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-    if (!file) return path_error("cannot read", to);
+    if (!file) return passing_error("cannot read", to);
     (void)::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
     base::Sha256Stream digest;
     for (int64_t at = 0;;) {
       const ssize_t got = read_at(file.get(), buffer_.data(), buffer_.size(), at);
-      if (got < 0) return path_error("cannot read", to);
+      if (got < 0) return passing_error("cannot read", to);
       if (got == 0) break;
       digest.add({buffer_.data(), static_cast<size_t>(got)});
       at += got;
@@ -392,6 +484,7 @@ class Copy {
   Descriptor list_;
   bool is_complete_ = false;
   std::map<std::string, CopiedFile> files_;
+  std::set<std::string> folders_;  ///< made by this copy
   CopiedPart part_;
   int64_t done_bytes_ = 0;
   Copied copied_;
@@ -471,7 +564,7 @@ Status remove_copied(const Tree& tree, const std::string& notes) {
                          facts.st_size == copied->second.bytes &&
                          mtime_of(facts) == copied->second.mtime_ns;
     if (is_same && ::unlink(path.c_str()) != 0 && errno != ENOENT) {
-      return path_error("cannot remove", path);
+      return passing_error("cannot remove", path);
     }
   }
   // Folders, innermost first: only empty ones go.

@@ -3,6 +3,7 @@
 // A folder of notes beside the copy has, until it is removed with the copy:
 //   lock      held (flock) by the one process that copies
 //   files     a line for each file copied: SHA-256, bytes, time of change, path
+//   folders   a line for each folder made: its path
 //   part      the file being copied: bytes of a chunk, bytes, time of change, path; then a CRC-32
 //   for each chunk complete  Copied::sha256: all files were read back and had the checksums of
 //   their sources
@@ -23,6 +24,9 @@ namespace goban::live::staging {
 struct CopyOptions {
   int64_t chunk_bytes = int64_t{16} << 20;
   double bytes_per_s = 0;  ///< most; 0 = no limit
+  /// Files and links that are there and that this copy did not make end it (BadData). Otherwise
+  /// they are replaced.
+  bool keeps_others = false;
   /// Called at least once a chunk, with the bytes copied or found there. False ends the copy, which
   /// is then Failed.
   std::function<bool(int64_t done_bytes)> go_on{};
@@ -36,8 +40,9 @@ struct Copied {
 };
 
 /// Copies the tree to `to`, whose parent folders are made. Nothing at the source changes. A file
-/// appears at its place only when it is complete. Errors: Failed if the source changed meanwhile or
-/// a checksum is not as expected; see tree.hpp.
+/// appears at its place only when it is complete. Files get the permissions of their sources, and
+/// so do folders when all is copied; until then nobody else looks into these. Errors: Failed if the
+/// source changed meanwhile or a checksum is not as expected; see tree.hpp.
 [[nodiscard]] base::Result<Copied> copy_tree(const Tree& tree, const std::string& to,
                                              const std::string& notes, const CopyOptions& options);
 

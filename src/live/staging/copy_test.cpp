@@ -1,6 +1,7 @@
 #include "live/staging/copy.hpp"
 
 #include <chrono>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -193,6 +194,79 @@ TEST_F(CopyTree, ACopyIsRemovedWithItsNotes) {
   EXPECT_FALSE(fs::exists(to));
   EXPECT_FALSE(fs::exists(notes));
   ASSERT_TRUE(remove_copy(to, notes)) << "it may be repeated";
+}
+
+unsigned mode_of(const std::string& path) {
+  struct stat facts{};
+  EXPECT_EQ(::stat(path.c_str(), &facts), 0) << path;
+  return facts.st_mode & 0777U;
+}
+
+TEST_F(CopyTree, FoldersAndFilesKeepTheirPermissions) {
+  ::chmod(source.c_str(), 0700);
+  ::chmod((source + "/deep").c_str(), 0750);
+  ::chmod((source + "/one").c_str(), 0600);
+  int looked = 0;
+  CopyOptions options;
+  options.go_on = [&](int64_t) {
+    EXPECT_EQ(mode_of(to), 0700U);
+    ++looked;
+    return true;
+  };
+  ASSERT_TRUE(copy(options));
+  EXPECT_GT(looked, 0);
+  EXPECT_EQ(mode_of(to), 0700U);
+  EXPECT_EQ(mode_of(to + "/deep"), 0750U);
+  EXPECT_EQ(mode_of(to + "/one"), 0600U);
+  // A folder that was there is somebody's: it is not opened.
+  fs::remove_all(folder / "fast");
+  fs::create_directories(to);
+  ::chmod(to.c_str(), 0700);
+  ::chmod(source.c_str(), 0755);
+  ASSERT_TRUE(copy());
+  EXPECT_EQ(mode_of(to), 0700U);
+}
+
+TEST_F(CopyTree, FilesOfBefore1970KeepTheirTimes) {
+  const timespec old{.tv_sec = -2, .tv_nsec = 500'000'000};
+  const timespec times[2] = {old, old};
+  ASSERT_EQ(::utimensat(AT_FDCWD, (source + "/one").c_str(), times, 0), 0);
+  ASSERT_TRUE(copy());
+  struct stat facts{};
+  ASSERT_EQ(::stat((to + "/one").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mtim.tv_sec, -2);
+  EXPECT_EQ(facts.st_mtim.tv_nsec, 500'000'000);
+}
+
+TEST_F(CopyTree, AFileOfAnotherWriterIsNeitherReplacedNorRemoved) {
+  // Somebody writes there between the copy and the check.
+  int calls = 0;
+  CopyOptions options{.keeps_others = true};
+  options.go_on = [&](int64_t done_bytes) {
+    if (done_bytes == 12'500 && ++calls == 1) {
+      fs::remove(to + "/one");
+      std::ofstream(to + "/one") << "theirs";
+    }
+    return true;
+  };
+  ASSERT_FALSE(copy(options));
+  EXPECT_EQ(base::TestFolder::read(to + "/one"), "theirs");
+  const auto again = copy({.keeps_others = true});
+  ASSERT_FALSE(again);
+  EXPECT_NE(again.error().message.find("one exists"), std::string::npos);
+  EXPECT_EQ(base::TestFolder::read(to + "/one"), "theirs");
+}
+
+TEST_F(CopyTree, ATierThatIsEmptiedIsNoFinalFailure) {
+  CopyOptions options{.chunk_bytes = 1'000};
+  options.go_on = [&](int64_t done_bytes) {
+    if (done_bytes > 5'000) fs::remove_all(folder / "fast");
+    return true;
+  };
+  const auto emptied = copy(options);
+  ASSERT_FALSE(emptied);
+  EXPECT_EQ(emptied.error().code, base::ErrorCode::Failed) << emptied.error().text();
+  EXPECT_TRUE(copy());
 }
 
 std::string list_problem(const std::string& path) {

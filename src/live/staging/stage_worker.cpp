@@ -33,10 +33,6 @@ constexpr auto kReportEvery = std::chrono::seconds(1);
 constexpr mode_t kOwnFolder = 0700;
 constexpr mode_t kUmask = 022;
 
-bool lies_in(const std::string& path, const std::string& folder) {
-  return !folder.empty() && path.starts_with(folder + "/");
-}
-
 std::string folder_of(const std::string& path) { return fs::path(path).parent_path().string(); }
 
 /// The place of notes on a copy on the fast tier: beside its folder, which has the version's name.
@@ -69,7 +65,7 @@ Status make_owner_folder(const StageOrder& order) {
     const base::Descriptor made(
         ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!made || ::fchown(made.get(), order.owner.uid, order.owner.gid) != 0) {
-      const auto error = path_error("cannot give to its user", folder);
+      const auto error = passing_error("cannot give to its user", folder);
       ::rmdir(folder.c_str());
       return error;
     }
@@ -81,10 +77,19 @@ Status make_owner_folder(const StageOrder& order) {
                                     base::printable(folder), std::strerror(code)));
   }
   struct stat facts{};
-  if (::lstat(folder.c_str(), &facts) != 0) return path_error("cannot read", folder);
+  if (::lstat(folder.c_str(), &facts) != 0) return passing_error("cannot read", folder);
   if (S_ISDIR(facts.st_mode) && facts.st_uid == order.owner.uid) return {};
   return base::bad_data(
       {}, fmt::format("{} is not a folder of user {}", base::printable(folder), order.owner.uid));
+}
+
+/// The version of the tree, staged under the name of `from`. One source may have several names
+/// (symbolic links), and the copy of each leaves the fast tier alone: so each has its own version.
+std::string version_of(const Tree& tree, const std::string& from) {
+  constexpr size_t kDigits = 32;
+  const std::string name = fs::path(from).filename().string();
+  if (fs::path(tree.root).filename() == name) return tree.version;
+  return base::hex(base::sha256(tree.version + "/" + name)).substr(0, kDigits);
 }
 
 class Worker {
@@ -134,12 +139,31 @@ class Worker {
 
   Status measure() {
     for (const StagePath& path : order_.paths) {
-      const auto tree = list_tree(path.from);
+      if (auto status = check_source(path.from); !status) return status;
+      const auto tree = list(path.from);
       if (!tree) return base::failure(tree.error());
       report_.found.push_back(
-          {.bytes = tree->bytes, .files = tree->files, .version = tree->version});
+          {.bytes = tree->bytes, .files = tree->files, .version = version_of(*tree, path.from)});
     }
     return {};
+  }
+
+  Result<Tree> list(const std::string& from) {
+    return list_tree(from, [&] { return go_on(report_.done_bytes); });
+  }
+
+  /// A copy into itself would never end.
+  Status check_source(const std::string& from) const {
+    const std::string tier = folder_of(order_.folder);
+    if (is_at_or_below(tier, from)) {
+      return base::bad_data(
+          {}, fmt::format("{} contains the fast tier {}", base::printable(from), tier),
+          "stage the folders beside it");
+    }
+    if (!is_at_or_below(from, tier)) return {};
+    return base::bad_data({},
+                          fmt::format("{} lies on the fast tier {}", base::printable(from), tier),
+                          "read it where it is");
   }
 
   Status copy_in() {
@@ -147,13 +171,14 @@ class Worker {
     fs::create_directories(order_.job_folder + "/in", error);
     if (error) {
       errno = error.value();
-      return path_error("cannot make the folder", order_.job_folder);
+      return passing_error("cannot make the folder", order_.job_folder);
     }
     std::vector<Tree> trees;
     for (const StagePath& path : order_.paths) {
-      auto tree = list_tree(path.from);
+      if (auto status = check_source(path.from); !status) return status;
+      auto tree = list(path.from);
       if (!tree) return base::failure(tree.error());
-      if (fs::path(folder_of(path.to)).filename() != tree->version) {
+      if (fs::path(folder_of(path.to)).filename() != version_of(*tree, path.from)) {
         return base::failed(
             fmt::format("{} changed since it was measured", base::printable(path.from)));
       }
@@ -179,11 +204,14 @@ class Worker {
   Status copy_out() {
     std::vector<Tree> trees;
     for (size_t i = 0; i < order_.paths.size(); ++i) {
-      auto tree = list_tree(order_.paths[i].from);
+      auto tree = list(order_.paths[i].from);
       // It was copied and removed, and the report got lost.
       const bool is_done = !tree && !completed(out_notes(i)).empty();
       if (!tree && !is_done) return base::failure(tree.error());
-      if (!is_done) report_.all_bytes += tree->bytes;
+      if (!is_done) {
+        if (auto status = check_target(*tree, order_.paths[i].to); !status) return status;
+        report_.all_bytes += tree->bytes;
+      }
       trees.push_back(is_done ? Tree{} : std::move(*tree));
     }
     for (size_t i = 0; i < trees.size(); ++i) {
@@ -194,12 +222,34 @@ class Worker {
       if (auto status = copy(trees[i], order_.paths[i].to, out_notes(i)); !status) return status;
     }
     sum_up();
-    // Nothing is removed before everything is copied.
+    // Nothing is removed before everything is copied. What a link leads to stays.
+    const std::string own = real_job_folder();
     for (size_t i = 0; i < trees.size(); ++i) {
-      if (trees[i].root.empty() || !lies_in(order_.paths[i].from, order_.job_folder)) continue;
+      if (!trees[i].root.starts_with(own + "/")) continue;
       if (auto status = remove_copied(trees[i], out_notes(i)); !status) return status;
     }
     return {};
+  }
+
+  /// Results would be copied onto or into themselves, or into data of other jobs.
+  Status check_target(const Tree& tree, const std::string& to) const {
+    const char* what = nullptr;
+    if (is_at_or_below(to, tree.root) || is_at_or_below(tree.root, to)) {
+      what = "is in, or contains, what is copied there";
+    } else if (is_at_or_below(to, order_.folder)) {
+      what = "is on the fast tier";
+    }
+    if (what == nullptr) return {};
+    return base::bad_data({}, fmt::format("{} {}", base::printable(to), what),
+                          "make it a path of its own on the slow tier");
+  }
+
+  /// Where the job's folder is without symbolic links below the tier, which the job may have made.
+  [[nodiscard]] std::string real_job_folder() const {
+    std::error_code none;
+    const fs::path owner(order_.folder);
+    const fs::path tier = fs::canonical(owner.parent_path(), none);
+    return (tier / owner.filename() / "jobs" / fs::path(order_.job_folder).filename()).string();
   }
 
   /// The folder of the job goes, with the links of copy_in(), unless something else is in it.
@@ -221,7 +271,8 @@ class Worker {
   }
 
   Status copy(const Tree& tree, const std::string& to, const std::string& notes) {
-    CopyOptions options{.bytes_per_s = order_.bytes_per_s};
+    CopyOptions options{.bytes_per_s = order_.bytes_per_s,
+                        .keeps_others = order_.task == StageTask::Out};
     const int64_t before = report_.done_bytes;
     options.go_on = [&](int64_t done_bytes) { return go_on(before + done_bytes); };
     const auto copied = copy_tree(tree, to, notes, options);

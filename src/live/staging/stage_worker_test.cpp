@@ -1,5 +1,7 @@
 #include "live/staging/stage_worker.hpp"
 
+#include <csignal>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -141,6 +143,102 @@ TEST_F(StageWork, FromMeasuringToRemoval) {
   EXPECT_FALSE(fs::exists(to));
 }
 
+struct StageOutWork : StageWork {
+  StageOutWork() { fs::create_directories(own.job_folder); }
+  void write(const std::string& path, const std::string& text) const {
+    fs::create_directories(fs::path(path).parent_path());
+    std::ofstream(path) << text;
+  }
+  std::string out(const std::string& from, const std::string& to) {
+    const StageReport report =
+        run(order(StageTask::Out, {{.from = own.job_folder + "/" + from, .to = to}})).back();
+    EXPECT_TRUE(report.is_over);
+    return report.problem;
+  }
+  StageOrder own = order(StageTask::Out, {});
+};
+
+TEST_F(StageOutWork, WhatALinkLeadsToIsCopiedAndStays) {
+  write(folder / "precious/gold", "gold");
+  fs::create_symlink(folder / "precious", own.job_folder + "/model");
+  EXPECT_EQ(out("model", folder / "slow/m"), "");
+  EXPECT_EQ(base::TestFolder::read(folder / "slow/m/gold"), "gold");
+  EXPECT_EQ(base::TestFolder::read(folder / "precious/gold"), "gold");
+  // A copy of the tier, which other jobs use.
+  const std::string shared = own.folder + "/in/ab/images";
+  write(shared + "/1", "one");
+  fs::create_directories(own.job_folder + "/in");
+  fs::create_symlink(shared, own.job_folder + "/in/images");
+  EXPECT_EQ(out("in/images", folder / "slow/images-7"), "");
+  EXPECT_EQ(base::TestFolder::read(shared + "/1"), "one");
+}
+
+TEST_F(StageOutWork, AJobFolderThatIsALinkLosesNothing) {
+  write(folder / "precious/model/gold", "gold");
+  fs::remove(own.job_folder);
+  fs::create_symlink(folder / "precious", own.job_folder);
+  EXPECT_EQ(out("model", folder / "slow/m"), "");
+  EXPECT_EQ(base::TestFolder::read(folder / "precious/model/gold"), "gold");
+}
+
+TEST_F(StageOutWork, ResultsAreNotCopiedOntoThemselves) {
+  write(own.job_folder + "/ckpt/1", "weights");
+  fs::create_symlink(own.job_folder, folder / "slow/run");
+  EXPECT_NE(out("ckpt", folder / "slow/run/ckpt").find("is in, or contains"), std::string::npos);
+  EXPECT_NE(out("ckpt", folder / "slow/run/ckpt/deep/er").find("is in"), std::string::npos);
+  EXPECT_NE(out("ckpt", folder / "slow/run").find("contains"), std::string::npos);
+  EXPECT_NE(out("ckpt", folder / "slow/run/other").find("on the fast tier"), std::string::npos);
+  EXPECT_EQ(base::TestFolder::read(own.job_folder + "/ckpt/1"), "weights");
+}
+
+TEST_F(StageOutWork, NothingThatExistsIsReplaced) {
+  write(own.job_folder + "/model", "new");
+  folder.write("slow/model", "valuable");
+  EXPECT_NE(out("model", folder / "slow/model").find("slow/model exists"), std::string::npos);
+  EXPECT_EQ(base::TestFolder::read(folder / "slow/model"), "valuable");
+  EXPECT_EQ(base::TestFolder::read(own.job_folder + "/model"), "new");
+  fs::rename(folder / "slow/model", folder / "slow/old");
+  EXPECT_EQ(out("model", folder / "slow/model"), "");
+  EXPECT_EQ(base::TestFolder::read(folder / "slow/model"), "new");
+  // In a folder that exists, what has other names stays beside the results.
+  write(own.job_folder + "/run/2", "two");
+  write(folder / "slow/runs/1", "one");
+  fs::remove_all(own.job_folder + ".notes");
+  EXPECT_EQ(out("run", folder / "slow/runs"), "");
+  EXPECT_EQ(base::TestFolder::read(folder / "slow/runs/1"), "one");
+  EXPECT_EQ(base::TestFolder::read(folder / "slow/runs/2"), "two");
+}
+
+TEST_F(StageWork, EachNameOfASourceIsACopyOfItsOwn) {
+  fs::create_directory_symlink(folder / "slow/images", folder / "slow/a");
+  fs::create_directory_symlink(folder / "slow/images", folder / "slow/b");
+  const std::vector<StagePath> sources = {{.from = folder / "slow/a", .to = {}},
+                                          {.from = folder / "slow/b", .to = {}}};
+  const auto found = run(order(StageTask::Measure, sources)).back().found;
+  ASSERT_EQ(found.size(), 2U);
+  const std::string in = order(StageTask::In, {}).folder + "/in/";
+  std::vector<StagePath> paths = sources;
+  paths[0].to = in + found[0].version + "/a";
+  paths[1].to = in + found[1].version + "/b";
+  EXPECT_EQ(run(order(StageTask::In, paths)).back().problem, "");
+  EXPECT_EQ(run(order(StageTask::Remove, {{.from = {}, .to = paths[0].to}})).back().problem, "");
+  EXPECT_FALSE(fs::exists(paths[0].to));
+  EXPECT_EQ(base::TestFolder::read(paths[1].to + "/1"), "one") << "another job may read it";
+}
+
+TEST_F(StageWork, TheFastTierIsNotCopiedIntoItself) {
+  const auto problem = [&](const std::string& from) {
+    const auto reports = run(order(StageTask::Measure, {{.from = from, .to = {}}}));
+    EXPECT_TRUE(reports.back().is_final);
+    return reports.back().problem;
+  };
+  EXPECT_NE(problem(folder.path()).find("contains the fast tier"), std::string::npos);
+  fs::create_directory_symlink(folder.path(), folder / "slow/around");
+  EXPECT_NE(problem(folder / "slow/around").find("contains the fast tier"), std::string::npos);
+  fs::create_directories(tier + "/other");
+  EXPECT_NE(problem(tier + "/other").find("lies on the fast tier"), std::string::npos);
+}
+
 TEST_F(StageWork, FailuresSayWhetherTheyAreFinal) {
   const auto missing = run(order(StageTask::Measure, {{.from = folder / "none", .to = {}}}));
   EXPECT_NE(missing.back().problem.find("No such file"), std::string::npos);
@@ -179,6 +277,63 @@ TEST(Stagers, AProcessThatSaysNothingHasFailed) {
   Stager missing({.worker = {"/no/such/program"}});
   missing.order(order);
   EXPECT_NE(ended(missing).problem.find("/no/such/program"), std::string::npos);
+}
+
+/// Of a process, as its script wrote it.
+bool ends(const std::string& pid_file) {
+  int pid = 0;
+  for (int i = 0; i < 500; ++i) {
+    std::ifstream(pid_file) >> pid;
+    if (pid > 0 && ::kill(pid, 0) != 0) return true;
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    std::string number, name, state;
+    if (pid > 0 && stat >> number >> name >> state && state == "Z") return true;
+    ::usleep(10'000);
+  }
+  return false;
+}
+
+TEST(Stagers, AProcessThatHangsIsGivenUpAndKilled) {
+  const StageOrder order = order_in("/lustre/a", "/fast/1000/in/ab/a");
+  base::TestFolder folder("hang");
+  const std::string script = "echo $$ > " + (folder / "pid") + "; exec sleep 1000";
+  StagerOptions options{.worker = {"/bin/sh", "-c", script}};
+  options.silence = std::chrono::milliseconds(500);
+  Stager silent(options);
+  silent.order(order);
+  EXPECT_EQ(ended(silent).problem, "the copying process reported nothing for 0.5 s, and was ended");
+  EXPECT_TRUE(ends(folder / "pid"));
+  fs::remove(folder / "pid");
+  silent.order(order);
+  EXPECT_NE(ended(silent).problem.find("reported nothing"), std::string::npos) << "tried again";
+}
+
+TEST(Stagers, AProcessThatHangsDoesNotOutliveItsOrder) {
+  StageOrder order = order_in("/lustre/a", "/fast/1000/in/ab/a");
+  base::TestFolder folder("hang");
+  const std::string script = "echo $$ > " + (folder / "pid") + "; exec sleep 1000";
+  StagerOptions options{.worker = {"/bin/sh", "-c", script}};
+  options.grace = std::chrono::milliseconds(50);
+  const auto start = [&](Stager& stager) {
+    order.withdrawn = false;
+    stager.order(order);
+    EXPECT_TRUE(stager.take().empty());
+    for (int i = 0; i < 500 && base::TestFolder::read(folder / "pid").empty(); ++i) {
+      ::usleep(10'000);
+    }
+  };
+  {
+    Stager stager(options);
+    start(stager);
+    order.withdrawn = true;
+    stager.order(order);
+    ::usleep(100'000);
+    EXPECT_TRUE(stager.take().empty());
+    EXPECT_TRUE(ends(folder / "pid")) << "withdrawn";
+    fs::remove(folder / "pid");
+    start(stager);
+  }
+  EXPECT_TRUE(ends(folder / "pid")) << "the daemon ended";
 }
 
 TEST(Stagers, TheGatewaysCommandGetsItsName) {

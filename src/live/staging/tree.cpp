@@ -39,15 +39,19 @@ bool stays_inside(const std::string& path, const std::string& target) {
 
 class Lister {
  public:
-  explicit Lister(Tree& tree) : tree_(tree) {}
+  Lister(Tree& tree, const std::function<bool()>& go_on) : tree_(tree), go_on_(go_on) {}
 
   Status add(const std::string& path, size_t depth) {
+    constexpr size_t kEntriesAtOnce = 256;
+    if (++listed_ % kEntriesAtOnce == 0 && go_on_ && !go_on_()) {
+      return base::failed("the listing was stopped");
+    }
     const std::string whole = in_tree(tree_.root, path);
     struct stat facts{};
-    if (::lstat(whole.c_str(), &facts) != 0) return path_error("cannot read", whole);
+    if (::lstat(whole.c_str(), &facts) != 0) return vanished_or(whole);
     TreeEntry entry{.path = path, .mode = facts.st_mode & kPermissions};
     if (S_ISREG(facts.st_mode)) {
-      if (::access(whole.c_str(), R_OK) != 0) return path_error("cannot read", whole);
+      if (::access(whole.c_str(), R_OK) != 0) return vanished_or(whole);
       entry.bytes = facts.st_size;
       entry.mtime_ns = nanoseconds(facts.st_mtim);
       tree_.bytes += entry.bytes;
@@ -70,12 +74,18 @@ class Lister {
   }
 
  private:
+  /// The requested path was there: what is missing now has been removed while it was listed.
+  static Status vanished_or(const std::string& whole) {
+    const bool has_vanished = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+    return has_vanished ? passing_error("cannot read", whole) : path_error("cannot read", whole);
+  }
+
   static std::string shown(const std::string& path) { return base::printable(path); }
 
   static Status read_link(const std::string& whole, TreeEntry& entry) {
     std::array<char, 4097> target{};
     const ssize_t length = ::readlink(whole.c_str(), target.data(), target.size());
-    if (length < 0) return path_error("cannot read", whole);
+    if (length < 0) return vanished_or(whole);
     entry.target.assign(target.data(), static_cast<size_t>(length));
     if (stays_inside(entry.path, entry.target)) return {};
     return base::bad_data(
@@ -85,7 +95,7 @@ class Lister {
 
   Status add_folder(const std::string& path, const std::string& whole, size_t depth) {
     const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(whole.c_str()), ::closedir);
-    if (folder == nullptr) return path_error("cannot read", whole);
+    if (folder == nullptr) return vanished_or(whole);
     std::vector<std::string> names;
     errno = 0;
     while (const dirent* each = ::readdir(folder.get())) {
@@ -112,6 +122,8 @@ class Lister {
   }
 
   Tree& tree_;
+  const std::function<bool()>& go_on_;
+  size_t listed_ = 0;
 };
 
 std::string version_of(const Tree& tree) {
@@ -145,7 +157,26 @@ tl::unexpected<base::Error> path_error(std::string_view what, const std::string&
   return is_final ? base::bad_data({}, std::move(text)) : base::failed(std::move(text));
 }
 
-Result<Tree> list_tree(const std::string& path) {
+tl::unexpected<base::Error> passing_error(std::string_view what, const std::string& path) {
+  const int code = errno;
+  return base::failed(fmt::format("{} {}: {}", what, base::printable(path), std::strerror(code)));
+}
+
+bool is_at_or_below(const std::string& path, const std::string& folder) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(path, error);
+  struct stat wanted{};
+  if (error || ::stat(folder.c_str(), &wanted) != 0) return false;
+  for (std::filesystem::path each = whole;; each = each.parent_path()) {
+    struct stat facts{};
+    const bool is_same = ::stat(each.c_str(), &facts) == 0 && facts.st_dev == wanted.st_dev &&
+                         facts.st_ino == wanted.st_ino;
+    if (is_same) return true;
+    if (!each.has_relative_path()) return false;
+  }
+}
+
+Result<Tree> list_tree(const std::string& path, const std::function<bool()>& go_on) {
   Tree tree;
   const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
   if (real == nullptr) return path_error("cannot read", path);
@@ -153,7 +184,8 @@ Result<Tree> list_tree(const std::string& path) {
   struct stat facts{};
   if (::stat(tree.root.c_str(), &facts) != 0) return path_error("cannot read", tree.root);
   tree.is_folder = S_ISDIR(facts.st_mode);
-  if (auto status = Lister(tree).add("", 0); !status) return base::failure(status.error());
+  tree.mode = facts.st_mode & kPermissions;
+  if (auto status = Lister(tree, go_on).add("", 0); !status) return base::failure(status.error());
   tree.version = version_of(tree);
   return tree;
 }
