@@ -1,6 +1,7 @@
 #include "live/controller/staging.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -474,8 +475,21 @@ void Staging::read(base::FieldReader& snapshot) {
   });
 }
 
+namespace {
+
+/// "1.23 GB": three digits, in the unit that fits.
+std::string rounded(int64_t bytes) {
+  constexpr std::array<const char*, 6> kUnits = {"B", "kB", "MB", "GB", "TB", "PB"};
+  constexpr double kStep = 1000;
+  auto size = static_cast<double>(bytes);
+  size_t unit = 0;
+  for (; size >= kStep && unit + 1 < kUnits.size(); ++unit) size /= kStep;
+  return fmt::format("{:.3g} {}", size, kUnits[unit]);
+}
+
+}  // namespace
+
 std::string data_words(const LiveJob& job, const JobBook& book) {
-  constexpr double kGigabyte = 1e9;
   const JobStaging& staging = job.staging;
   if (!is_staging_in(staging.stage) || job.stage != JobStage::Depends) return {};
   std::string words = "it waits for its data";
@@ -485,9 +499,8 @@ std::string data_words(const LiveJob& job, const JobBook& book) {
   }
   if (staging.stage == Stage::Measuring) return words + ": its size is being found out";
   if (staging.stage == Stage::Copying) {
-    return fmt::format("{}: {:.3g} of {:.3g} GB are on the fast tier", words,
-                       static_cast<double>(staging.done_bytes) / kGigabyte,
-                       static_cast<double>(staging.all_bytes) / kGigabyte);
+    return fmt::format("{}: {} of {} are on the fast tier", words, rounded(staging.done_bytes),
+                       rounded(staging.all_bytes));
   }
   constexpr size_t kNamedMax = 5;
   std::vector<std::string> users;
@@ -499,13 +512,12 @@ std::string data_words(const LiveJob& job, const JobBook& book) {
     }
     users.push_back(job::job_name_of(id, other.spec));
   }
-  return fmt::format("{}: the fast tier has no room for {:.3g} GB; it keeps the data of {} {}",
-                     words, static_cast<double>(staging.all_bytes) / kGigabyte,
-                     users.size() == 1 ? "job" : "jobs", fmt::join(users, ", "));
+  return fmt::format("{}: the fast tier has no room for {}; it keeps the data of {} {}", words,
+                     rounded(staging.all_bytes), users.size() == 1 ? "job" : "jobs",
+                     fmt::join(users, ", "));
 }
 
 std::string result_words(const LiveJob& job) {
-  constexpr double kGigabyte = 1e9;
   const JobStaging& staging = job.staging;
   if (staging.stage != Stage::Out) return {};
   if (!staging.problem.empty()) {
@@ -514,10 +526,46 @@ std::string result_words(const LiveJob& job) {
         "is deleted before",
         staging.problem);
   }
-  return fmt::format("its results are being copied: {:.3g} of {:.3g} GB",
-                     static_cast<double>(staging.done_bytes) / kGigabyte,
-                     static_cast<double>(staging.all_bytes) / kGigabyte);
+  return fmt::format("its results are being copied: {} of {}", rounded(staging.done_bytes),
+                     rounded(staging.all_bytes));
 }
+
+namespace {
+
+/// Results that would take each other's place, or could never be copied. Empty: none.
+std::string stage_out_problem(const job::JobSpec& spec) {
+  const auto place = [](const job::JobSpec& each, JobId id, const std::string& to) {
+    return job::stage_path(to, each.work_folder, id, each);
+  };
+  const JobId id(0U);
+  std::set<std::string> places;
+  for (const job::StageOut& each : spec.stage_out) {
+    const std::filesystem::path from = std::filesystem::path(each.from + "/").lexically_normal();
+    if (!spec.stage_in.empty() && (from == "." || from == "in/")) {
+      return fmt::format(
+          "'{}' has links to the staged data in it, which are no results; name what "
+          "the job writes",
+          each.from);
+    }
+    const std::string to = place(spec, id, each.to);
+    for (const std::string& other : places) {
+      if (to == other || to.starts_with(other + "/") || other.starts_with(to + "/")) {
+        return fmt::format("'{}' and '{}' are the same place, or one lies in the other", other, to);
+      }
+    }
+    places.insert(to);
+    if (spec.array_task < 0) continue;
+    job::JobSpec next = spec;
+    ++next.array_task;
+    if (place(next, JobId(1U), each.to) == to) {
+      return fmt::format("'{}' is the same place for all tasks of the array: it needs %a or %j",
+                         each.to);
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 base::Status check_staging(const job::JobSpec& spec, const Site& site) {
   constexpr size_t kPathsMax = 64;
@@ -555,7 +603,9 @@ base::Status check_staging(const job::JobSpec& spec, const Site& site) {
       return refuse("stage_out", fmt::format("the path {}", problem), "write another");
     }
   }
-  return {};
+  const std::string problem = stage_out_problem(spec);
+  return problem.empty() ? base::Status{}
+                         : refuse("stage_out", problem, "give each result a place of its own");
 }
 
 }  // namespace goban::live::controller
