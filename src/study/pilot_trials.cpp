@@ -31,7 +31,8 @@ Outcome outcome_of(const core::model::JobRequest& request, const simulator::JobO
   const TimeNs held_ns = has_begun ? std::max<TimeNs>(job.held_ns - left_ns, 0) : 0;
   return {.wait_s = base::to_seconds(job.finish_ns - left_ns - request.submit_ns - held_ns),
           .held_s = base::to_seconds(held_ns),
-          .gpus = request.num_gpus,
+          .gpus = static_cast<double>(request.num_gpus),
+          .expected_s = left_ns > 0 ? base::to_seconds(job.held_ns) : 0,
           .missed = left_ns == 0 && job.end == simulator::JobEnd::TimedOut};
 }
 

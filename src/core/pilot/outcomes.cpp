@@ -13,7 +13,7 @@ double share(int64_t part, int64_t whole) {
 }  // namespace
 
 double Outcome::slowdown() const {
-  const double run_s = std::max(held_s, kShortRun_s);
+  const double run_s = std::max({held_s, expected_s, kShortRun_s});
   return (wait_s + run_s) / run_s;
 }
 

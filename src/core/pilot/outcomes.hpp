@@ -18,11 +18,12 @@ inline constexpr double kShortRun_s = 600;
 struct Outcome {
   double wait_s = 0;  ///< from its submission to its end, without the time that it held GPUs
   double held_s = 0;
-  int32_t gpus = 0;
-  bool missed = false;  ///< killed at its limit, or ended after its deadline
-  bool failed = false;  ///< ended with an error, its own or that of a node
+  double gpus = 0;        ///< held, on average over held_s
+  double expected_s = 0;  ///< of a job that has not ended: its predicted run time; 0: unknown
+  bool missed = false;    ///< killed at its limit, or ended after its deadline
+  bool failed = false;    ///< ended with an error, its own or that of a node
 
-  /// (wait + held) / held.
+  /// (wait + run) / run, with the time held as run, or the predicted one if that is longer.
   [[nodiscard]] double slowdown() const;
 };
 

@@ -109,6 +109,19 @@ TEST(PilotOutcomes, SlowdownsOfShortRunsAreBounded) {
   EXPECT_DOUBLE_EQ((Outcome{.wait_s = 600, .held_s = 1}.slowdown()), 2);
 }
 
+TEST(PilotOutcomes, ALongJobThatWaitsIsNoShortOne) {
+  EXPECT_DOUBLE_EQ((Outcome{.wait_s = 7200, .expected_s = 7200}.slowdown()), 2);
+  EXPECT_DOUBLE_EQ((Outcome{.wait_s = 7200, .held_s = 14400, .expected_s = 3600}.slowdown()), 1.5);
+  // Ten-hour jobs wait an hour under B, half an hour under A: no threefold slowdown.
+  Outcomes of_a;
+  Outcomes of_b;
+  for (int i = 0; i < 60; ++i) {
+    of_a.add({.wait_s = 1800, .held_s = 36000, .gpus = 1}, true);
+    of_b.add({.wait_s = 3600, .expected_s = 36000}, true);
+  }
+  EXPECT_FALSE(find_harm({}, of_a, of_b));
+}
+
 TEST(PilotOutcomes, WhatIsNotJudgedCountsForMissesOnly) {
   Outcomes sums;
   sums.add({.wait_s = 50, .held_s = 3600, .gpus = 4, .missed = true}, false);

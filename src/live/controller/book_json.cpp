@@ -155,6 +155,7 @@ json to_json(const LiveJob& job) {
   if (!job.array_id.empty()) out["array_id"] = job.array_id;
   if (!job.managed) out["managed"] = false;
   if (job.withdrawn) out["withdrawn"] = true;
+  if (job.delayed) out["delayed"] = true;
   if (job.is_gone) out["is_gone"] = true;
   if (!job.blocked.empty()) out["blocked"] = job.blocked;
   if (!job.misfit.empty()) out["misfit"] = job.misfit;
@@ -195,6 +196,7 @@ void read_job(base::FieldReader& in, LiveJob& job) {
   in.list("past", [&](base::FieldReader& part) { read_past(part, job.past.emplace_back()); });
   in.field("detail", job.detail);
   in.field("accounted", job.accounted);
+  in.field("delayed", job.delayed);
   in.field("engine_id", job.engine_id);
   in.field("array_id", job.array_id);
   in.field("managed", job.managed);

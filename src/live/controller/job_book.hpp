@@ -142,6 +142,7 @@ struct LiveJob {
   std::vector<PastRun> past{};  ///< in order of their end times
   std::string detail{};         ///< reason of its end, for users
   bool accounted = false;
+  bool delayed = false;  ///< once held, throttled or blocked: it waited not for the policy alone
   // Jobs of the engine's own queue.
   std::string engine_id{};  ///< its number there; empty: it was submitted here
   std::string array_id{};   ///< JobSeen::array

@@ -76,6 +76,7 @@ void Jobs::hold(JobId id, TimeNs at) {
   if (job->stage != JobStage::Waiting) return;
   tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = id});
   job->stage = JobStage::Held;
+  job->delayed = true;
 }
 
 void Jobs::release(JobId id, TimeNs at) {
@@ -125,6 +126,7 @@ void Jobs::alter_array(JobId first, int32_t limit, TimeNs at) {
   for (auto task = jobs.lower_bound(first); task != jobs.end(); ++task) {
     if (task->second.spec.array_first != first) continue;
     task->second.spec.array_limit = limit;
+    task->second.delayed |= limit > 0;
     if (parts_.core.knows(task->first)) known = task->first;
   }
   if (!known.valid()) return;
@@ -302,6 +304,7 @@ void Jobs::settle_dependents(JobId id, TimeNs at) {
 void Jobs::consider(LiveJob& job, TimeNs at) {
   if (!job.blocked.empty() || !job.misfit.empty()) {
     job.stage = JobStage::Depends;
+    job.delayed = true;
     return;
   }
   DependencyVerdict verdict = judge_dependencies(job, parts_.book);
@@ -317,6 +320,7 @@ void Jobs::consider(LiveJob& job, TimeNs at) {
     if (is_early) begins_.emplace(job.spec.begin_ns, job.job);
   } else if (job.spec.held) {
     job.stage = JobStage::Held;
+    job.delayed = true;
   } else {
     admit(job, at);
   }

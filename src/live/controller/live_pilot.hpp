@@ -31,7 +31,7 @@ struct LivePilot {
   int32_t period = 0;     ///< the present one, or the last one that began
   std::string started_by{};
   std::string detail{};  ///< why it was stopped, or fell back
-  /// What jobs that have ended got, by the period of their submission.
+  /// By the period of their submission, what jobs got that have ended; after its end, all jobs.
   std::vector<core::pilot::Outcomes> periods{};
 
   [[nodiscard]] bool runs() const { return state == PilotState::Running; }

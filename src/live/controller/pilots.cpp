@@ -18,40 +18,67 @@ using core::policy::Composition;
 namespace {
 
 /// Whether what the job waits for can depend on the policy alone.
-bool is_eligible_at_once(const job::JobSpec& spec) {
-  return spec.dependencies.empty() && spec.begin_ns == 0 && !spec.held;
+bool is_eligible_at_once(const LiveJob& job) {
+  const job::JobSpec& spec = job.spec;
+  const bool is_throttled = spec.array_task >= 0 && spec.array_limit > 0;
+  return spec.dependencies.empty() && spec.begin_ns == 0 && !spec.held && !is_throttled &&
+         !job.delayed;
 }
 
-Outcome outcome_of(const LiveJob& job, TimeNs now) {
-  const bool is_over = job.stage == JobStage::Done;
-  const TimeNs end_ns = is_over ? job.end_ns : std::max(now, job.submit_ns);
-  TimeNs held_ns = job.held_ns;
-  if (!is_over && holds_gpus(job.stage) && job.run_start_ns >= 0) {
-    held_ns += std::max<TimeNs>(now - job.run_start_ns, 0);
+/// What a job held up to a time.
+struct Held {
+  TimeNs time_ns = 0;
+  double gpu_s = 0;
+
+  void add(TimeNs span_ns, size_t gpus) {
+    const TimeNs added_ns = std::max<TimeNs>(span_ns, 0);
+    time_ns += added_ns;
+    gpu_s += base::to_seconds(added_ns) * static_cast<double>(gpus);
   }
+};
+
+/// Each run with its own GPUs, without suspensions.
+Held held_until(const LiveJob& job, TimeNs at) {
+  Held held;
+  for (const PastRun& run : job.past) {
+    if (run.start_ns < 0 || run.start_ns >= at) continue;
+    const TimeNs over_ns = std::max<TimeNs>(run.end_ns - at, 0);
+    held.add(run.end_ns - run.start_ns - std::max(run.suspended_ns, over_ns), run.gpus.size());
+  }
+  if (holds_gpus(job.stage) && job.run_start_ns >= 0) {
+    held.add(at - job.run_start_ns - job.suspensions.total_ns(at), job.gpus.size());
+  }
+  return held;
+}
+
+/// The job as it stands at `now`.
+Outcome outcome_of(const LiveJob& job, TimeNs now) {
+  const bool is_over = job.stage == JobStage::Done && job.end_ns <= now;
+  const TimeNs end_ns = is_over ? job.end_ns : std::max(now, job.submit_ns);
+  const Held held = held_until(job, end_ns);
   const TimeNs deadline_ns = job.spec.training.deadline_ns;
   Outcome out;
-  out.held_s = base::to_seconds(held_ns);
-  out.wait_s = base::to_seconds(std::max<TimeNs>(end_ns - job.submit_ns - held_ns, 0));
-  out.gpus = job.spec.num_gpus;
-  out.missed = job.result == JobResult::TimedOut ||
+  out.held_s = base::to_seconds(held.time_ns);
+  out.wait_s = base::to_seconds(std::max<TimeNs>(end_ns - job.submit_ns - held.time_ns, 0));
+  out.gpus = held.time_ns > 0 ? held.gpu_s / out.held_s : 0;
+  if (!is_over || held.time_ns == 0) out.expected_s = base::to_seconds(job.predicted.run.p50_ns);
+  out.missed = (is_over && job.result == JobResult::TimedOut) ||
                (deadline_ns >= 0 && end_ns - job.submit_ns > deadline_ns);
-  out.failed = job.result == JobResult::Failed || job.result == JobResult::OutOfMemory ||
-               job.result == JobResult::NodeFailed;
+  out.failed =
+      is_over && (job.result == JobResult::Failed || job.result == JobResult::OutOfMemory ||
+                  job.result == JobResult::NodeFailed);
   return out;
 }
 
-/// Adds the job to the period of its submission, if it has one.
+/// Adds the job to the period of its submission, if it has one. Nothing after the end of the pilot
+/// counts. Who is withdrawn counts with the wait until then: a policy may be why.
 void add(const LivePilot& pilot, const LiveJob& job, TimeNs now, std::vector<Outcomes>& periods) {
   if (!job.managed || job.submit_ns < pilot.started_ns || job.submit_ns >= pilot.until_ns()) return;
-  // Who withdraws a job before it starts says nothing of the policy.
-  const bool is_over = job.stage == JobStage::Done;
-  if (is_over && job.first_start_ns < 0) return;
   const TimeNs since_ns = job.submit_ns - pilot.started_ns;
   const auto period = static_cast<size_t>(pilot.plan.period_at(since_ns));
   if (period >= periods.size()) return;
-  periods[period].add(outcome_of(job, now),
-                      pilot.plan.judges(since_ns) && is_eligible_at_once(job.spec));
+  periods[period].add(outcome_of(job, std::min(now, pilot.until_ns())),
+                      pilot.plan.judges(since_ns) && is_eligible_at_once(job));
 }
 
 Status refuse(const char* field, std::string message, std::string remedy) {
@@ -127,6 +154,7 @@ Status check_pilot(const StopPilot& stop, const JobBook& book) {
 std::vector<Outcomes> pilot_outcomes(const JobBook& book, TimeNs now) {
   if (!book.pilot) return {};
   std::vector<Outcomes> periods = book.pilot->periods;
+  if (!book.pilot->runs()) return periods;
   for (const auto& [id, job] : book.jobs) {
     if (job.stage != JobStage::Done) add(*book.pilot, job, now, periods);
   }
@@ -134,7 +162,7 @@ std::vector<Outcomes> pilot_outcomes(const JobBook& book, TimeNs now) {
 }
 
 void count_for_pilot(JobBook& book, const LiveJob& job) {
-  if (book.pilot) add(*book.pilot, job, job.end_ns, book.pilot->periods);
+  if (book.pilot && book.pilot->runs()) add(*book.pilot, job, job.end_ns, book.pilot->periods);
 }
 
 void Pilots::start(const StartPilot& start, TimeNs at) {
@@ -165,6 +193,8 @@ void Pilots::step(const PilotStep& step, TimeNs at) {
 }
 
 void Pilots::close(PilotState state, std::string detail, TimeNs at) {
+  // From here on nobody can change what is compared, such as by cancelling what still waits.
+  book_.pilot->periods = pilot_outcomes(book_, at);
   book_.pilot->state = state;
   book_.pilot->detail = std::move(detail);
   book_.pilot->closed_ns = at;

@@ -23,7 +23,8 @@ namespace goban::live::controller {
 [[nodiscard]] base::Status check_pilot(const StopPilot& stop, const JobBook& book);
 
 /// What jobs got by `now`, by the period of their submission: those that ended, and the others as
-/// they stand. Cost: linear in the jobs of the table.
+/// they stand; from the end of the pilot on, as they stood then. Cost: linear in the jobs of the
+/// table.
 [[nodiscard]] std::vector<core::pilot::Outcomes> pilot_outcomes(const JobBook& book, TimeNs now);
 
 class Pilots {

@@ -295,6 +295,63 @@ TEST(Pilot, EndsAtItsPlannedEndHoweverLateThatIsSeen) {
   EXPECT_EQ(world.pilot().closed_ns - world.pilot().started_ns, 6 * kHour);
 }
 
+TEST(Pilot, NothingAfterItsEndChangesWhatIsCompared) {
+  World world;
+  ASSERT_TRUE(world.ask(start_of()));
+  world.pass(5 * kHour + 20 * kMinute);
+  const JobId first = world.turns->controller().next_job();
+  for (int i = 0; i < 10; ++i) world.submit(5 * kHour);  // on 8 GPUs
+  world.pass(40 * kMinute);
+  ASSERT_EQ(world.pilot().state, PilotState::Ended);
+  const auto outcomes = [&] {
+    return controller::pilot_outcomes(world.turns->controller().book(), world.now);
+  };
+  const auto at_end = outcomes();
+  EXPECT_EQ(at_end[5].judged, 10);
+  EXPECT_NEAR(at_end[5].wait_s, 2 * 40 * 60, 10 * 120);  // messages take up to two turns
+  for (uint32_t i : {8U, 9U}) {
+    ASSERT_TRUE(world.ask(controller::Cancel{.job = JobId(first.value + i), .by = kOperator}));
+  }
+  world.pass(9 * kHour);
+  EXPECT_EQ(outcomes(), at_end);
+}
+
+TEST(Pilot, AWithdrawnJobCountsWithItsWait) {
+  World world;
+  ASSERT_TRUE(world.ask(start_of()));
+  world.pass(20 * kMinute);
+  for (int i = 0; i < 8; ++i) world.submit(5 * kHour);
+  const JobId last = world.turns->controller().next_job();
+  world.submit(5 * kHour);
+  world.pass(30 * kMinute);
+  ASSERT_TRUE(world.ask(controller::Cancel{.job = last, .by = kOperator}));
+  world.pass(20 * kMinute);
+  const auto now = controller::pilot_outcomes(world.turns->controller().book(), world.now);
+  EXPECT_EQ(now[0].judged, 9);
+  EXPECT_NEAR(now[0].wait_s, 30 * 60, 9 * 120);  // messages take up to two turns
+}
+
+TEST(Pilot, WhoWasHeldOrThrottledIsNotCompared) {
+  World world;
+  ASSERT_TRUE(world.ask(start_of()));
+  world.pass(20 * kMinute);
+  const auto submit = [&](job::JobSpec spec) {
+    const JobId job = world.turns->controller().next_job();
+    world.engine.fates[job] = {.takes_ns = kMinute, .exit_code = 0};
+    EXPECT_TRUE(world.ask(controller::Submit{.jobs = {std::move(spec)}}));
+    return job;
+  };
+  const JobId held = submit({.name = "held", .num_gpus = 1, .held = true});
+  submit({.name = "task", .num_gpus = 1, .array_task = 0, .array_limit = 1});
+  submit({.name = "free", .num_gpus = 1});
+  world.pass(20 * kMinute);
+  ASSERT_TRUE(world.ask(controller::Release{.job = held, .by = kOperator}));
+  world.pass(10 * kMinute);
+  EXPECT_EQ(world.pilot().periods[0].jobs, 3);
+  EXPECT_EQ(world.pilot().periods[0].judged, 1);
+  EXPECT_LT(world.pilot().periods[0].wait_s, 3 * 60) << "messages take up to two turns";
+}
+
 TEST(Pilot, PolicyAIsTheConfiguredOne) {
   World world;
   core::pilot::Plan plan = short_plan();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <optional>
 
+#include "live/controller/pilots.hpp"
 #include "live/loop/test_scripted_world.hpp"
 
 namespace goban::live::loop {
@@ -104,6 +105,25 @@ TEST_F(Resize, StopsAtACheckpointAndStartsOnOtherGpus) {
   EXPECT_EQ(job(0).past[0].gpus.size(), 4U);
   EXPECT_EQ(job(0).past[1].gpus.size(), 2U);
   EXPECT_EQ(replay_problem(), "");
+}
+
+TEST_F(Resize, APilotCountsTheGpusOfEachRun) {
+  core::pilot::Plan plan{.policy_a = "skip+packed+max-marginal", .policy_b = "skip+packed"};
+  while (plan.arm(0) != core::pilot::Arm::A) ++plan.seed;
+  now += base::kSecond;
+  const auto answers = cycle->turn(
+      {controller::StartPilot{.plan = plan, .by = {.user = "root", .is_operator = true}}}, now);
+  ASSERT_TRUE(answers.front()) << answers.front().error().text();
+  submit(elastic_job());
+  report(ReportKind::Started, 0, 1);
+  submit(elastic_job());
+  report(ReportKind::Ended, 0, 1);  // 2 s on 4 GPUs
+  report(ReportKind::Started, 0, 2);
+  report(ReportKind::Started, 1, 1);
+  report(ReportKind::Ended, 1, 1);  // 1 s on 2 GPUs
+  report(ReportKind::Ended, 0, 2);  // 3 s on 2 GPUs
+  const auto periods = controller::pilot_outcomes(book(), now);
+  EXPECT_NEAR(periods.front().gpu_hours, (2 * 4 + 1 * 2 + 3 * 2) / 3600.0, 1e-9);
 }
 
 TEST_F(Resize, ACrashBetweenItsStepsLeavesOneJobOnce) {
