@@ -23,10 +23,11 @@ using core::model::JobHistory;
 using core::model::TimeNs;
 
 constexpr double kTrainingShare = 0.2;
-constexpr double kSecondsMin = 10;  // shorter ones count as this in errors
+constexpr double kSecondsMin = 10;  // shorter ones count as this in errors and in coverage
 constexpr TimeNs kDay_ns = 86'400 * base::kSecond;
 
-double ln_of(double seconds) { return std::log(std::max(seconds, kSecondsMin)); }
+double counted(double seconds) { return std::max(seconds, kSecondsMin); }
+double ln_of(double seconds) { return std::log(counted(seconds)); }
 
 double pinball(double level, double predicted, double actual) {
   const double over = actual - predicted;
@@ -208,8 +209,8 @@ class Replay {
                                &out_.by_familiarity[forecast.familiarity],
                                &out_.by_basis[static_cast<size_t>(forecast.basis)]}) {
       ++coverage->jobs;
-      if (actual_s < forecast.p10_s) ++coverage->below;
-      if (actual_s > forecast.p90_s) ++coverage->above;
+      if (counted(actual_s) < counted(forecast.p10_s)) ++coverage->below;
+      if (counted(actual_s) > counted(forecast.p90_s)) ++coverage->above;
     }
     for (size_t i = 0; i < forecast.quantiles_s.size(); ++i) {
       if (actual_s <= forecast.quantiles_s[i]) ++out_.shares_below[i];

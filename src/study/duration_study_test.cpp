@@ -40,6 +40,14 @@ TEST(DurationStudy, JudgesFourFifthsOfTheJobs) {
   ASSERT_EQ(study.users.size(), 3u);
 }
 
+TEST(DurationStudy, RunsOfHalfASecondAreCoveredWhereTheyAreNoErrors) {
+  const auto study = study_durations(read(csv_of(1000, [](int) { return 0.5; })));
+  EXPECT_EQ(study.all.jobs, 800);
+  EXPECT_DOUBLE_EQ(study.pinball_mean, 0);
+  EXPECT_EQ(study.all.below, 0);
+  EXPECT_EQ(study.all.above, 0);
+}
+
 TEST(DurationStudy, LearnsNothingFromRunsThatHaveNotEnded) {
   base::Random random(5);
   std::vector<int> durations;
