@@ -296,6 +296,26 @@ TEST_F(ApiJobs, ListsNamedJobsAndRunningOnesFirst) {
   EXPECT_EQ(status(kAlice, "GET", "/v1/jobs", "", {{"first", "mine"}}), 400);
 }
 
+TEST_F(ApiJobs, AnElasticJobShowsTheGpusThatItHolds) {
+  const auto shown = [&](const std::string& path) {
+    return json::parse(ask(kAlice, "GET", path).body);
+  };
+  for (const char* range : {R"(,"training":{"gpus_min":1,"gpus_max":4})", ""}) {
+    ASSERT_EQ(status(kAlice, "POST", "/v1/jobs",
+                     R"({"script":"x","num_gpus":2)" + std::string(range) + "}"),
+              201);
+  }
+  EXPECT_EQ(shown("/v1/jobs")["jobs"][0]["num_gpus"], 2) << "it waits";
+  scheduler.run(1, {core::model::GpuId(0u), core::model::GpuId(1u), core::model::GpuId(2u),
+                    core::model::GpuId(3u)});
+  scheduler.run(2, {core::model::GpuId(4u), core::model::GpuId(5u)});
+  const json listed = shown("/v1/jobs");
+  EXPECT_EQ(listed["jobs"][0]["num_gpus"], 4);
+  EXPECT_EQ(listed["jobs"][1]["num_gpus"], 2);
+  EXPECT_EQ(listed["held_gpus"], 6);
+  EXPECT_EQ(shown("/v1/jobs/1")["num_gpus"], 4);
+}
+
 TEST_F(ApiJobs, ReadersOfOneStateShareOneLook) {
   for (int i = 0; i < 3; ++i) ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
   const auto states = [&] {

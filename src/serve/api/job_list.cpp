@@ -21,7 +21,7 @@ ListedState listed_state(const LiveJob& job) {
           .result = job.result,
           .runs = job.runs,
           .shares = job.shares,
-          .num_gpus = job.spec.num_gpus,
+          .num_gpus = shown_gpus(job),
           .priority = job.spec.priority,
           .walltime_limit_ns = job.spec.walltime_limit_ns,
           .held_ns = job.held_ns,

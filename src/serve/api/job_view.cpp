@@ -130,12 +130,17 @@ json gpu_list(const std::vector<core::model::GpuId>& gpus, const core::model::Cl
   return list;
 }
 
+int32_t shown_gpus(const live::controller::LiveJob& job) {
+  const bool resized = job.spec.training.gpus_max > 0 && live::controller::holds_gpus(job.stage);
+  return resized && !job.gpus.empty() ? static_cast<int32_t>(job.gpus.size()) : job.spec.num_gpus;
+}
+
 json job_summary(const live::controller::LiveJob& job, const core::model::Cluster& cluster) {
   json out = {{"job", live::job::job_number(job.job)},
               {"id", live::job::job_name_of(job.job, job.spec)},
               {"user", job.spec.owner.user},
               {"state", stage_name(shown_stage(job))},
-              {"num_gpus", job.spec.num_gpus},
+              {"num_gpus", shown_gpus(job)},
               {"priority", job.spec.priority},
               {"runs", job.runs},
               {"held_s", base::to_seconds(job.held_ns)}};

@@ -21,6 +21,8 @@ namespace goban::serve::api {
 /// Of a finished job: "job 7 ended on 2026-12-01 08:00:00 UTC (completed)".
 [[nodiscard]] std::string end_words(const live::controller::LiveJob& job);
 
+/// GPUs of a job: those that an elastic job holds, else those that it requests.
+[[nodiscard]] int32_t shown_gpus(const live::controller::LiveJob& job);
 /// The public view of a job: its user, resource request and times, but none of the names and paths
 /// that the owner chose.
 [[nodiscard]] nlohmann::json job_summary(const live::controller::LiveJob& job,
