@@ -168,6 +168,9 @@ INSTANTIATE_TEST_SUITE_P(
         CASE("#GOBAN --model resnet50 --class B --epochs 90 --batch-size 256 --gpu-mem 12G",
              m.spec.model == "resnet50" && m.spec.app_class == 1 && m.spec.training.epochs == 90 &&
                  m.spec.training.gpu_mem_bytes == 12 * kGiB),
+        CASE("#GOBAN --gpus 2 --elastic 1..4 --steps 90 --resize-cost 0",
+             m.spec.training.gpus_min == 1 && m.spec.training.gpus_max == 4 &&
+                 m.spec.training.steps == 90 && m.spec.training.resize_cost_ns == 0),
         CASE("#SBATCH -d afterok:3,singleton",
              m.spec.dependencies.size() == 2 &&
                  m.spec.dependencies[1].kind == DependencyKind::Singleton),

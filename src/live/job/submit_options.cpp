@@ -31,6 +31,12 @@ Status set_promise(SubmitDirectives& request, std::string_view value) {
   return {};
 }
 
+/// A resize may cost nothing, and nothing has no unit.
+Status set_resize_cost(SubmitDirectives& request, std::string_view value) {
+  if (value == "0") value = "0s";
+  return set_promise<&TrainingFacts::resize_cost_ns>(request, value);
+}
+
 template <int32_t TrainingFacts::* Field>
 Status set_fact(SubmitDirectives& request, std::string_view value) {
   const auto count = parse_count(value, 1);
@@ -172,8 +178,7 @@ constexpr auto kOptions = std::to_array<SubmitOption>({
      "It also runs on other numbers of GPUs: 2..8; it resumes from its checkpoint", set_range},
     {"--steps", "N", kTraining, "Total number of steps", set_steps},
     {"--resize-cost", "TIME", kTraining,
-     "What a start on another number of GPUs costs, such as 30s",
-     set_promise<&TrainingFacts::resize_cost_ns>},
+     "What a start on another number of GPUs costs, such as 30s", set_resize_cost},
     {"--gpu-mem", "SIZE", kTraining, "Expected peak memory per GPU, such as 12G", set_gpu_memory},
     {"--gpu-util", "PERCENT", kTraining, "Expected utilisation per GPU in percent, 0 to 100",
      set_gpu_util},
