@@ -25,6 +25,10 @@ class Edf final : public SizePolicy {
       return std::pair(view.jobs[i].deadline_ns, view.jobs[i].job->arrival);
     });
     for (const size_t i : order) {
+      // Whoever follows gets none now, and what it gets later is for a later decision.
+      if (std::ranges::all_of(plans, [](const GpuPlan& plan) { return plan.free_now() == 0; })) {
+        break;
+      }
       const SizeJob& job = view.jobs[i];
       const uint32_t gpu_model = best_model(job, plans);
       const auto planned = plans[gpu_model].add(job.levels[gpu_model], job.steps_left);

@@ -1,6 +1,7 @@
 #include "core/policy/size/gpu_plan.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace goban::core::policy {
 
@@ -19,26 +20,29 @@ TimeNs GpuPlan::slot_end(TimeNs end) const {
   return base::add_saturating(now_, (end - now_ + slot_ns_ - 1) / slot_ns_ * slot_ns_);
 }
 
-GpuPlan::Planned GpuPlan::walk(std::span<const model::SpeedLevel> levels, double left,
-                               std::map<TimeNs, int32_t>& free) const {
-  free = free_;
+template <typename Map>
+GpuPlan::Planned GpuPlan::walk(Map& free, std::span<const model::SpeedLevel> levels,
+                               double left) const {
   Planned planned;
-  for (auto at = free_.begin(); at != free_.end(); ++at) {
+  for (auto at = free.begin(); at != free.end(); ++at) {
     const auto next = std::next(at);
-    const TimeNs until = next == free_.end() ? base::kNever : next->first;
-    const model::SpeedLevel* level = model::level_at_most(levels, at->second);
-    if (at == free_.begin() && level != nullptr) planned.gpus_now = level->gpus;
+    const TimeNs until = next == free.end() ? base::kNever : next->first;
+    const int32_t before = at->second;
+    const model::SpeedLevel* level = model::level_at_most(levels, before);
+    if (at == free.begin() && level != nullptr) planned.gpus_now = level->gpus;
     if (level == nullptr) continue;
     const double needs_s = left / level->steps_per_s;
     // Whoever is all but done holds its GPUs now, too.
     const TimeNs needs = std::max<TimeNs>(base::from_seconds_up(needs_s), 1);
     const TimeNs end = base::add_saturating(at->first, needs);
-    free[at->first] -= level->gpus;
+    if constexpr (!std::is_const_v<Map>) at->second -= level->gpus;
     if (end <= until) {
       planned.end_ns = end;
       const TimeNs given_back = slot_end(end);
-      // From there on they are free again; nothing is said of a later change of the rest.
-      if (given_back < until) free[given_back] = at->second;
+      if constexpr (!std::is_const_v<Map>) {
+        // From there on they are free again; nothing is said of a later change of the rest.
+        if (given_back < until) free.emplace_hint(next, given_back, before);
+      }
       return planned;
     }
     left -= base::to_seconds(until - at->first) * level->steps_per_s;
@@ -46,11 +50,11 @@ GpuPlan::Planned GpuPlan::walk(std::span<const model::SpeedLevel> levels, double
   return planned;
 }
 
-GpuPlan::Planned GpuPlan::add(std::span<const model::SpeedLevel> levels, double left) {
-  std::map<TimeNs, int32_t> free;
-  const Planned planned = walk(levels, left, free);
-  free_ = std::move(free);
-  return planned;
-}
+template GpuPlan::Planned GpuPlan::walk(const std::map<TimeNs, int32_t>& free,
+                                        std::span<const model::SpeedLevel> levels,
+                                        double left) const;
+template GpuPlan::Planned GpuPlan::walk(std::map<TimeNs, int32_t>& free,
+                                        std::span<const model::SpeedLevel> levels,
+                                        double left) const;
 
 }  // namespace goban::core::policy

@@ -28,15 +28,18 @@ class GpuPlan {
   /// What a job gets that takes, at any time, the largest of its levels that is free. Changes
   /// nothing. `left`: its steps, which may be infinite. `levels`: ascending.
   [[nodiscard]] Planned try_add(std::span<const model::SpeedLevel> levels, double left) const {
-    std::map<TimeNs, int32_t> unused;
-    return walk(levels, left, unused);
+    return walk(free_, levels, left);
   }
   /// The same; the job takes these GPUs.
-  Planned add(std::span<const model::SpeedLevel> levels, double left);
+  Planned add(std::span<const model::SpeedLevel> levels, double left) {
+    return walk(free_, levels, left);
+  }
+  [[nodiscard]] int32_t free_now() const { return free_.begin()->second; }
 
  private:
-  [[nodiscard]] Planned walk(std::span<const model::SpeedLevel> levels, double left,
-                             std::map<TimeNs, int32_t>& free) const;
+  /// `free`: free_. The job takes its GPUs if it may be changed.
+  template <typename Map>
+  Planned walk(Map& free, std::span<const model::SpeedLevel> levels, double left) const;
   [[nodiscard]] TimeNs slot_end(TimeNs end) const;
 
   TimeNs now_;
