@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
 #include "base/units.hpp"
 
 namespace goban::study::simulator {
@@ -23,7 +24,22 @@ base::Result<SimStaging> SimStaging::make(const core::model::JobHistory& history
         "add [[tier]] with kind = \"fast\", size and bandwidth to the cluster file, or remove the "
         "columns stage_in_bytes and stage_out_bytes");
   }
+  std::map<std::string, size_t> first_of;
   for (size_t i = 0; i < history.staging.size(); ++i) {
+    const core::model::StagedData& data = history.staging[i];
+    const std::string set(data.in_bytes > 0 ? history.data_sets[data.set] : std::string_view());
+    if (!set.empty()) {
+      const size_t first = first_of.try_emplace(set, i).first->second;
+      if (history.staging[first].in_bytes != data.in_bytes) {
+        return base::bad_data(
+            {},
+            fmt::format("jobs {} and {} stage the data set {} with different sizes: {} and {}",
+                        history.job_names[first], history.job_names[i], base::printable(set),
+                        base::bytes_text(history.staging[first].in_bytes),
+                        base::bytes_text(data.in_bytes)),
+            "a data set has one size: give different data different names");
+      }
+    }
     if (history.staging[i].in_bytes <= tiers.fast->size_bytes) continue;
     return base::bad_data(
         {},
@@ -70,14 +86,14 @@ bool SimStaging::admit(JobId id, TimeNs now, bool& is_full) {
   const auto coming = coming_.find(item.key);
   if (verdict.missing_bytes == 0 || coming != coming_.end()) {
     ++figures_.hits;
-    figures_.hit_bytes += item.bytes;
+    figures_.hit_bytes = base::add_saturating(figures_.hit_bytes, item.bytes);
   }
   if (verdict.missing_bytes == 0) {
     count_ready(id, now);
     return true;
   }
   if (coming == coming_.end()) {
-    figures_.in_bytes += item.bytes;
+    figures_.in_bytes = base::add_saturating(figures_.in_bytes, item.bytes);
     copy(item.bytes, item.key, now);
   }
   coming_[item.key].push_back(id);
@@ -115,7 +131,7 @@ bool SimStaging::ended(JobId id, TimeNs now, bool ran) {
     open_.erase(open);
   }
   if (ran && data.out_bytes > 0) {
-    figures_.out_bytes += data.out_bytes;
+    figures_.out_bytes = base::add_saturating(figures_.out_bytes, data.out_bytes);
     figures_.out_s_sum += base::to_seconds(copy(data.out_bytes, {}, now) - now);
   }
   bool is_full = false;

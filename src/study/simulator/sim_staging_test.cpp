@@ -1,6 +1,7 @@
 #include "study/simulator/sim_staging.hpp"
 
 #include <gtest/gtest.h>
+#include <limits>
 
 #include "study/simulator/simulation.hpp"
 
@@ -137,6 +138,24 @@ TEST_F(SimulatedStaging, HistoriesWithoutDataHaveNoFigures) {
   const auto result = run({{0, 10, 0, ""}}, kGb);
   EXPECT_FALSE(result.staging);
   EXPECT_DOUBLE_EQ(start_s(result, 0), 0);
+}
+
+TEST_F(SimulatedStaging, SumsDoNotOverflow) {
+  constexpr int64_t kMost = int64_t{9'000'000} * 1'000'000 * 1'000'000;
+  const auto result = run({{0, 1, 0, "", kMost}, {0, 1, 0, "", kMost}}, kGb);
+  EXPECT_EQ(result.staging->out_bytes, std::numeric_limits<int64_t>::max());
+}
+
+TEST(SimStagings, ADataSetHasOneSize) {
+  const auto history =
+      history_of({{0, 10, 20 * kGb, "a"}, {5, 10, 0, "a"}, {9, 10, 30 * kGb, "a"}});
+  const auto staging = SimStaging::make(history, tiers_of(100 * kGb));
+  ASSERT_FALSE(staging);
+  EXPECT_EQ(staging.error().message,
+            "jobs 0 and 2 stage the data set a with different sizes: 20 GB and 30 GB");
+  EXPECT_TRUE(
+      SimStaging::make(history_of({{0, 1, kGb, ""}, {0, 1, 2 * kGb, ""}}), tiers_of(100 * kGb)))
+      << "data without a name is the job's own";
 }
 
 TEST(SimStagings, WhatCannotBeSimulatedIsNamed) {
