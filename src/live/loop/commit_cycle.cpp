@@ -67,8 +67,14 @@ Status CommitCycle::restore(const journal::Recovered& recovered) {
   return controller_->restore(recovered.snapshot);
 }
 
-Result<CommitCycle::Fold> CommitCycle::fold(const journal::Recovered& recovered) {
+Result<CommitCycle::Fold> CommitCycle::fold(const journal::Recovered& recovered,
+                                            const std::optional<controller::StagingRules>& then) {
   controller::Site fresh = controller_->site();
+  const controller::StagingRules now = fresh.staging;
+  if (then) {
+    fresh.staging = *then;
+    controller_ = std::make_unique<controller::Controller>(fresh);
+  }
   controller_->set_forgets(false);
   auto fold = fold_alike(recovered);
   if (fold && fold->first_other >= 0) {
@@ -77,6 +83,13 @@ Result<CommitCycle::Fold> CommitCycle::fold(const journal::Recovered& recovered)
     if (auto status = fold_recorded(recovered, *fold); !status) {
       return base::failure(status.error());
     }
+  }
+  if (then && fold) {
+    const std::string state = controller_->snapshot();
+    controller::Site site = controller_->site();
+    site.staging = now;
+    controller_ = std::make_unique<controller::Controller>(std::move(site));
+    if (auto status = controller_->restore(state); !status) return base::failure(status.error());
   }
   controller_->set_forgets(true);
   // These orders were given out before, or will be repeated.

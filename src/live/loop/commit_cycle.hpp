@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,11 @@ class CommitCycle {
   /// Folds the content of the log. Decisions are made again. From the first one with a different
   /// result on (another release or configuration) they are carried out as recorded, as that is what
   /// happened. Errors: BadData if a record does not fit.
-  [[nodiscard]] base::Result<Fold> fold(const journal::Recovered& recovered);
+  /// `then`: the rules of staging that held when the log was written, if they were others; what
+  /// follows obeys those of the site, and rests on them, so a snapshot must be written.
+  [[nodiscard]] base::Result<Fold> fold(
+      const journal::Recovered& recovered,
+      const std::optional<controller::StagingRules>& then = std::nullopt);
   /// Too few runs have ended here to predict run times. Once, after fold().
   [[nodiscard]] bool needs_past() const;
   /// Learns from the site's history. What follows rests on it, so a snapshot must be written.

@@ -334,7 +334,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(controller::Site site,
   auto work = std::make_unique<Work>(std::move(site), std::move(log), std::move(engine),
                                      std::move(options));
   for (const std::string& note : recovered.notes) work->options.say(note);
-  const auto fold = work->turns.fold(recovered);
+  const auto fold = work->turns.fold(recovered, work->options.staging_then);
   if (!fold) return base::failure(fold.error());
   if (fold->records > 0) {
     work->options.say(fmt::format("read {} of the journal and reproduced {}",
@@ -355,6 +355,10 @@ Result<std::unique_ptr<Daemon>> Daemon::start(controller::Site site,
   work->turns.recall();
   work->turns.repeat_limits();
   if (fold->other > 0) work->options.say(say_others(*fold));
+  if (work->options.staging_then) {
+    // The records before and after obey different rules: no replay may read both.
+    if (const Status status = work->turns.compact(); !status) return base::failure(status.error());
+  }
   const bool learns = work->learn_past();
   if (fold->other > 0 || learns) {
     // From here on this release and configuration decide, and with what was learned, so a replay

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ struct DaemonOptions {
   /// The site's ended jobs, to predict run times from; called at the start if too few are known.
   /// May be empty.
   std::function<std::vector<controller::EarlierJob>()> past{};
+  /// Of the time when the journal was written, if they were others.
+  std::optional<controller::StagingRules> staging_then{};
   /// Called once, from the scheduler's thread, when another daemon has taken over. From then on
   /// nothing is written or ordered, and callers get errors; the process should end.
   std::function<void()> shut_out{};

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "live/loop/test_site.hpp"
+#include "live/loop/test_scripted_world.hpp"
 
 namespace goban::live::loop {
 namespace {
@@ -134,7 +134,7 @@ TEST_F(StagingJobs, AJobStartsWhenItsDataIsThere) {
   EXPECT_EQ(copy.paths[0].to, "/fast/1000/in/ab/images");
   EXPECT_EQ(copy.paths[1].to, "/fast/1000/in/cd/words.txt");
   answer({.task = StageTask::In, .job = id, .all_bytes = 4 * kGb, .done_bytes = kGb});
-  EXPECT_EQ(words(id), "it waits for its data: 1 of 4 GB are on the fast tier");
+  EXPECT_EQ(words(id), "it waits for its data: 1 GB of 4 GB are on the fast tier");
   EXPECT_TRUE(launches.empty());
   copied(id, 4 * kGb);
   ASSERT_EQ(launches.size(), 1U);
@@ -375,6 +375,36 @@ TEST_F(StagingJobs, ARestartGoesOnWhereItWas) {
   EXPECT_EQ(job(ready).stage, JobStage::Running);
 }
 
+TEST_F(StagingJobs, ALogOfOtherRulesIsFoldedByThem) {
+  // The data is tried again after 1 s, and arrives before the 10 s of the new rules.
+  controller::Site before = staging_site();
+  before.staging.retry_ns = kSecond;
+  live = std::make_unique<controller::Controller>(before);
+  const JobId id = submit(spec_of({"/lustre/a"}));
+  (void)next(StageTask::Measure);
+  answer({.task = StageTask::Measure, .job = id, .is_over = true, .problem = "busy"});
+  now += 2 * kSecond;
+  decide();
+  (void)next(StageTask::Measure);
+  measured(id, 40 * kGb, "aa");
+  (void)next(StageTask::In);
+  copied(id, 40 * kGb);
+  ASSERT_EQ(launches.size(), 1U);
+  controller::Site after = staging_site(60 * kGb);
+  after.staging.retry_ns = 10 * kSecond;
+  MemoryLog log;
+  ScriptedEngine engine;
+  journal::Recovered recovered;
+  recovered.records = records;
+  CommitCycle turns(after, log, engine);
+  const auto fold = turns.fold(recovered, before.staging);
+  ASSERT_TRUE(fold) << fold.error().text();
+  EXPECT_EQ(fold->first_other, -1);
+  EXPECT_EQ(turns.controller().book().find(id)->stage, JobStage::Starting);
+  EXPECT_EQ(turns.controller().site().staging.retry_ns, 10 * kSecond);
+  EXPECT_EQ(turns.controller().site().staging.fast->size_bytes, 60 * kGb);
+}
+
 TEST_F(StagingJobs, WhatCannotBeStagedIsRefused) {
   const auto problem = [&](const job::JobSpec& spec, const controller::Site& site) {
     const auto status = controller::check_staging(spec, site);
@@ -393,6 +423,26 @@ TEST_F(StagingJobs, WhatCannotBeStagedIsRefused) {
   job::JobSpec foreign = spec_of({"/lustre/a"});
   foreign.owner.realm = "kubernetes";
   EXPECT_NE(problem(foreign, site).find("unknown on this machine"), std::string::npos);
+}
+
+TEST_F(StagingJobs, ResultsThatWouldReplaceEachOtherAreRefused) {
+  const controller::Site site = staging_site();
+  const auto problem = [&](std::vector<job::StageOut> out, int32_t task = -1) {
+    job::JobSpec spec = spec_of({"/lustre/a"});
+    spec.stage_out = std::move(out);
+    spec.array_task = task;
+    const auto status = controller::check_staging(spec, site);
+    return status ? "" : status.error().message;
+  };
+  EXPECT_EQ(problem({{"a", "slow/a-%j"}, {"b", "slow/b-%j"}}), "");
+  EXPECT_NE(problem({{"a", "slow/same"}, {"b", "/home/ann/slow/./same/"}}).find("same place"),
+            std::string::npos);
+  EXPECT_NE(problem({{"a", "slow/out/a"}, {"b", "slow/out"}}).find("in the other"),
+            std::string::npos);
+  EXPECT_NE(problem({{"a", "slow/out"}}, 2).find("needs %a or %j"), std::string::npos);
+  EXPECT_EQ(problem({{"a", "slow/out-%a"}}, 2), "");
+  EXPECT_EQ(problem({{"a", "slow/out-%j"}}, 2), "");
+  EXPECT_NE(problem({{".", "slow/all"}}).find("links to the staged data"), std::string::npos);
 }
 
 TEST_F(StagingJobs, JobsOfOtherRealmsAreStagedByTheUserOfTheSite) {

@@ -225,6 +225,8 @@ Status MachineDaemon::Parts::start_daemon() {
                                           if (config.learn) evidence.put(job, *profiles);
                                         });
   live::loop::DaemonOptions options;
+  options.staging_then =
+      other_staging(journal->made_with, journal->recovered.records.size(), site->staging);
   options.say = say;
   options.shut_out = shut_out;
   options.beat = [file = config.state + "/" + kHeartbeatFile] { base::touch(file); };

@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <utility>
 
 #include "base/number.hpp"
 #include "base/sha256.hpp"
 #include "base/text_file.hpp"
+#include "base/units.hpp"
 #include "core/knowledge/scores_file.hpp"
 
 namespace goban::serve::daemon {
@@ -55,6 +57,45 @@ std::string parts_text(const core::policy::Composition& composition) {
   return out + std::to_string(static_cast<int>(composition.preemption()));
 }
 
+constexpr const char* kStaging = "staging";
+
+/// "retry=10s retry_max=10m", and "user=77:7:name".
+std::string staging_text(const live::controller::StagingRules& rules) {
+  std::string out = fmt::format("retry={} retry_max={}", base::duration_text(rules.retry_ns),
+                                base::duration_text(rules.retry_max_ns));
+  if (!rules.others) return out;
+  return out +
+         fmt::format(" user={}:{}:{}", rules.others->uid, rules.others->gid, rules.others->user);
+}
+
+/// What is after `name` and "=", up to a blank.
+std::string_view word_of(const std::string& text, const std::string& name) {
+  const std::string whole = " " + text;
+  const size_t found = whole.find(" " + name + "=");
+  if (found == std::string::npos) return {};
+  const std::string_view rest = std::string_view(text).substr(found + name.size() + 1);
+  return rest.substr(0, rest.find(' '));
+}
+
+void read_staging(const std::string& text, live::controller::StagingRules& rules) {
+  if (const auto retry = base::parse_duration(word_of(text, "retry"))) rules.retry_ns = *retry;
+  if (const auto most = base::parse_duration(word_of(text, "retry_max"))) {
+    rules.retry_max_ns = *most;
+  }
+  rules.others.reset();
+  const std::string_view user = word_of(text, "user");
+  const size_t first = user.find(':');
+  const size_t second = first == user.npos ? first : user.find(':', first + 1);
+  if (second == user.npos) return;
+  const auto uid = base::parse_int(user.substr(0, first));
+  const auto gid = base::parse_int(user.substr(first + 1, second - first - 1));
+  if (!uid || !gid) return;
+  rules.others = live::job::Owner{.uid = static_cast<uint32_t>(*uid),
+                                  .gid = static_cast<uint32_t>(*gid),
+                                  .user = std::string(user.substr(second + 1)),
+                                  .realm = {}};
+}
+
 }  // namespace
 
 base::Result<live::journal::InputFacts> made_with(const ServeConfig& config,
@@ -77,6 +118,7 @@ base::Result<live::journal::InputFacts> made_with(const ServeConfig& config,
   }
   if (site.staging.fast) {
     out["fast_tier"] = fmt::format("{} {}", site.staging.fast->size_bytes, site.staging.fast->path);
+    out[kStaging] = staging_text(site.staging);
   }
   const std::array<std::pair<const char*, const std::string*>, 3> files = {
       {{"accounts", &config.accounts},
@@ -119,6 +161,43 @@ std::optional<core::model::StorageTier> recorded_tier(const live::journal::Input
   if (blank == std::string::npos || !bytes || *bytes <= 0) return std::nullopt;
   return core::model::StorageTier{
       .name = "fast", .path = found->second.substr(blank + 1), .size_bytes = *bytes};
+}
+
+live::controller::StagingRules recorded_staging(const std::vector<live::journal::MadeWith>& made,
+                                                size_t num_records,
+                                                const live::controller::StagingRules& now) {
+  live::controller::StagingRules out = now;
+  const live::journal::MadeWith* last = nullptr;
+  for (const live::journal::MadeWith& each : made) {
+    // A daemon that ended before its first record decided nothing.
+    if (last == nullptr || std::cmp_less(each.from, num_records)) last = &each;
+  }
+  if (last == nullptr) return out;
+  auto tier = recorded_tier(last->facts);
+  if (tier && now.fast) {
+    out.fast->size_bytes = tier->size_bytes;
+    out.fast->path = tier->path;
+  } else {
+    out.fast = std::move(tier);
+  }
+  const auto found = last->facts.find(kStaging);
+  if (found != last->facts.end()) read_staging(found->second, out);
+  return out;
+}
+
+std::optional<live::controller::StagingRules> other_staging(
+    const std::vector<live::journal::MadeWith>& made, size_t num_records,
+    const live::controller::StagingRules& now) {
+  auto then = recorded_staging(made, num_records, now);
+  const auto place = [](const live::controller::StagingRules& rules) {
+    return rules.fast ? fmt::format("{} {}", rules.fast->size_bytes, rules.fast->path)
+                      : std::string{};
+  };
+  // Without a tier nothing is staged, whatever the rest is.
+  if (place(then) == place(now) && (!now.fast || staging_text(then) == staging_text(now))) {
+    return std::nullopt;
+  }
+  return then;
 }
 
 std::vector<std::string> differences(const live::journal::InputFacts& then,

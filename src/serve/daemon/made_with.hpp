@@ -23,6 +23,15 @@ namespace goban::serve::daemon {
 /// The fast storage tier that the facts name, as far as decisions depend on it.
 [[nodiscard]] std::optional<core::model::StorageTier> recorded_tier(
     const live::journal::InputFacts& facts);
+/// The rules of staging behind the last of `num_records` records, as far as decisions depend on
+/// them; `now` where the facts do not tell.
+[[nodiscard]] live::controller::StagingRules recorded_staging(
+    const std::vector<live::journal::MadeWith>& made, size_t num_records,
+    const live::controller::StagingRules& now);
+/// The same, if they differ from `now`.
+[[nodiscard]] std::optional<live::controller::StagingRules> other_staging(
+    const std::vector<live::journal::MadeWith>& made, size_t num_records,
+    const live::controller::StagingRules& now);
 /// One line per different fact, such as "policy: fifo+packed then, goban now". Facts that only one
 /// side has are omitted.
 [[nodiscard]] std::vector<std::string> differences(const live::journal::InputFacts& then,

@@ -40,6 +40,32 @@ TEST(MadeWith, WhatDiffersIsNamed) {
                           "seed: 1 then, 7 now"));
 }
 
+TEST(MadeWith, TheRulesOfStagingAreThoseOfTheRecords) {
+  live::controller::Site before = site();
+  before.staging.fast =
+      core::model::StorageTier{.name = "nvme", .path = "/fast", .size_bytes = 1000};
+  before.staging.retry_ns = base::kSecond;
+  before.staging.retry_max_ns = 5 * base::kSecond;
+  before.staging.others = live::job::Owner{.uid = 77, .gid = 7, .user = "stage", .realm = {}};
+  live::controller::StagingRules now;
+  now.fast = core::model::StorageTier{.name = "other", .path = "/new", .size_bytes = 9};
+  const live::journal::InputFacts facts = made_with({}, before).value();
+  const std::vector<live::journal::MadeWith> made = {{.from = 0, .facts = facts},
+                                                     {.from = 12, .facts = {}}};
+  const auto then = recorded_staging(made, 12, now);
+  EXPECT_EQ(then.fast->size_bytes, 1000);
+  EXPECT_EQ(then.fast->path, "/fast");
+  EXPECT_EQ(then.retry_ns, base::kSecond);
+  EXPECT_EQ(then.retry_max_ns, 5 * base::kSecond);
+  ASSERT_TRUE(then.others);
+  EXPECT_EQ(then.others->uid, 77U);
+  EXPECT_EQ(then.others->gid, 7U);
+  EXPECT_EQ(then.others->user, "stage");
+  EXPECT_TRUE(other_staging(made, 12, now));
+  EXPECT_FALSE(other_staging(made, 12, before.staging));
+  EXPECT_FALSE(recorded_staging(made, 13, now).fast) << "the second daemon had no tier";
+}
+
 TEST(MadeWith, GpusAreNamedSoThatAReplayNeedsNoDriver) {
   const live::controller::Site made = site();
   const core::model::GpuModel& model = made.cluster.gpu_models().front();

@@ -76,11 +76,10 @@ base::Result<Replay> replay_journal(const ServeConfig& config, const std::string
   if (!gpus) return base::failure(gpus.error());
   auto site = make_site(config, *gpus);
   if (!site) return base::failure(site.error());
-  if (!site->staging.fast && !journal->made_with.empty()) {
-    site->staging.fast = recorded_tier(journal->made_with.back().facts);
-  }
   const auto facts = made_with(config, *site);
   if (!facts) return base::failure(facts.error());
+  site->staging =
+      recorded_staging(journal->made_with, journal->recovered.records.size(), site->staging);
   Replay out{.journal = path, .differences = all_differences(journal->made_with, *facts)};
   NoLog log;
   NoEngine engine;
