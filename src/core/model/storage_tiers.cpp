@@ -52,6 +52,10 @@ StorageTiers read_storage_tiers(base::TableReader& root) {
       table.refuse("path", fmt::format("\"{}\" is not an absolute path of a folder", tier.path),
                    "write it without . and .. and without / at its end");
     }
+    if (tier.gateway.starts_with('-')) {
+      table.refuse("gateway", fmt::format("\"{}\" would be read as an option", tier.gateway),
+                   "write the name of a node");
+    }
     for (const char* key : {"gateway", "streams", "copy_limit"}) {
       if (!is_fast && table.has(key)) {
         table.refuse(key, "is of the fast tier", "move it there: it says who fills that tier");

@@ -67,6 +67,8 @@ TEST(StorageTiers, WrongOnesAreNamed) {
             std::string::npos);
   EXPECT_NE(tier_problem(fast + "path = \"fast\"\n").find("is not an absolute path"),
             std::string::npos);
+  EXPECT_NE(tier_problem(fast + "gateway = \"-oProxyCommand=x\"\n").find("read as an option"),
+            std::string::npos);
   EXPECT_NE(tier_problem(fast + "paht = \"/a\"\n").find("path"), std::string::npos);
   EXPECT_NE(tier_problem(fast + "[[tier]]\nname = \"b\"\nkind = \"fast\"\nsize = 5\n")
                 .find("a and b are both fast"),
