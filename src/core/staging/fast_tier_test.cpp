@@ -1,5 +1,6 @@
 #include "core/staging/fast_tier.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <list>
 #include <random>
