@@ -31,11 +31,20 @@ class Sizing {
       return changes;
     }
     std::ranges::stable_sort(later_, {}, &policy::GpuReturn::at_ns);
-    std::vector<Size> sizes(jobs_.size());
-    policies_.size->choose(
-        {.now = now_, .slot_ns = policies_.round_ns, .jobs = jobs_, .gpus = free_, .later = later_},
-        sizes);
-    for (size_t i = 0; i < jobs_.size(); ++i) add_change(jobs_[i], sizes[i], changes);
+    std::vector<Size> sizes;
+    const bool limited = state_.accounts().has_limits();
+    const std::vector<SizeJob> uncut = limited ? jobs_ : std::vector<SizeJob>();
+    do {
+      sizes.assign(jobs_.size(), {});
+      policies_.size->choose({.now = now_,
+                              .slot_ns = policies_.round_ns,
+                              .jobs = jobs_,
+                              .gpus = free_,
+                              .later = later_},
+                             sizes);
+    } while (limited && cut_to_limits(sizes));
+    const std::vector<SizeJob>& jobs = limited ? uncut : jobs_;
+    for (size_t i = 0; i < jobs.size(); ++i) add_change(jobs[i], sizes[i], changes);
     return changes;
   }
 
@@ -144,10 +153,93 @@ class Sizing {
       out.steps_left =
           left == base::kNever ? std::numeric_limits<double>::infinity() : base::to_seconds(left);
     }
+    if (job.elastic) cut_to_walltime(out);
     if (job.training.deadline_ns >= 0) {
       out.deadline_ns = base::add_saturating(job.request.submit_ns, job.training.deadline_ns);
     }
     jobs_.push_back(std::move(out));
+  }
+
+  /// A job that must end by its walltime limit keeps the sizes with which it does, if there are
+  /// any. A placement that slows it down more than the best one may still be too slow.
+  void cut_to_walltime(SizeJob& job) const {
+    const JobState& state = *job.job;
+    if (state.request.walltime_limit_ns <= 0) return;
+    const double limit_s =
+        base::to_seconds(state.request.walltime_limit_ns - state.attained_ns(now_));
+    const double slowdown = state_.lowest_slowdown(state);
+    const auto is_late = [&](const SpeedLevel& level, uint32_t gpu_model) {
+      const bool goes_on =
+          job.runs ? state.gpu_model == gpu_model && state.request.num_gpus == level.gpus
+                   : state.starts == 0;
+      const double cost_s = goes_on ? 0 : state_.elastic().resize_cost_s(state);
+      return cost_s + job.steps_left / level.steps_per_s * slowdown > limit_s;
+    };
+    std::vector<std::vector<SpeedLevel>> kept = job.levels;
+    bool any = false;
+    for (uint32_t m = 0; m < num_models_; ++m) {
+      std::erase_if(kept[m], [&](const SpeedLevel& level) { return is_late(level, m); });
+      any = any || !kept[m].empty();
+    }
+    if (any) job.levels = std::move(kept);
+  }
+
+  /// GPUs that another job of the association may take.
+  [[nodiscard]] static int32_t room(const Accounts& accounts, uint32_t association) {
+    int32_t gpus = std::numeric_limits<int32_t>::max();
+    for (Accounts::Node node = accounts.leaf(association); node != Accounts::kNone;
+         node = accounts.parent(node)) {
+      gpus = std::min(gpus, accounts.headroom_gpus(node));
+    }
+    return gpus;
+  }
+
+  static bool cut(SizeJob& job, int32_t most) {
+    size_t count = 0;
+    for (std::vector<SpeedLevel>& levels : job.levels) {
+      count += std::erase_if(levels, [&](const SpeedLevel& level) { return level.gpus > most; });
+    }
+    return count > 0;
+  }
+
+  /// Takes away the levels that hard limits of accounts and users forbid beside the other jobs that
+  /// got GPUs: of the jobs with the later deadlines if the policy withholds, else of those that
+  /// come last, after all have their least. True if some job got such a level, so that the sizes
+  /// are to be chosen again.
+  [[nodiscard]] bool cut_to_limits(std::span<const Size> sizes) {
+    Accounts accounts = state_.accounts();
+    std::vector<size_t> order(jobs_.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    if (policies_.size->withholds()) {
+      std::ranges::stable_sort(order, {}, [&](size_t i) { return jobs_[i].deadline_ns; });
+    }
+    for (const SizeJob& job : jobs_) {
+      if (job.runs) accounts.stopped(job.job->association, job.job->request.num_gpus, now_);
+    }
+    std::vector<int32_t> granted(jobs_.size());
+    const auto grant = [&](size_t i, int32_t gpus) {
+      const uint32_t association = jobs_[i].job->association;
+      if (granted[i] > 0) accounts.stopped(association, granted[i], now_);
+      const auto* level = model::level_at_most(jobs_[i].levels[sizes[i].gpu_model],
+                                               std::min(gpus, room(accounts, association)));
+      granted[i] = level == nullptr ? 0 : level->gpus;
+      if (level != nullptr) accounts.started(association, level->gpus, now_);
+    };
+    for (const size_t i : order) {
+      if (sizes[i].gpus == 0 || policies_.size->withholds()) continue;
+      grant(i, jobs_[i].levels[sizes[i].gpu_model].front().gpus);
+    }
+    bool again = false;
+    for (const size_t i : order) {
+      if (sizes[i].gpus == 0) continue;
+      grant(i, sizes[i].gpus);
+      again = (granted[i] < sizes[i].gpus && cut(jobs_[i], granted[i])) || again;
+    }
+    if (!again) return false;
+    for (const size_t i : order) {  // they would only be tried in vain
+      if (sizes[i].gpus == 0) (void)cut(jobs_[i], room(accounts, jobs_[i].job->association));
+    }
+    return true;
   }
 
   /// The least size of a job: on the GPU model that it has, else where that is fastest.
