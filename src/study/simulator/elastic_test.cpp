@@ -40,11 +40,51 @@ class Elastic {
     return *this;
   }
 
+  /// The job added last belongs to this account.
+  Elastic& account(uint32_t id) {
+    change_last([&](core::model::Job& job) {
+      job.request.account = core::model::AccountId(id);
+      job.request.user = core::model::UserId(id);
+    });
+    return *this;
+  }
+  /// The job added last may hold GPUs for so long.
+  Elastic& walltime(double limit_s) {
+    change_last([&](core::model::Job& job) {
+      job.request.walltime_limit_ns = base::from_seconds(limit_s);
+    });
+    return *this;
+  }
+  /// Account 0 may hold so many GPUs; account 1 has no limit.
+  Elastic& limit(int32_t max_gpus) {
+    auto rules = std::make_shared<core::model::SiteRules>();
+    rules->accounts.resize(2);
+    rules->accounts[0].limits.max_gpus = max_gpus;
+    rules_ = std::move(rules);
+    return *this;
+  }
+
+  /// Node 0 fails, and returns.
+  Elastic& failure(double lost_s, double restored_s) {
+    using core::model::EventKind;
+    for (const auto& [kind, at_s] :
+         {std::pair(EventKind::NodeLost, lost_s), std::pair(EventKind::NodeRestored, restored_s)}) {
+      core::model::Event event;
+      event.kind = kind;
+      event.at_ns = base::from_seconds(at_s);
+      event.node = core::model::NodeId(0u);
+      incidents_.push_back(event);
+    }
+    return *this;
+  }
+
   SimulationResult run(const std::string& policy, double restart_cost_s = 30) {
     auto composition = core::policy::compose(policy).value();
+    if (rules_) composition.rules = rules_;
     SimulationOptions options;
     options.settings = composition.settings;
     options.settings.restart_cost_s = restart_cost_s;
+    options.incidents = incidents_;
     options.speeds = std::make_shared<JobSpeeds>(speeds_);
     return simulate(history_, {&cluster_, &scores_, &penalties_}, composition, options).value();
   }
@@ -63,11 +103,21 @@ class Elastic {
     history_.training.push_back(facts);
   }
 
+  template <typename Change>
+  void change_last(Change&& change) {
+    const size_t last = history_.jobs.size() - 1;
+    core::model::Job job = history_.jobs[last];
+    std::forward<Change>(change)(job);
+    history_.jobs.put(last, job);
+  }
+
   core::model::Cluster cluster_;
   core::knowledge::PmScores scores_;
   core::knowledge::LocalityPenalties penalties_;
   JobHistory history_;
   JobSpeeds speeds_;
+  std::shared_ptr<const core::model::SiteRules> rules_;
+  std::vector<core::model::Event> incidents_;
 };
 
 void expect_finishes(const SimulationResult& result, const std::vector<double>& wanted_s) {
@@ -118,6 +168,62 @@ TEST(Elastic, ARigidJobGetsItsGpusBeforeOthersGrow) {
   // 180 steps: 10 s of the resize, 72 of them in the 40 s until the rigid job ends; then four GPUs
   // would save 108 / 1.8 - 108 / 3 = 24 s for another 10 s.
   expect_finishes(result, {90 + 10 + 36, 90});
+}
+
+TEST(Elastic, GpusBeyondTheLimitOfAnAccountAreLeftToOthers) {
+  // The account of the first may hold two GPUs; with four it would end before the second starts.
+  for (const char* size : {"edf", "max-marginal"}) {
+    const auto result = Elastic("1x4")
+                            .job(0, 2, 1800, 5000)
+                            .account(0)
+                            .rigid(10, 1, 60)
+                            .account(1)
+                            .limit(2)
+                            .run("fifo+packed+" + std::string(size));
+    EXPECT_EQ(result.outcomes[1].start_ns, base::from_seconds(10)) << size;
+    expect_finishes(result, {1000, 70});
+    EXPECT_EQ(result.elastic_of(0).gpus_max, 2) << size;
+  }
+}
+
+TEST(Elastic, JobsOfOneAccountShareItsLimit) {
+  // The first deadline gets the two GPUs of the account; the third job is of another.
+  const auto result = Elastic("1x4")
+                          .job(0, 2, 180, 9000)
+                          .account(0)
+                          .job(0, 2, 180, 300)
+                          .account(0)
+                          .job(0, 2, 360, 9500)
+                          .account(1)
+                          .limit(2)
+                          .run("fifo+packed+edf", 0);
+  EXPECT_EQ(result.outcomes[1].start_ns, 0);
+  EXPECT_EQ(result.outcomes[0].start_ns, base::from_seconds(100));
+  EXPECT_EQ(result.outcomes[2].start_ns, 0) << "two GPUs are left to it";
+  expect_finishes(result, {200, 100, 200});
+}
+
+TEST(Elastic, AJobIsNotShrunkPastItsWalltimeLimit) {
+  // Alone it gets four GPUs. The second would have one GPU be its share: 600 steps do not end in
+  // 400 s on one, but on two (334 s).
+  const auto result = Elastic("1x4")
+                          .job(0, 2, 600, -1, 10)
+                          .walltime(400)
+                          .rigid(20, 1, 1000)
+                          .rigid(20, 1, 1000)
+                          .rigid(20, 1, 1000)
+                          .run("fifo+packed+max-marginal");
+  EXPECT_EQ(result.outcomes[0].end, JobEnd::Finished);
+  EXPECT_EQ(result.elastic_of(0).gpus_min, 2);
+  // 60 steps in 20 s; 10 s to shrink; 540 steps at 1.8.
+  EXPECT_NEAR(base::to_seconds(result.outcomes[0].finish_ns), 20 + 10 + 300, 1e-6);
+  EXPECT_EQ(result.outcomes[3].start_ns, result.outcomes[0].finish_ns);
+}
+
+TEST(Elastic, AFailedNodeCostsARestartOnItsGpus) {
+  // 40 s of work are lost before the first checkpoint; the node is back at 50 s; 30 s of restart.
+  expect_finishes(Elastic("1x4").rigid(0, 4, 100).failure(40, 50).run("fifo+packed"), {180});
+  expect_finishes(Elastic("1x4").job(0, 4, 300).failure(40, 50).run("fifo+packed"), {180});
 }
 
 TEST(Elastic, NeverRunsOnFewerThanItsLeast) {

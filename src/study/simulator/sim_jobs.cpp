@@ -180,8 +180,9 @@ void SimJobs::stop(JobId id, TimeNs now, bool undone) {
   if (undone) ++shared_of(id).undone;
 }
 
-double SimJobs::abandon(JobId id, TimeNs now, double checkpoint_interval_s) {
+double SimJobs::abandon(JobId id, TimeNs now, double checkpoint_interval_s, bool failed) {
   Progress& p = leave_resources(id, now);
+  p.undone = failed;
   ++outcomes_[id.index()].preemptions;
   const double done_s = p.work_at_start_s - p.work_left_s;
   if (checkpoint_interval_s <= 0 || p.worked_s <= 0) return 0;

@@ -46,7 +46,8 @@ class SimJobs final : public core::model::WorkOracle, public core::model::Report
   void count_shared(JobId id) { ++shared_of(id).shared; }
   void count_moved(JobId id) { ++shared_of(id).moved; }
   /// The job stops and falls back to its last checkpoint. Returns the seconds of work lost.
-  double abandon(JobId id, TimeNs now, double checkpoint_interval_s);
+  /// `failed`: its node did, so that its next start has a restart cost on any GPUs.
+  double abandon(JobId id, TimeNs now, double checkpoint_interval_s, bool failed);
   /// The job ends, whether or not it runs.
   void finish(JobId id, TimeNs now, JobEnd end);
 
@@ -103,7 +104,7 @@ class SimJobs final : public core::model::WorkOracle, public core::model::Report
     double overhead_left_s = 0;  ///< restart cost still to be paid, at the same time
     uint32_t version = 0;
     bool runs = false;
-    bool undone = false;  ///< its last placement was undone
+    bool undone = false;  ///< its last placement was undone, or its node failed
     int32_t gpus = 0;     ///< elastic: of the present or last run; 0: as requested
     // The rest is of the run, if the job runs.
     double slowdown = 1;        ///< contention included

@@ -409,7 +409,7 @@ void Simulation::execute(const Action& action, TimeNs now) {
       return;
     case ActionKind::Abandon: {
       count_busy(action.job, now);
-      const double lost_s = jobs_.abandon(action.job, now, options_.checkpoint_interval_s);
+      const double lost_s = jobs_.abandon(action.job, now, options_.checkpoint_interval_s, true);
       result_.lost_gpu_s += lost_s * jobs_.gpus_of(action.job);
       if (contention_) change_speeds(contention_->stop(action.job), action.job, now);
       return;
@@ -433,7 +433,7 @@ void Simulation::stop(const Action& action, TimeNs now) {
     jobs_.stop(action.job, now, action.undo);
     return;
   }
-  const double lost_s = jobs_.abandon(action.job, now, options_.checkpoint_interval_s);
+  const double lost_s = jobs_.abandon(action.job, now, options_.checkpoint_interval_s, false);
   result_.lost_gpu_s += lost_s * jobs_.gpus_of(action.job);
 }
 
