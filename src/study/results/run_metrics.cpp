@@ -50,8 +50,12 @@ RunMetrics measure(const std::string& policy, const core::model::JobHistory& his
   for (size_t i = 0; i < history.jobs.size(); ++i) {
     const core::model::Job& job = history.jobs[i];
     const simulator::JobOutcome& outcome = result.outcomes[i];
-    held_gpu_s += result.held_gpu_s(i, job.request.num_gpus);
-    ideal_gpu_s += job.work_s * job.request.num_gpus;
+    const double job_gpu_s = result.held_gpu_s(i, job.request.num_gpus);
+    const double requested_gpu_s = job.work_s * job.request.num_gpus;
+    held_gpu_s += job_gpu_s;
+    // On fewer GPUs than it requests an elastic job needs less GPU time.
+    ideal_gpu_s +=
+        result.elastic_of(i).gpus_min > 0 ? std::min(requested_gpu_s, job_gpu_s) : requested_gpu_s;
     if (job.request.submit_ns < counted_from) continue;
     const base::TimeNs jct_ns = outcome.finish_ns - job.request.submit_ns;
     jct_s.push_back(base::to_seconds(jct_ns));

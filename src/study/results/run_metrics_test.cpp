@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "study/results/simulate_report.hpp"
+
 namespace goban::study::results {
 namespace {
 
@@ -52,6 +54,26 @@ TEST(RunMetrics, FollowTheirDefinitions) {
   EXPECT_EQ(m.preemptions, 4);
   EXPECT_EQ(m.gpu_hours_lost, 0.01);
   EXPECT_EQ(m.gpu_hours_restarting, 0.005);
+  // The first is elastic, and ran on one of the two GPUs that it requested.
+  result.elastic = {{.gpus_min = 1, .gpus_max = 1, .held_gpu_s = 60}, {}};
+  const RunMetrics shrunk = measure("p", history, 4, result);
+  EXPECT_EQ(shrunk.gpu_hours_ideal, (60.0 + 30.0) / 3600) << "no more than it held";
+  EXPECT_EQ(shrunk.goodput, 90.0 / 400);
+}
+
+TEST(RunMetrics, JobsKilledAtTheirLimitAreNamedBesideResizesIfPoliciesDiffer) {
+  RunMetrics kept;
+  kept.policy = "a";
+  kept.elastic = ElasticMetrics{.jobs = 3};
+  RunMetrics killed = kept;
+  killed.policy = "b";
+  killed.timed_out = 1;
+  EXPECT_EQ(elastic_lines({kept, kept}),
+            "\nElastic jobs:\n  a: 0 resizes of 0 jobs, 3 elastic\n"
+            "  a: 0 resizes of 0 jobs, 3 elastic\n");
+  EXPECT_EQ(elastic_lines({kept, killed}),
+            "\nElastic jobs:\n  a: 0 resizes of 0 jobs, 3 elastic; 0 jobs reached their walltime "
+            "limit\n  b: 0 resizes of 0 jobs, 3 elastic; 1 job reached its walltime limit\n");
 }
 
 }  // namespace

@@ -363,6 +363,8 @@ std::string backtest_text(const Backtest& test) {
 
 std::string elastic_lines(const std::vector<RunMetrics>& runs) {
   std::string out;
+  const bool differ = std::ranges::any_of(
+      runs, [&](const RunMetrics& run) { return run.timed_out != runs.front().timed_out; });
   for (const RunMetrics& run : runs) {
     if (!run.elastic) continue;
     const ElasticMetrics& elastic = *run.elastic;
@@ -371,6 +373,11 @@ std::string elastic_lines(const std::vector<RunMetrics>& runs) {
     if (elastic.interpolated > 0) {
       out += fmt::format("; {} ran at a speed that was interpolated, not measured",
                          base::counted(elastic.interpolated, "job"));
+    }
+    // Jobs that are killed end early: that is no gain.
+    if (differ) {
+      out += fmt::format("; {}", base::counted(run.timed_out, "job reached its walltime limit",
+                                               "jobs reached their walltime limit"));
     }
     out += '\n';
   }
