@@ -126,7 +126,7 @@ ElasticExperiment draw(uint64_t seed) {
       const model::SpeedLevel level = levels[random.below(levels.size())];
       job.request.num_gpus = level.gpus;
       facts.gpus_min = static_cast<int32_t>(1 + random.below(static_cast<uint64_t>(level.gpus)));
-      facts.gpus_max = static_cast<int32_t>(level.gpus + random.below(6));
+      facts.gpus_max = level.gpus + static_cast<int32_t>(random.below(6));
       facts.steps = static_cast<int64_t>(1 + random.below(400));
       facts.resize_cost_ns = base::from_seconds(static_cast<double>(random.below(3)) * 10 - 1);
       if (facts.resize_cost_ns < 0) facts.resize_cost_ns = -1;
