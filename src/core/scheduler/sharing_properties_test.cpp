@@ -59,6 +59,7 @@ class Follower final : public study::simulator::Observer {
         break;
       case ActionKind::Abandon:
         fall_back(action.job);
+        lives_[action.job.index()].pays = true;
         leave(action.job);
         break;
       case ActionKind::Observe:
