@@ -61,7 +61,7 @@ TEST(StageOrders, AreReadAsTheyAreWritten) {
 
 /// The worker in this process, with pipes.
 struct StageWork : testing::Test {
-  std::vector<StageReport> run(StageOrder order) {
+  std::vector<StageReport> run(const StageOrder& order) {
     int in[2];
     int out[2];
     EXPECT_EQ(::pipe(in), 0);

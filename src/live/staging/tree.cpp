@@ -114,7 +114,8 @@ class Lister {
                                           shown(whole), base::printable(name)),
                               "rename it");
       }
-      if (auto status = add(path.empty() ? name : path + "/" + name, depth + 1); !status) {
+      const std::string below = path.empty() ? name : fmt::format("{}/{}", path, name);
+      if (auto status = add(below, depth + 1); !status) {
         return status;
       }
     }

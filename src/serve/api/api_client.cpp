@@ -238,8 +238,8 @@ base::Result<std::string> ApiClient::get(const std::string& path) {
   return request("GET", path, {}, nullptr);
 }
 
-base::Result<std::string> ApiClient::post(const std::string& path, const std::string& json) {
-  return request("POST", path, json, nullptr);
+base::Result<std::string> ApiClient::post(const std::string& path, const std::string& body) {
+  return request("POST", path, body, nullptr);
 }
 
 base::Result<std::string> ApiClient::remove(const std::string& path) {
