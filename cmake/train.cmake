@@ -201,8 +201,12 @@ if(GOBAN_TESTS)
     list(GET option 1 value)
     list(GET option 2 least)
     add_test(NAME train.refuses_${name} COMMAND goban-train lm --${name} ${value})
+    set(refusal "must be an integer of at least ${least}, not ${value}")
+    if(name STREQUAL seed)  # has no sign, and is refused before its own check
+      set(refusal "'${value}' is not an integer of at least ${least}")
+    endif()
     set_tests_properties(train.refuses_${name} PROPERTIES LABELS train PASS_REGULAR_EXPRESSION
-      "--${name}: (must be an integer of at least ${least}, not ${value}|'${value}' is not an integer of at least ${least})")
+      "--${name}: ${refusal}")
   endforeach()
   # The batch is split over the ranks by default; the help shows defaults.
   goban_mpi_test(mpi.default_layout 2 goban-train lm --epochs 1 --train-limit 32 --test-limit 16
