@@ -86,7 +86,9 @@ std::string server_text(const std::string& asked) {
   if (text.empty()) text = environment("GOBAN_SOCKET");
   if (text.empty()) {
     text = default_state_folder() + "/goban.sock";
-    if (::access(text.c_str(), F_OK) != 0 && ::access(kSystemSocket, F_OK) == 0) {
+    // A state folder that the caller named is the one that is meant.
+    const bool is_named = !environment("GOBAN_STATE").empty();
+    if (!is_named && ::access(text.c_str(), F_OK) != 0 && ::access(kSystemSocket, F_OK) == 0) {
       text = kSystemSocket;
     }
   }

@@ -36,7 +36,7 @@ inline constexpr const char* kSystemSocket = "/run/goban/goban.sock";
 
 /// Parses `asked`: a path, `unix:PATH`, a URL, or ssh://HOST (ssh_tunnel.hpp), to which it
 /// connects. If empty: `$GOBAN_SERVER`, else `$GOBAN_SOCKET`, else the socket in
-/// default_state_folder() if it exists, else kSystemSocket. The token is
+/// default_state_folder() if it exists or `$GOBAN_STATE` is set, else kSystemSocket. The token is
 /// `$GOBAN_TOKEN`, or the content of the file `$GOBAN_TOKEN_FILE`; `$GOBAN_CA_FILE` is ca_file.
 /// Errors: Usage if `asked` is none of these, or a token would be sent unencrypted; those of
 /// SshTunnel.
