@@ -118,7 +118,8 @@ int report(ReportArguments arguments) {
   const auto comparison = study->run(progress);
   if (!comparison) return report_error(comparison.error());
   fmt::print("What Slurm did, as {} simulates it, and what others would have done:\n\n{}",
-             arguments.site_policy, study::results::comparison_table(*comparison));
+             arguments.site_policy,
+             study::results::comparison_table(*comparison, output_style().width));
   if (comparison->backtest) {
     fmt::print("\n{}", study::results::backtest_text(*comparison->backtest));
   }

@@ -99,7 +99,7 @@ std::string report_text(const ProfileReport& report) {
                warm ? fmt::format("{:.0f}", gpu.last->temperature_c) : "-"});
     notes += notes_of(report, i);
   }
-  return table.text() + notes;
+  return table.text(output_style()) + notes;
 }
 
 json report_json(const ProfileReport& report) {

@@ -42,7 +42,7 @@ Result<std::string> top(serve::api::ApiClient& client, bool json_out) {
   if (json_out) {
     return json{{"cluster", *cluster}, {"stats", *stats}, {"jobs", *jobs}}.dump(2) + "\n";
   }
-  return top_text(*cluster, *jobs, *stats, wall_clock_s(), terminal_lines());
+  return top_text(*cluster, *jobs, *stats, wall_clock_s(), terminal_lines(), output_style());
 }
 
 int run_top(const TopArguments& arguments) {

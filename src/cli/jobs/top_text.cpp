@@ -72,7 +72,7 @@ void add_gpus(const json& node, TextTable& table) {
   }
 }
 
-std::string gpu_table(const json& cluster) {
+std::string gpu_table(const json& cluster, const TerminalStyle& style) {
   TextTable table({{"GPU", false, 30},
                    {"STATE", false, 10},
                    {"UTILISATION", false, 20},
@@ -84,7 +84,7 @@ std::string gpu_table(const json& cluster) {
   for (const json& rack : list_of(cluster, "racks")) {
     for (const json& node : list_of(rack, "nodes")) add_gpus(node, table);
   }
-  return table.empty() ? "" : table.text() + "\n";
+  return table.empty() ? "" : table.text(style) + "\n";
 }
 
 std::string first_lines(std::string text, size_t lines_max) {
@@ -101,11 +101,12 @@ std::string first_lines(std::string text, size_t lines_max) {
 }  // namespace
 
 std::string top_text(const json& cluster, const json& jobs, const json& stats, double now_s,
-                     size_t lines_max) {
+                     size_t lines_max, const TerminalStyle& style) {
   std::string text = fmt::format("{}  {}\n{}\n{}\n\n", text_of(cluster, "name", "cluster"),
                                  moment_text(now_s, now_s), gpu_counts(part_of(stats, "gpus")),
                                  job_counts(part_of(stats, "jobs")));
-  text += holds_text(stats) + gpu_table(cluster) + queue_table(jobs, {.now_s = now_s});
+  text += holds_text(stats) + gpu_table(cluster, style) +
+          queue_table(jobs, {.now_s = now_s, .style = style});
   return lines_max > 0 ? first_lines(std::move(text), lines_max) : text;
 }
 

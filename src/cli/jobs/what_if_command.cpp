@@ -57,7 +57,7 @@ std::string table_of(const json& answer) {
       "{} of the last {:g} days{}\n\n{}", base::counted(number_of(answer, "jobs"), "job"),
       number_of(answer, "days"),
       left_out > 0 ? fmt::format(", {} excluded", base::counted(left_out, "record")) : "",
-      table.text());
+      table.text(output_style()));
 }
 
 int run_forecast(const WhatIfArguments& arguments) {

@@ -5,6 +5,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/number.hpp"
+
 namespace goban::cli {
 
 TerminalStyle output_style() {
@@ -12,6 +14,10 @@ TerminalStyle output_style() {
   TerminalStyle style;
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) style.width = size.ws_col;
+  const char* const columns = std::getenv("COLUMNS");
+  if (const auto named = base::parse_int(columns == nullptr ? "" : columns); named && *named > 0) {
+    style.width = static_cast<size_t>(*named);
+  }
   // https://no-color.org: set to anything but an empty text.
   const char* const none = std::getenv("NO_COLOR");
   const char* const term = std::getenv("TERM");

@@ -14,8 +14,8 @@ struct TerminalStyle {
   bool coloured = false;
 };
 
-/// Of standard output: the width of the terminal, and colours unless $NO_COLOR is set or $TERM is
-/// "dumb". Neither if it is a pipe or a file.
+/// Of standard output: the width of the terminal ($COLUMNS, else its own), and colours unless
+/// $NO_COLOR is set or $TERM is "dumb". Neither if it is a pipe or a file.
 [[nodiscard]] TerminalStyle output_style();
 
 /// The text in a colour, for a terminal; unchanged for Colour::None.

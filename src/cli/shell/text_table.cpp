@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "base/printable.hpp"
+#include "base/stacked_table.hpp"
 #include "base/time.hpp"
 
 namespace goban::cli {
@@ -14,15 +15,8 @@ namespace {
 
 constexpr size_t kGap = 2;  // between columns
 
-/// The number of characters, not bytes, of UTF-8 text.
-size_t length_of(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
-}
-
 std::string shortened(std::string text, size_t width) {
-  if (length_of(text) <= width) return text;
+  if (base::characters_of(text) <= width) return text;
   size_t bytes = 0;
   for (size_t seen = 0; bytes < text.size(); ++bytes) {
     if ((static_cast<unsigned char>(text[bytes]) & 0xC0U) != 0x80U && ++seen == width) break;
@@ -56,59 +50,124 @@ void TextTable::paint(size_t column, Colour colour) {
   paints_.push_back({.row = rows_.size() - 1, .column = column, .colour = colour});
 }
 
-std::vector<size_t> TextTable::widths_within(size_t width) const {
-  constexpr size_t kLeast = 8;
+std::vector<size_t> TextTable::widths() const {
   std::vector<size_t> widths;
-  size_t total = 0;
   for (size_t i = 0; i < columns_.size(); ++i) {
-    size_t widest = length_of(columns_[i].title);
-    for (const auto& row : rows_) widest = std::max(widest, length_of(row[i]));
-    widths.push_back(widest);
-    total += widest + (i > 0 ? kGap : 0);
-  }
-  while (width > 0 && total > width) {
-    size_t* widest = nullptr;
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      const size_t least = std::max(kLeast, length_of(columns_[i].title));
-      const bool shrinks = !columns_[i].right && widths[i] > least;
-      if (shrinks && (widest == nullptr || widths[i] > *widest)) widest = &widths[i];
-    }
-    if (widest == nullptr) break;
-    --*widest;
-    --total;
+    widths.push_back(base::characters_of(columns_[i].title));
+    for (const auto& row : rows_) widths[i] = std::max(widths[i], base::characters_of(row[i]));
   }
   return widths;
 }
 
+size_t TextTable::least_of(size_t column) const {
+  constexpr size_t kLeast = 8;
+  return std::max(kLeast, base::characters_of(columns_[column].title));
+}
+
+void TextTable::shrink(std::vector<size_t>& widths, const std::vector<size_t>& table,
+                       size_t width) const {
+  size_t total = kGap * (table.size() - 1);
+  for (const size_t i : table) total += widths[i];
+  for (; width > 0 && total > width; --total) {
+    size_t* widest = nullptr;
+    for (const size_t i : table) {
+      const bool shrinks = !columns_[i].right && widths[i] > least_of(i);
+      if (shrinks && (widest == nullptr || widths[i] > *widest)) widest = &widths[i];
+    }
+    if (widest == nullptr) return;
+    --*widest;
+  }
+}
+
 std::string TextTable::text(const TerminalStyle& style) const {
-  const std::vector<size_t> widths = widths_within(style.width);
+  const std::vector<size_t> natural = widths();
+  std::vector<base::ColumnRoom> least;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    least.push_back(
+        {.width = columns_[i].right ? natural[i] : std::min(natural[i], least_of(i)), .gap = kGap});
+  }
   std::vector<std::vector<Colour>> colours(style.coloured ? rows_.size() : 0,
                                            std::vector<Colour>(columns_.size(), Colour::None));
   if (style.coloured) {
     for (const Paint& each : paints_) colours[each.row][each.column] = each.colour;
   }
   std::string out;
-  const auto add_line = [&](const auto& cell, const std::vector<Colour>* colour) {
-    std::string line;
-    size_t blanks = 0;  // written before the next cell
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      const std::string text = shortened(cell(i), widths[i]);
-      const size_t missing = widths[i] - std::min(widths[i], length_of(text));
-      if (columns_[i].right) blanks += missing;
-      if (!text.empty()) {
-        line.append(blanks, ' ');
-        line += colour == nullptr ? text : painted(text, (*colour)[i]);
-        blanks = 0;
+  for (const std::vector<size_t>& table : base::stacked_columns(least, style.width)) {
+    std::vector<size_t> widths = natural;
+    shrink(widths, table, style.width);
+    const auto add_line = [&](const auto& cell, const std::vector<Colour>* colour) {
+      std::string line;
+      size_t blanks = 0;  // written before the next cell
+      for (const size_t i : table) {
+        const std::string text = shortened(cell(i), widths[i]);
+        const size_t missing = widths[i] - std::min(widths[i], base::characters_of(text));
+        if (columns_[i].right) blanks += missing;
+        if (!text.empty()) {
+          line.append(blanks, ' ');
+          line += colour == nullptr ? text : painted(text, (*colour)[i]);
+          blanks = 0;
+        }
+        blanks += kGap + (columns_[i].right ? 0 : missing);
       }
-      blanks += kGap + (columns_[i].right ? 0 : missing);
+      line.erase(line.find_last_not_of(' ') + 1);
+      out += line + "\n";
+    };
+    if (!out.empty()) out += "\n";
+    add_line([&](size_t i) -> const std::string& { return columns_[i].title; }, nullptr);
+    for (size_t row = 0; row < rows_.size(); ++row) {
+      add_line([&](size_t i) -> const std::string& { return rows_[row][i]; },
+               style.coloured ? &colours[row] : nullptr);
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  };
-  add_line([&](size_t i) -> const std::string& { return columns_[i].title; }, nullptr);
-  for (size_t row = 0; row < rows_.size(); ++row) {
-    add_line([&](size_t i) -> const std::string& { return rows_[row][i]; },
-             style.coloured ? &colours[row] : nullptr);
+  }
+  return out;
+}
+
+namespace {
+
+/// Where the description of a line "  name    what it is" begins: behind the first run of blanks
+/// within it. A line of prose: two more than its own indent.
+size_t description_of(std::string_view line, size_t width) {
+  const size_t begin = std::min(line.find_first_not_of(' '), line.size());
+  const size_t gap = line.find("  ", begin);
+  const size_t from = gap == std::string_view::npos ? gap : line.find_first_not_of(' ', gap);
+  return from == std::string_view::npos || from > width / 2 ? begin + 2 : from;
+}
+
+void wrap_line(std::string_view line, size_t width, std::string& out) {
+  const std::string indent(std::min(description_of(line, width), width / 2), ' ');
+  bool is_first = true;
+  while (base::characters_of(line) + (is_first ? 0 : indent.size()) > width) {
+    const size_t room = width - (is_first ? 0 : indent.size());
+    // Bytes of `room` characters, then the last blank behind the indent.
+    size_t bytes = 0;
+    for (size_t seen = 0; bytes < line.size(); ++bytes) {
+      if ((static_cast<unsigned char>(line[bytes]) & 0xC0U) != 0x80U && seen++ == room) break;
+    }
+    size_t end = line.rfind(' ', bytes);
+    if (end == std::string_view::npos || end <= (is_first ? indent.size() : 0)) {
+      end = line.find(' ', bytes);  // a word wider than the terminal
+      if (end == std::string_view::npos) break;
+    }
+    if (!is_first) out += indent;
+    const std::string_view part = line.substr(0, end);
+    out.append(part.substr(0, part.find_last_not_of(' ') + 1)).append("\n");
+    line.remove_prefix(std::min(line.find_first_not_of(' ', end), line.size()));
+    is_first = false;
+  }
+  if (!is_first) out += indent;
+  out.append(line);
+}
+
+}  // namespace
+
+std::string wrapped(std::string_view text, size_t width) {
+  if (width == 0) return std::string(text);
+  std::string out;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    wrap_line(text.substr(0, end), width, out);
+    if (end < text.size()) out += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;
 }

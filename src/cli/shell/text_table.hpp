@@ -24,11 +24,14 @@ class TextTable {
   /// Colours a cell of the row that was added last.
   void paint(size_t column, Colour colour);
   /// Title line and rows, without trailing blanks. Where a table is wider than the terminal, the
-  /// widest columns of text are shortened, but none below its title or 8 characters.
+  /// widest columns of text are shortened, but none below its title or 8 characters. What is wider
+  /// even then follows below, in tables that begin with the first column, too.
   [[nodiscard]] std::string text(const TerminalStyle& style = {}) const;
 
  private:
-  [[nodiscard]] std::vector<size_t> widths_within(size_t width) const;
+  [[nodiscard]] std::vector<size_t> widths() const;
+  [[nodiscard]] size_t least_of(size_t column) const;
+  void shrink(std::vector<size_t>& widths, const std::vector<size_t>& table, size_t width) const;
 
   struct Paint {
     size_t row = 0;
@@ -40,6 +43,9 @@ class TextTable {
   std::vector<Paint> paints_{};
 };
 
+/// Lines of more than `width` characters (0: no limit) broken between words. The rest of a line
+/// "  name    what it is" is indented like its description.
+[[nodiscard]] std::string wrapped(std::string_view text, size_t width);
 /// `text` with `?` for each character of base::unsafe_bytes(): a terminal must not interpret it.
 [[nodiscard]] std::string printable(std::string_view text);
 /// Seconds as D-HH:MM:SS or H:MM:SS.

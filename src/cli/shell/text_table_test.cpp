@@ -34,8 +34,32 @@ TEST(TextTable, ColoursSurroundTheTextOnly) {
               testing::HasSubstr("xx  \x1b[31mfailed\x1b[0m\n"));
 }
 
+TEST(TextTable, WhatDoesNotFitFollowsBelow) {
+  EXPECT_EQ(sample().text({.width = 18, .coloured = false}),
+            "JOB  NAME\n"
+            "  7  a-name-of-th~\n"
+            " 12  b\n"
+            "\n"
+            "JOB  STATE\n"
+            "  7  failed\n"
+            " 12\n");
+}
+
 TEST(TextTable, AVeryNarrowTerminalLeavesEightCharacters) {
   EXPECT_THAT(sample().text({.width = 5, .coloured = false}), testing::HasSubstr("  7  a-name-~"));
+}
+
+TEST(Wrapped, LinesAreBrokenBetweenWords) {
+  EXPECT_EQ(wrapped("one two three four\nfive\n", 0), "one two three four\nfive\n");
+  EXPECT_EQ(wrapped("one two three four\nfive\n", 18), "one two three four\nfive\n");
+  EXPECT_EQ(wrapped("one two three four\nfive\n", 12), "one two\n  three four\nfive\n");
+  EXPECT_EQ(wrapped("gründlich geübt", 10), "gründlich\n  geübt");
+  EXPECT_EQ(wrapped("unbreakable-word and", 8), "unbreakable-word\n  and");
+}
+
+TEST(Wrapped, DescriptionsStayBesideTheirNames) {
+  EXPECT_EQ(wrapped("  abci    1088 nodes in 32 racks\n", 22),
+            "  abci    1088 nodes\n          in 32 racks\n");
 }
 
 }  // namespace

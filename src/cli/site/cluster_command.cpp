@@ -4,6 +4,7 @@
 
 #include "base/counted.hpp"
 #include "base/output_file.hpp"
+#include "cli/shell/text_table.hpp"
 #include "cli/site/commands.hpp"
 #include "core/model/cluster_file.hpp"
 #include "core/model/cluster_presets.hpp"
@@ -24,11 +25,13 @@ int list_presets(bool as_json) {
     fmt::print("{}\n", list.dump(2));
     return 0;
   }
+  std::string text;
   for (const core::model::PresetInfo& preset : core::model::preset_names()) {
-    fmt::print("{:12} {}\n", preset.name, preset.description);
+    text += fmt::format("{:13} {}\n", preset.name, preset.description);
   }
-  fmt::print("{:12} {}\n", "NxM",
-             "N nodes with M GPUs each, no racks; 8x8:V100+8x8:P100 gives GPU models");
+  text += fmt::format("{:13} {}\n", "NxM",
+                      "N nodes with M GPUs each, no racks; 8x8:V100+8x8:P100 gives GPU models");
+  fmt::print("{}", wrapped(text, output_style().width));
   return 0;
 }
 

@@ -22,8 +22,8 @@ Colour colour_of(std::string_view gain, std::string_view error) {
 
 std::string painted_gains(std::string_view text) {
   static const std::regex kGain(R"(([+-]\d+\.\d)(?: ±(\d+\.\d|\?))? %)");
-  // The table ends at the first empty line. Names of policies contain no blanks before a sign.
-  const size_t end = std::min(text.size(), text.find("\n\n"));
+  // The tables end at the last empty line. Names of policies contain no blanks before a sign.
+  const size_t end = std::min(text.size(), text.rfind("\n\n"));
   const std::string table(text.substr(0, end));
   std::string out;
   auto at = table.cbegin();

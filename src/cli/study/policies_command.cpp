@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/shell/text_table.hpp"
 #include "cli/study/commands.hpp"
 #include "core/policy/compose.hpp"
 #include "study/rivals/presets.hpp"
@@ -53,31 +54,31 @@ int print_json() {
   return 0;
 }
 
-int print_text() {
-  fmt::print(
+std::string text_of_policies() {
+  std::string out =
       "A policy is a preset, or parts joined by '+', at most one of each kind. Defaults: fifo,\n"
       "prefix, packed, exclusive, on; las and srtf are sticky, other orders are non-preemptive.\n"
-      "Examples: easy-backfill+pal, las+pal, srtf+skip+spread.\n\nPresets\n");
+      "Examples: easy-backfill+pal, las+pal, srtf+skip+spread.\n\nPresets\n";
   for (const core::policy::Preset& preset : core::policy::presets()) {
     const core::policy::RunSettings& settings = preset.settings;
-    fmt::print("  {:26} {}\n  {:26} = {}, L {}, restart {} s{}\n", preset.name, preset.description,
-               "", parts_of(compose(preset.name).value()), settings.locality_penalty,
-               settings.restart_cost_s,
-               settings.round_s > 0 ? fmt::format(", rounds of {} s", settings.round_s) : "");
+    out += fmt::format(
+        "  {:26} {}\n  {:26} = {}, L {}, restart {} s{}\n", preset.name, preset.description, "",
+        parts_of(compose(preset.name).value()), settings.locality_penalty, settings.restart_cost_s,
+        settings.round_s > 0 ? fmt::format(", rounds of {} s", settings.round_s) : "");
   }
   std::optional<PartKind> kind;
   for (const Part* part : core::policy::parts()) {
-    if (part->kind != kind) fmt::print("\n{}\n", core::policy::kind_name(part->kind));
+    if (part->kind != kind) out += fmt::format("\n{}\n", core::policy::kind_name(part->kind));
     kind = part->kind;
-    fmt::print("  {:26} {}\n", part->name, part->description);
+    out += fmt::format("  {:26} {}\n", part->name, part->description);
   }
-  fmt::print(
-      "\nPublished rivals, with their quirks (goban simulate --format, docs/studies/rivals.md)\n");
+  out +=
+      "\nPublished rivals, with their quirks (goban simulate --format, docs/studies/rivals.md)\n";
   for (const study::rivals::RivalPreset& rival : study::rivals::rival_presets()) {
-    fmt::print("  {:26} {}\n  {:26} format {}; quirks: {}\n", rival.name, rival.description, "",
-               study::rivals::rival_format_name(rival.format), rival.quirks);
+    out += fmt::format("  {:26} {}\n  {:26} format {}; quirks: {}\n", rival.name, rival.description,
+                       "", study::rivals::rival_format_name(rival.format), rival.quirks);
   }
-  return 0;
+  return out;
 }
 
 }  // namespace
@@ -87,8 +88,13 @@ void add_policies(Command& app, Action& action) {
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Print JSON only");
   command->footer("Examples:\n  goban policies\n  goban policies --json");
-  command->callback(
-      [json, &action] { action = [json] { return *json ? print_json() : print_text(); }; });
+  command->callback([json, &action] {
+    action = [json] {
+      if (*json) return print_json();
+      fmt::print("{}", wrapped(text_of_policies(), output_style().width));
+      return 0;
+    };
+  });
 }
 
 }  // namespace goban::cli

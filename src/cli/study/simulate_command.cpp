@@ -7,6 +7,7 @@
 #include "cli/shell/notes.hpp"
 #include "cli/shell/progress.hpp"
 #include "cli/shell/terminal_style.hpp"
+#include "cli/shell/text_table.hpp"
 #include "cli/study/commands.hpp"
 #include "cli/study/painted_gains.hpp"
 #include "cli/study/simulate_options.hpp"
@@ -81,20 +82,21 @@ void add_rival_options(Command& c, study::rivals::RivalOptions& options) {
 void print_results(const study::Study& study, const study::results::Comparison& comparison) {
   const study::StudyOptions& options = study.options();
   const core::model::Cluster& cluster = study.inputs().cluster;
-  fmt::print("{} on {} ({})\n\n{}", options.files.jobs, cluster.name(),
-             base::counted(cluster.num_gpus(), "GPU"),
-             output_style().coloured ? painted_gains(study::results::comparison_table(comparison))
-                                     : study::results::comparison_table(comparison));
-  fmt::print("{}{}{}", study::results::energy_table(comparison),
-             study::results::service_table(comparison.runs),
-             study::results::worst_account_lines(comparison.runs));
-  fmt::print("{}{}{}", study::results::elastic_lines(comparison.runs),
-             study::results::staging_table(comparison.runs),
-             study::results::starts_lines(comparison.runs));
-  if (comparison.backtest) {
-    fmt::print("\n{}", study::results::backtest_text(*comparison.backtest));
-  }
-  if (comparison.worth) fmt::print("{}", study::results::worth_table(*comparison.worth));
+  const TerminalStyle style = output_style();
+  // Colours take no room, so lines are broken before they are painted.
+  std::string table =
+      wrapped(study::results::comparison_table(comparison, style.width), style.width);
+  if (style.coloured) table = painted_gains(table);
+  std::string text = study::results::energy_table(comparison, style.width);
+  text += study::results::service_table(comparison.runs, style.width);
+  text += study::results::worst_account_lines(comparison.runs);
+  text += study::results::elastic_lines(comparison.runs);
+  text += study::results::staging_table(comparison.runs, style.width);
+  text += study::results::starts_lines(comparison.runs);
+  if (comparison.backtest) text += '\n' + study::results::backtest_text(*comparison.backtest);
+  if (comparison.worth) text += study::results::worth_table(*comparison.worth, style.width);
+  fmt::print("{} on {} ({})\n\n{}{}", options.files.jobs, cluster.name(),
+             base::counted(cluster.num_gpus(), "GPU"), table, wrapped(text, style.width));
   if (!options.out.empty()) fmt::print("Per-job results: {}/<policy>/jobs.csv\n", options.out);
   if (!options.html.empty()) fmt::print("HTML report: {}\n", options.html);
 }

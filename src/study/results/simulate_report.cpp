@@ -8,6 +8,7 @@
 #include "base/number.hpp"
 #include "base/output_file.hpp"
 #include "base/sheet_field.hpp"
+#include "base/stacked_table.hpp"
 #include "base/units.hpp"
 #include "study/results/worth_report.hpp"
 
@@ -18,6 +19,9 @@ using base::append_seconds;
 using base::human_seconds;
 
 namespace {
+
+constexpr size_t kTimeWidth = 10;
+constexpr size_t kKwhWidth = 12;
 
 void append_field(std::string& out, const char* name, double value) {
   out += fmt::format(", \"{}\": ", name);
@@ -51,16 +55,6 @@ std::string claim_text(const Gain& jct, const Gain& wait) {
   if (jct.claimed && wait.claimed) return "JCT, wait";
   if (jct.claimed) return "JCT";
   return wait.claimed ? "wait" : "not claimed";
-}
-
-/// Width on a terminal: ± is two bytes but one column.
-size_t columns_of(const std::string& text) {
-  return static_cast<size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::string right(const std::string& text, size_t columns) {
-  return std::string(columns - std::min(columns, columns_of(text)), ' ') + text;
 }
 
 void append_mean(std::string& out, const char* name, const MeanError& mean) {
@@ -287,41 +281,53 @@ std::string verdict(const Comparison& comparison) {
 
 }  // namespace
 
-std::string comparison_table(const Comparison& comparison) {
+std::string comparison_table(const Comparison& comparison, size_t terminal_width) {
   const std::vector<RunMetrics>& runs = comparison.runs;
   const bool tested = comparison.backtest.has_value();
-  struct Row {
-    std::string jct_gain = "-";
-    std::string wait_gain = "-";
-    std::string claim = "the site's";
+  struct Gains {
+    std::string jct = "-", wait = "-", claim = "the site's";
   };
-  std::vector<Row> rows(runs.size());
-  size_t width = 6;
-  size_t gain_width = 4;
+  std::vector<Gains> gains(runs.size());
+  size_t gain_width = 0;
   for (size_t i = 0; i < runs.size(); ++i) {
-    width = std::max(width, runs[i].policy.size());
     if (i == comparison.reference) continue;
     const Gain jct = jct_gain(runs[i], runs[comparison.reference], comparison.backtest);
     const Gain wait = wait_gain(runs[i], runs[comparison.reference], comparison.backtest);
-    rows[i] = {gain_text(jct, tested), gain_text(wait, tested), claim_text(jct, wait)};
-    gain_width =
-        std::max({gain_width, columns_of(rows[i].jct_gain), columns_of(rows[i].wait_gain)});
+    gains[i] = {gain_text(jct, tested), gain_text(wait, tested), claim_text(jct, wait)};
+    gain_width = std::max(
+        {gain_width, base::characters_of(gains[i].jct), base::characters_of(gains[i].wait)});
   }
-  std::string out =
-      fmt::format("{:<{}}  {:>10}  {} {:>10} {:>10} {:>10}  {} {:>6} {:>10} {:>7} {:>9}", "policy",
-                  width, "avg JCT", right("gain", gain_width), "p50 JCT", "p99 JCT", "avg wait",
-                  right("gain", gain_width), "busy", "GPU-hours", "goodput", "preempted");
-  out += tested ? "  claimed\n" : "\n";
+  std::vector<base::StackedTable::Column> columns = {
+      {.title = "policy", .right = false},
+      {.title = "avg JCT", .width_min = kTimeWidth, .gap = 2},
+      {.title = "gain", .width_min = gain_width, .gap = 2},
+      {.title = "p50 JCT", .width_min = kTimeWidth},
+      {.title = "p99 JCT", .width_min = kTimeWidth},
+      {.title = "avg wait", .width_min = kTimeWidth},
+      {.title = "gain", .width_min = gain_width, .gap = 2},
+      {.title = "busy", .width_min = 6},
+      {.title = "GPU-hours", .width_min = 10},
+      {.title = "goodput"},
+      {.title = "preempted"}};
+  if (tested) columns.push_back({.title = "claimed", .right = false, .gap = 2});
+  base::StackedTable table(std::move(columns));
   for (size_t i = 0; i < runs.size(); ++i) {
     const RunMetrics& run = runs[i];
-    out += fmt::format(
-        "{:<{}}  {:>10}  {} {:>10} {:>10} {:>10}  {} {:>5.1f}% {:>10.1f} {:>6.1f}% {:>9}",
-        run.policy, width, human_seconds(run.avg_jct_s), right(rows[i].jct_gain, gain_width),
-        human_seconds(run.p50_jct_s), human_seconds(run.p99_jct_s), human_seconds(run.avg_wait_s),
-        right(rows[i].wait_gain, gain_width), 100 * run.gpu_occupancy, run.gpu_hours_consumed,
-        100 * run.goodput, run.preemptions);
-    out += tested ? "  " + rows[i].claim + '\n' : "\n";
+    std::vector<std::string> cells = {run.policy,
+                                      human_seconds(run.avg_jct_s),
+                                      gains[i].jct,
+                                      human_seconds(run.p50_jct_s),
+                                      human_seconds(run.p99_jct_s),
+                                      human_seconds(run.avg_wait_s),
+                                      gains[i].wait,
+                                      fmt::format("{:.1f}%", 100 * run.gpu_occupancy),
+                                      fmt::format("{:.1f}", run.gpu_hours_consumed),
+                                      fmt::format("{:.1f}%", 100 * run.goodput),
+                                      fmt::format("{}", run.preemptions)};
+    if (tested) cells.push_back(gains[i].claim);
+    table.add(std::move(cells));
   }
+  const std::string out = table.text(terminal_width);
   return runs.empty() ? out : out + verdict(comparison);
 }
 
@@ -429,12 +435,6 @@ std::string less_text(double value, double reference) {
   return reference > 0 ? fmt::format("{:+.1f} %", 100 * (value / reference - 1)) : "-";
 }
 
-size_t policy_width(const std::vector<RunMetrics>& runs) {
-  size_t width = 6;
-  for (const RunMetrics& run : runs) width = std::max(width, run.policy.size());
-  return width;
-}
-
 std::string predictions_text(const ServiceMetrics& service) {
   std::string out;
   for (size_t i = 1; i < service.predictions.size(); ++i) {
@@ -447,60 +447,74 @@ std::string predictions_text(const ServiceMetrics& service) {
 
 }  // namespace
 
-std::string energy_table(const Comparison& comparison) {
+std::string energy_table(const Comparison& comparison, size_t terminal_width) {
   const std::vector<RunMetrics>& runs = comparison.runs;
   if (runs.empty() || !runs[comparison.reference].energy) return {};
   constexpr size_t kD = static_cast<size_t>(core::knowledge::kHeadline);
   const EnergyMetrics& reference = *runs[comparison.reference].energy;
-  const size_t width = policy_width(runs);
-  std::string out = fmt::format(
-      "\nEnergy of the cluster, kWh\n{:<{}}  {:>12} {:>9} {:>12} {:>12} {:>12} {:>12}\n", "policy",
-      width, "D: may sleep", "change", "A: active", "B: idle on", "C: EaCO only", "nodes active");
+  base::StackedTable table({{.title = "policy", .right = false},
+                            {.title = "D: may sleep", .width_min = kKwhWidth, .gap = 2},
+                            {.title = "change", .width_min = 9},
+                            {.title = "A: active", .width_min = kKwhWidth},
+                            {.title = "B: idle on", .width_min = kKwhWidth},
+                            {.title = "C: EaCO only", .width_min = kKwhWidth},
+                            {.title = "nodes active", .width_min = kKwhWidth}});
   for (const RunMetrics& run : runs) {
     const EnergyMetrics& energy = *run.energy;
     const bool itself = &run == &runs[comparison.reference];
-    out += fmt::format("{:<{}}  {:>12.2f} {:>9} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f}\n",
-                       run.policy, width, energy.kwh[kD],
-                       itself ? "-" : less_text(energy.kwh[kD], reference.kwh[kD]), energy.kwh[0],
-                       energy.kwh[1], energy.kwh[2], energy.avg_active_nodes);
+    table.add({run.policy, fmt::format("{:.2f}", energy.kwh[kD]),
+               itself ? "-" : less_text(energy.kwh[kD], reference.kwh[kD]),
+               fmt::format("{:.2f}", energy.kwh[0]), fmt::format("{:.2f}", energy.kwh[1]),
+               fmt::format("{:.2f}", energy.kwh[2]),
+               fmt::format("{:.2f}", energy.avg_active_nodes)});
   }
-  return out;
+  return "\nEnergy of the cluster, kWh\n" + table.text(terminal_width);
 }
 
-std::string service_table(const std::vector<RunMetrics>& runs) {
+std::string service_table(const std::vector<RunMetrics>& runs, size_t terminal_width) {
   if (runs.empty() || !runs.front().service) return {};
-  const size_t width = policy_width(runs);
-  std::string out =
-      fmt::format("\n{:<{}}  {:>17} {:>10} {:>9} {:>9} {:>10} {:>6} {:>6} {:>6}  {}\n", "policy",
-                  width, "deadlines missed", "epoch", "slowdown", "p99", "worst user", "Jain",
-                  "undone", "moved", "predictions for shared GPUs");
+  base::StackedTable table({{.title = "policy", .right = false},
+                            {.title = "deadlines missed", .width_min = 17, .gap = 2},
+                            {.title = "epoch", .width_min = kTimeWidth},
+                            {.title = "slowdown", .width_min = 9},
+                            {.title = "p99", .width_min = 9},
+                            {.title = "worst user"},
+                            {.title = "Jain", .width_min = 6},
+                            {.title = "undone"},
+                            {.title = "moved", .width_min = 6},
+                            {.title = "predictions for shared GPUs", .right = false, .gap = 2}});
   for (const RunMetrics& run : runs) {
     const ServiceMetrics& s = *run.service;
-    out += fmt::format(
-        "{:<{}}  {:>17} {:>10} {:>9.3f} {:>9.2f} {:>10.3f} {:>6.3f} {:>6} {:>6}  {}\n", run.policy,
-        width, fmt::format("{} of {}", s.deadline_misses, s.deadline_jobs),
-        s.avg_epoch_s ? human_seconds(*s.avg_epoch_s) : "-", s.avg_slowdown, s.p99_slowdown,
-        s.worst_user_slowdown, s.jain_index, s.undo_count, s.moves, predictions_text(s));
+    table.add({run.policy, fmt::format("{} of {}", s.deadline_misses, s.deadline_jobs),
+               s.avg_epoch_s ? human_seconds(*s.avg_epoch_s) : "-",
+               fmt::format("{:.3f}", s.avg_slowdown), fmt::format("{:.2f}", s.p99_slowdown),
+               fmt::format("{:.3f}", s.worst_user_slowdown), fmt::format("{:.3f}", s.jain_index),
+               fmt::format("{}", s.undo_count), fmt::format("{}", s.moves), predictions_text(s)});
   }
-  return out;
+  return '\n' + table.text(terminal_width);
 }
 
-std::string staging_table(const std::vector<RunMetrics>& runs) {
+std::string staging_table(const std::vector<RunMetrics>& runs, size_t terminal_width) {
   if (runs.empty() || !runs.front().staging) return {};
   constexpr double kGigabyte = 1e9;
-  const size_t width = policy_width(runs);
-  std::string out = fmt::format(
-      "\nStaging\n{:<{}}  {:>14} {:>10} {:>10} {:>10} {:>10} {:>9} {:>10}\n", "policy", width,
-      "cache hits", "GB in", "GB hit", "GB out", "avg stage", "evicted", "link busy");
+  base::StackedTable table({{.title = "policy", .right = false},
+                            {.title = "cache hits", .width_min = 14, .gap = 2},
+                            {.title = "GB in", .width_min = kTimeWidth},
+                            {.title = "GB hit", .width_min = kTimeWidth},
+                            {.title = "GB out", .width_min = kTimeWidth},
+                            {.title = "avg stage", .width_min = kTimeWidth},
+                            {.title = "evicted", .width_min = 9},
+                            {.title = "link busy", .width_min = kTimeWidth}});
   for (const RunMetrics& run : runs) {
     const simulator::StagingFigures& s = *run.staging;
-    out += fmt::format(
-        "{:<{}}  {:>14} {:>10.1f} {:>10.1f} {:>10.1f} {:>10} {:>9} {:>10}\n", run.policy, width,
-        fmt::format("{} of {}", s.hits, s.jobs), static_cast<double>(s.in_bytes) / kGigabyte,
-        static_cast<double>(s.hit_bytes) / kGigabyte, static_cast<double>(s.out_bytes) / kGigabyte,
-        human_seconds(s.avg_stage_s()), s.evictions, human_seconds(s.link_busy_s));
+    const auto gigabytes = [](int64_t bytes) {
+      return fmt::format("{:.1f}", static_cast<double>(bytes) / kGigabyte);
+    };
+    table.add({run.policy, fmt::format("{} of {}", s.hits, s.jobs), gigabytes(s.in_bytes),
+               gigabytes(s.hit_bytes), gigabytes(s.out_bytes), human_seconds(s.avg_stage_s()),
+               fmt::format("{}", s.evictions), human_seconds(s.link_busy_s)});
   }
-  return out;
+  return "\nStaging\n" + table.text(terminal_width);
 }
 
 namespace {

@@ -32,8 +32,9 @@ struct Comparison {
 [[nodiscard]] std::string backtest_json(const Backtest& test);
 
 /// A table for a terminal: one row per run, gains next to the averages. With a back-test also the
-/// error of each gain and whether it is claimed.
-[[nodiscard]] std::string comparison_table(const Comparison& comparison);
+/// error of each gain and whether it is claimed. `terminal_width`, here and below: in characters;
+/// 0 = no limit. What is wider is shown in several tables.
+[[nodiscard]] std::string comparison_table(const Comparison& comparison, size_t terminal_width = 0);
 
 /// The result of the back-test, for a terminal.
 [[nodiscard]] std::string backtest_text(const Backtest& test);
@@ -48,12 +49,14 @@ struct Comparison {
 [[nodiscard]] std::string worst_account_lines(const std::vector<RunMetrics>& runs);
 
 /// For a terminal: the energy of each run under the four accountings; empty without a power model.
-[[nodiscard]] std::string energy_table(const Comparison& comparison);
+[[nodiscard]] std::string energy_table(const Comparison& comparison, size_t terminal_width = 0);
 
 /// For a terminal: service targets, slowdowns and fairness; empty if they were not measured.
-[[nodiscard]] std::string service_table(const std::vector<RunMetrics>& runs);
+[[nodiscard]] std::string service_table(const std::vector<RunMetrics>& runs,
+                                        size_t terminal_width = 0);
 /// What staging did; empty if no job stages data.
-[[nodiscard]] std::string staging_table(const std::vector<RunMetrics>& runs);
+[[nodiscard]] std::string staging_table(const std::vector<RunMetrics>& runs,
+                                        size_t terminal_width = 0);
 
 /// Additional columns of jobs.csv; null = not recorded.
 struct JobColumns {

@@ -9,6 +9,7 @@
 #include "base/number.hpp"
 #include "base/output_file.hpp"
 #include "base/sheet_field.hpp"
+#include "base/stacked_table.hpp"
 #include "base/units.hpp"
 
 namespace goban::study::results {
@@ -107,37 +108,6 @@ std::string pilot_text(const Worth& worth, const PolicyWorth& policy) {
                      days_text(policy.wait_pilot));
 }
 
-/// Cells of equal width on a terminal, where ± is one column.
-class Table {
- public:
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-
-  [[nodiscard]] std::string text() const {
-    std::vector<size_t> widths(rows_.front().size());
-    for (const auto& row : rows_) {
-      for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
-    }
-    std::string out;
-    for (const auto& row : rows_) {
-      std::string line;
-      for (size_t i = 0; i < row.size(); ++i) {
-        const std::string room(widths[i] - columns(row[i]), ' ');
-        line += i == 0 ? row[i] + room : "  " + room + row[i];
-      }
-      out += line + '\n';
-    }
-    return out;
-  }
-
- private:
-  static size_t columns(const std::string& text) {
-    return static_cast<size_t>(
-        std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-  }
-
-  std::vector<std::vector<std::string>> rows_;
-};
-
 std::string heading(const Worth& worth) {
   std::string out = fmt::format(
       "\nWorth a year in {}: the history's {:.1f} days times {:.2f}; PUE {}, {} a GPU-hour\n",
@@ -224,14 +194,17 @@ std::string worth_json(const Worth& worth) {
   return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-std::string worth_table(const Worth& worth) {
-  Table table;
+std::string worth_table(const Worth& worth, size_t terminal_width) {
   std::vector<std::string> names = {"policy", "cost", "saving"};
   if (worth.is_metered) names.emplace_back("kWh saved");
   if (worth.prices_carbon) names.emplace_back("kg CO2 saved");
   names.insert(names.end(), {"GPU-hours freed", "average wait", "p99 JCT"});
   if (worth.deadline_jobs > 0) names.emplace_back("deadlines missed");
-  table.add(std::move(names));
+  std::vector<base::StackedTable::Column> columns;
+  for (std::string& name : names) {
+    columns.push_back({.title = std::move(name), .right = !columns.empty(), .gap = 2});
+  }
+  base::StackedTable table(std::move(columns));
   std::string below;
   for (size_t i = 0; i < worth.policies.size(); ++i) {
     const PolicyWorth& policy = worth.policies[i];
@@ -250,7 +223,7 @@ std::string worth_table(const Worth& worth) {
     table.add(std::move(row));
     if (!itself) below += details(worth, policy);
   }
-  return heading(worth) + table.text() + below;
+  return heading(worth) + table.text(terminal_width) + below;
 }
 
 base::Status write_worth_csv(const std::string& path, const Worth& worth) {

@@ -12,8 +12,9 @@ namespace goban::study::results {
 /// priced, or the reference itself.
 [[nodiscard]] std::string worth_json(const Worth& worth);
 
-/// For a terminal: one row per policy, then worst seeds, worst accounts and pilots.
-[[nodiscard]] std::string worth_table(const Worth& worth);
+/// For a terminal of this width in characters (0 = no limit): one row per policy, then worst seeds,
+/// worst accounts and pilots.
+[[nodiscard]] std::string worth_table(const Worth& worth, size_t terminal_width = 0);
 
 /// Writes one row per history and policy, a year each:
 /// policy,seed,span_days,cost,electricity,gpu_cost,kwh,carbon_kg,gpu_hours,avg_wait_s,p99_jct_s.
