@@ -127,6 +127,35 @@ TEST_F(JobCommands, QueueAsksForWhatWasChosen) {
   EXPECT_THAT(daemon->asked()[0], Not(HasSubstr("all=1")));
 }
 
+TEST_F(JobCommands, ShowSaysHowMuchDataIsThere) {
+  const char* const job = R"({"job": 3, "id": "3", "user": "anna", "state": "depends",
+    "num_gpus": 2, "blocked": "waits for its data",
+    "staging": {"state": "copying", "bytes": 1536, "done_bytes": 512}})";
+  serve({{"GET /v1/jobs", R"({"jobs": [)" + std::string(job) + "]}"}, {"GET /v1/jobs/3", job}});
+  EXPECT_THAT(goban("show 3").out, HasSubstr("copying, 512 B of 1.5 KiB\n"));
+  EXPECT_THAT(goban("queue --format job,reason").out, HasSubstr("3  waits for its data\n"));
+}
+
+TEST_F(JobCommands, ErrorsNameOptionsInsteadOfFields) {
+  serve({{"POST /v1/jobs", R"(!400 {"message": "requests 9 GPUs; the cluster has 4",
+            "field": "num_gpus", "remedy": "request fewer"})"},
+         {"POST /v1/reservations", R"(!400 {"message": "must be after the start",
+            "field": "end_s"})"},
+         {"POST /v1/forecast",
+          R"({"jobs": [{"num_gpus": 9, "error": "num_gpus: requests 9 GPUs"}]})"}});
+  const Output refused = goban("submit --gpus 9 --wrap true");
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_EQ(refused.out,
+            "goban: error: --gpus: requests 9 GPUs; the cluster has 4 (request fewer)\n");
+  const Output late = goban("reserve n1 --from +1d --for 1s");
+  EXPECT_EQ(late.code, 3);
+  EXPECT_EQ(late.out, "goban: error: --for: must be after the start\n");
+  const Output planned = goban("submit --dry-run --gpus 9 --wrap true");
+  EXPECT_EQ(planned.code, 3) << "the daemon would refuse it";
+  EXPECT_THAT(planned.out, HasSubstr("goban: error: --gpus: requests 9 GPUs\n"));
+  EXPECT_THAT(goban("whatif --gpus 9").out, HasSubstr("9 GPUs: --gpus: requests 9 GPUs\n"));
+}
+
 TEST_F(JobCommands, ShowSaysAllThatIsKnown) {
   serve({{"GET /v1/jobs", kJobs}, {"GET /v1/jobs/3", R"({"job": 3, "id": "3", "name": "bert",
     "user": "anna", "state": "done", "result": "failed", "exit_code": 7, "num_gpus": 2,

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.hpp"
 #include "base/units.hpp"
+#include "cli/jobs/field_words.hpp"
 #include "cli/jobs/job_row.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/shell/text_table.hpp"
@@ -57,18 +59,23 @@ std::string forecast_table(const json& answer) {
                    {.title = "STARTS ABOUT"},
                    {.title = "RUNS FOR"}});
   const double now_s = number_of(answer, "now_s");
+  std::string refusals;
   for (const json& job : list_of(answer, "jobs")) {
     const double limit_s = number_of(job, "walltime_s");
     const json& start = part_of(job, "start");
     const bool at_once = start.is_object() && number_of(start, "p90_s", 1e18) <= now_s + 1;
     std::string when = at_once ? "at once" : start_text(start, now_s);
     if (when.empty()) when = "too far ahead to be forecast";
-    if (const std::string error = text_of(job, "error"); !error.empty()) when = error;
+    if (const std::string error = text_of(job, "error"); !error.empty()) {
+      when = "never: see below";
+      refusals += fmt::format("{}: {}\n", base::counted(number_of(job, "num_gpus"), "GPU"),
+                              printable(in_words_of_options(error)));
+    }
     table.add({fmt::format("{:.0f}", number_of(job, "num_gpus")),
                limit_s > 0 ? clock_text(limit_s) : "-", printable(when),
                predicted_text(part_of(job, "predicted_run"))});
   }
-  return table.text();
+  return table.text(output_style()) + refusals;
 }
 
 }  // namespace goban::cli

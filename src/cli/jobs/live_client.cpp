@@ -6,6 +6,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "cli/jobs/field_words.hpp"
 #include "cli/shell/command.hpp"
 
 namespace goban::cli {
@@ -19,7 +20,10 @@ const json kNothing;
 const json kEmptyList = json::array();
 
 Result<json> parsed(const serve::api::ApiClient& client, Result<std::string> answer) {
-  if (!answer) return base::failure(std::move(answer.error()));
+  if (!answer) {
+    answer.error().place.field = option_of_field(answer.error().place.field);
+    return base::failure(std::move(answer.error()));
+  }
   if (answer->empty()) return json::object();
   json document = json::parse(*answer, nullptr, false);
   if (document.is_discarded()) {

@@ -41,15 +41,13 @@ std::string joined(const std::vector<std::string>& parts) {
   return out;
 }
 
-/// "copying, 1.2 of 4 GB; it changed while it was copied".
+/// "copying, 1.2 GiB of 4.0 GiB; it changed while it was copied".
 std::string staging_text(const json& staging) {
-  constexpr double kGigabyte = 1e9;
   std::string state = text_of(staging, "state");
   if (state.empty()) return {};
   std::ranges::replace(state, '_', ' ');
-  std::string text =
-      fmt::format("{}, {:.3g} of {:.3g} GB", state, number_of(staging, "done_bytes") / kGigabyte,
-                  number_of(staging, "bytes") / kGigabyte);
+  std::string text = fmt::format("{}, {} of {}", state, size_text(number_of(staging, "done_bytes")),
+                                 size_text(number_of(staging, "bytes")));
   const std::string problem = text_of(staging, "problem");
   return problem.empty() ? text : text + "; " + printable(problem);
 }

@@ -1,12 +1,17 @@
 // goban submit: submits a job.
+#include <algorithm>
+#include <cstdio>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/date_time.hpp"
 #include "cli/jobs/commands.hpp"
+#include "cli/jobs/field_words.hpp"
 #include "cli/jobs/job_forecast.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/jobs/slurm_commands.hpp"
 #include "cli/jobs/submit_payload.hpp"
+#include "cli/jobs/wait_command.hpp"
 
 namespace goban::cli {
 namespace {
@@ -18,17 +23,18 @@ struct SubmitArguments {
   std::string server;
   std::string wrap;
   std::vector<std::string> words;  ///< script and its arguments
-  bool parsable = false;
   bool json_out = false;
   bool dry_run = false;
   bool as_slurm = false;
+  live::job::SubmitManner manner{};  ///< adds to that of the script
 };
 
 Result<SubmitPayload> payload_of(const SubmitArguments& arguments) {
   const auto& words = arguments.words;
   if (!words.empty() && words.front().starts_with('-') && words.front() != "-") {
     return base::failure(unknown_option(words.front(),
-                                        {"--wrap", "--parsable", "--json", "--dry-run", "--server"},
+                                        {"--wrap", "--parsable", "--quiet", "--wait", "--test-only",
+                                         "--json", "--dry-run", "--server"},
                                         "see goban submit --help"));
   }
   if (!arguments.wrap.empty()) {
@@ -60,18 +66,78 @@ int print_plan(const std::string& server, json body) {
   body.erase("script");
   body["env_variables"] = variables;
   fmt::print("{}\n", body.dump(2));
+  const std::string refused = text_of(part_of(body, "forecast"), "error");
+  if (refused.empty()) return 0;
+  return report_error({.code = base::ErrorCode::BadData,
+                       .message = in_words_of_options(refused),
+                       .place = {},
+                       .remedy = {}});
+}
+
+/// Says when and where the job would start: on stdout, or on stderr as sbatch does.
+int print_test(const SubmitArguments& arguments, const json& body) {
+  auto client = connect(arguments.server);
+  if (!client) return report_error(client.error());
+  const auto answer = ask_for_forecast(*client, json::array({body}));
+  if (!answer) return report_error(answer.error());
+  const auto nodes = get_json(*client, "/v1/nodes");
+  if (!nodes) return report_error(nodes.error());
+  const json jobs = list_of(*answer, "jobs");
+  const json job = jobs.empty() ? json::object() : jobs.front();
+  if (const std::string refused = text_of(job, "error"); !refused.empty()) {
+    return report_error(
+        base::failed("the job would not start: " + in_words_of_options(refused)).value());
+  }
+  const json all = list_of(*nodes, "nodes");
+  // Of several nodes, the policy chooses when the job starts.
+  const std::string where = all.size() == 1 ? " on node " + text_of(all.front(), "node") : "";
+  const double now_s = number_of(*answer, "now_s");
+  const double start_s = number_of(part_of(job, "start"), "p50_s", -1);
+  const std::string when =
+      start_s < 0 ? "later than can be forecast"
+                  : fmt::format("at {}", base::date_time_text(base::unix_to_local(
+                                             base::from_seconds(std::max(start_s, now_s)))));
+  const std::string text =
+      fmt::format("the job would start {} with {} GPUs{}", when, number_of(job, "num_gpus"), where);
+  fmt::print(arguments.as_slurm ? stderr : stdout, "{}{}\n", arguments.as_slurm ? "sbatch: " : "",
+             text);
   return 0;
 }
 
 int print_slurm(const SubmitArguments& arguments, const std::string& number) {
   if (arguments.json_out) {
     fmt::print("{}\n", json{{"engine_id", number}}.dump());
-  } else if (arguments.parsable) {
+  } else if (arguments.manner.parsable) {
     fmt::print("{}\n", number);
-  } else {
+  } else if (!arguments.manner.quiet) {
     fmt::print("submitted job @{} by sbatch\n", number);
   }
   return 0;
+}
+
+live::job::SubmitManner both(live::job::SubmitManner one, const live::job::SubmitManner& other) {
+  one.wait |= other.wait;
+  one.quiet |= other.quiet;
+  one.parsable |= other.parsable;
+  one.test_only |= other.test_only;
+  return one;
+}
+
+void print_jobs(const SubmitArguments& arguments, const live::job::SubmitManner& manner,
+                const std::vector<uint32_t>& jobs) {
+  if (arguments.json_out) {
+    fmt::print("{}\n", json{{"job", jobs.front()}, {"jobs", jobs}}.dump());
+  } else if (manner.parsable) {
+    fmt::print("{}\n", jobs.front());
+  } else if (manner.quiet) {
+    return;
+  } else if (arguments.as_slurm) {
+    fmt::print("Submitted batch job {}\n", jobs.front());
+  } else if (jobs.size() > 1) {
+    fmt::print("submitted array {} of {} tasks\n", jobs.front(), jobs.size());
+  } else {
+    fmt::print("submitted job {}\n", jobs.front());
+  }
 }
 
 int run(const SubmitArguments& arguments, const SubmitChoices& choices) {
@@ -80,25 +146,27 @@ int run(const SubmitArguments& arguments, const SubmitChoices& choices) {
   payload->options = choices;
   payload->as_slurm = arguments.as_slurm;
   payload->is_here = is_local(arguments.server);
-  const auto body = submission_json(*payload);
+  live::job::SubmitManner of_script;
+  const auto body = submission_json(*payload, &of_script);
   if (!body) return report_error(body.error());
+  const live::job::SubmitManner manner = both(arguments.manner, of_script);
   if (arguments.dry_run) return print_plan(arguments.server, *body);
+  if (manner.test_only) return print_test(arguments, *body);
   const auto jobs = submit(arguments.server, *body);
   if (!jobs && is_for_sbatch(jobs.error())) {
+    if (manner.wait) {
+      return report_error(base::usage_error("--wait: the daemon decides for a cluster of Slurm",
+                                            "use sbatch --wait")
+                              .value());
+    }
     const auto number = submit_by_sbatch(*payload, arguments.server);
     return number ? print_slurm(arguments, *number) : report_error(number.error());
   }
   if (!jobs) return report_error(jobs.error());
-  if (arguments.json_out) {
-    fmt::print("{}\n", json{{"job", jobs->front()}, {"jobs", *jobs}}.dump());
-  } else if (arguments.parsable) {
-    fmt::print("{}\n", jobs->front());
-  } else if (jobs->size() > 1) {
-    fmt::print("submitted array {} of {} tasks\n", jobs->front(), jobs->size());
-  } else {
-    fmt::print("submitted job {}\n", jobs->front());
-  }
-  return 0;
+  print_jobs(arguments, manner, *jobs);
+  if (!manner.wait) return 0;
+  std::fflush(stdout);
+  return wait_for_job(arguments.server, jobs->front());
 }
 
 }  // namespace
@@ -111,7 +179,12 @@ void add_submit(Command& app, Action& action) {
   add_submit_options(*c, choices);
   c->add_option("--wrap", arguments->wrap, "Submit this shell command instead of a script")
       ->type_name("COMMAND");
-  c->add_flag("--parsable", arguments->parsable, "Print the job number only");
+  c->add_flag("--parsable", arguments->manner.parsable, "Print the job number only");
+  c->add_flag("-Q,--quiet", arguments->manner.quiet, "Print errors only");
+  c->add_flag("-W,--wait", arguments->manner.wait,
+              "Return when the job has ended, with its exit code");
+  c->add_flag("--test-only", arguments->manner.test_only,
+              "Say when and where the job would start, without submitting it");
   c->add_flag("--json", arguments->json_out, "Print JSON only");
   c->add_flag("--dry-run", arguments->dry_run,
               "Print the job's specification and its forecast without submitting it");
@@ -129,9 +202,12 @@ void add_submit(Command& app, Action& action) {
       "  goban submit train.sh --epochs 90\n"
       "  goban submit --gpus 4 --time 12h --name bert train.sh\n"
       "  goban submit --array 0-9%2 --wrap 'python train.py --seed $GOBAN_ARRAY_TASK_ID'\n"
+      "  goban submit --wait train.sh && goban submit evaluate.sh\n"
+      "  goban submit --test-only --gpus 4 --time 12h train.sh\n"
       "  id=$(goban submit --parsable prepare.sh); goban submit -d afterok:$id train.sh\n"
       "Exit codes: 0 job accepted, 1 failure or no daemon, 2 usage error, 3 invalid directive or\n"
-      "value, or job rejected.");
+      "value, or job rejected; with --dry-run, 3 if the daemon would reject it;\n"
+      "with --test-only, 1 if it would never start; with --wait, those of goban wait.");
   c->callback([c, arguments, choices, &action] {
     arguments->words = words_behind_options(*c);
     action = [arguments, choices] { return run(*arguments, *choices); };

@@ -17,7 +17,7 @@ class FakeDaemon {
  public:
   /// `answers`: from "GET /v1/jobs" (without the query, except "?past=1") to a body, which is sent
   /// from `offset=` on;
-  /// "!403 ..." is an error with that status.
+  /// "!403 ..." is an error with that status, "..." its message or its JSON object.
   FakeDaemon(std::string path, std::map<std::string, std::string> answers)
       : path_(std::move(path)), answers_(std::move(answers)) {
     listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -78,7 +78,9 @@ class FakeDaemon {
     std::string text = found == answers_.end() ? "!404 nothing there" : found->second;
     if (text.starts_with('!')) {
       status = text.substr(1, 3);
-      text = R"({"error":{"message":")" + text.substr(5) + R"("}})";
+      text = text.substr(5);
+      if (!text.starts_with('{')) text = R"({"message":")" + text + R"("})";
+      text = R"({"error":)" + text + "}";
     } else if (const size_t at = line.find("offset="); at != std::string::npos) {
       const long offset = std::stol(line.substr(at + 7));
       const auto size = static_cast<long>(text.size());

@@ -7,7 +7,7 @@
 #include "core/knowledge/scores_file.hpp"
 #include "live/controller/node_choice.hpp"
 #include "live/controller/pilots.hpp"
-#include "live/controller/staging.hpp"
+#include "live/controller/staging_checks.hpp"
 
 namespace goban::live::controller {
 
@@ -73,6 +73,13 @@ Status check_range(const job::JobSpec& spec, const Site& site) {
   if (!spec.resource_type.empty() || spec.instances > 1) {
     return refuse("training.gpus_min", "a job with a resource type or nodes has one size",
                   "omit --elastic, or request GPUs only");
+  }
+  const auto all = static_cast<int32_t>(site.cluster.num_gpus());
+  if (facts.gpus_max > all) {
+    return refuse("training.gpus_max",
+                  fmt::format("requests up to {}; the cluster has {}",
+                              base::counted(facts.gpus_max, "GPU"), all),
+                  "request fewer");
   }
   if (site.speeds == nullptr) return {};
   core::model::JobRequest request;
@@ -188,7 +195,8 @@ Status check_unfinished(const Submit& submit, const std::map<job::OwnerKey, size
   return {};
 }
 
-Status check_job(const JobBook& book, JobId id, const Caller& by) {
+/// The job exists, and the caller may speak for it.
+Status check_owner(const JobBook& book, JobId id, const Caller& by) {
   const LiveJob* job = book.find(id);
   if (job == nullptr) {
     return refuse("job",
@@ -199,6 +207,13 @@ Status check_job(const JobBook& book, JobId id, const Caller& by) {
         fmt::format("job {} belongs to {}", job::job_number(id), job->spec.owner.user),
         "ask its owner or an operator");
   }
+  return {};
+}
+
+/// The job can be changed by this caller.
+Status check_job(const JobBook& book, JobId id, const Caller& by) {
+  if (auto status = check_owner(book, id, by); !status) return status;
+  const LiveJob* job = book.find(id);
   if (job->stage == JobStage::Done) {
     return base::failed(fmt::format("job {} is finished", job::job_number(id)));
   }
@@ -287,7 +302,13 @@ struct Checker {
     if (auto status = check_submit(each, facts.site, facts.book); !status) return status;
     return check_unfinished(each, facts.unfinished, facts.site.jobs_per_user_max);
   }
-  Status operator()(const Cancel& each) const { return check_job(facts.book, each.job, each.by); }
+  Status operator()(const Cancel& each) const {
+    if (!each.results) return check_job(facts.book, each.job, each.by);
+    if (auto status = check_owner(facts.book, each.job, each.by); !status) return status;
+    if (facts.book.find(each.job)->staging.stage == JobStaging::Stage::Out) return {};
+    return base::failed(
+        fmt::format("no results of job {} are being copied", job::job_number(each.job)));
+  }
   Status operator()(const Hold& each) const {
     if (auto status = check_job(facts.book, each.job, each.by); !status) return status;
     if (is_waiting(facts.book.find(each.job)->stage)) return {};
@@ -334,7 +355,7 @@ struct Checker {
     return nodes ? Status{} : base::failure(nodes.error());
   }
   Status operator()(const StartPilot& each) const {
-    return check_pilot(each, facts.site, facts.book);
+    return check_pilot(each, facts.site, facts.book, facts.core);
   }
   Status operator()(const StopPilot& each) const { return check_pilot(each, facts.book); }
   Status operator()(const PilotStep&) const { return {}; }

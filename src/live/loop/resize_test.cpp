@@ -171,7 +171,7 @@ TEST_F(Resize, RangesThatDoNotFitAreRefused) {
             std::string::npos);
   EXPECT_NE(problem([](job::JobSpec& spec) {
               spec.training.gpus_max = 13;
-            }).find("net on 13 x test was not measured"),
+            }).find("requests up to 13 GPUs; the cluster has 4"),
             std::string::npos);
   EXPECT_NE(problem([](job::JobSpec& spec) { spec.model = "other"; }).find("no speed of other"),
             std::string::npos);

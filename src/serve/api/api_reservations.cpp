@@ -60,7 +60,7 @@ const live::controller::LiveReservation* named(const Call& call,
 
 base::http::Response no_such() {
   return base::http::refusal(base::http::kNotFound, "there is no such reservation",
-                             "GET /v1/reservations lists them");
+                             "goban reservations lists them");
 }
 
 base::http::Response show_reservation(const Call& call, const ApiContext& context) {
@@ -152,8 +152,8 @@ base::http::Response reserve(const Call& call, const ApiContext& context) {
     }
   });
   if (!unknown.empty()) {
-    return base::http::refusal(base::http::kBadRequest, "there is no such node",
-                               "GET /v1/nodes lists them", "nodes");
+    return base::http::refusal(base::http::kBadRequest, fmt::format("there is no node {}", unknown),
+                               "goban nodes lists them", "nodes");
   }
   const auto answer = context.scheduler.ask(input);
   if (!answer)
