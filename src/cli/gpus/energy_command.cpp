@@ -183,7 +183,39 @@ void print_energy(const core::knowledge::EacoReplayResult& result) {
   }
 }
 
-int replay_tables(const std::vector<std::string>& files, const std::string& energy) {
+nlohmann::json fit_json(const core::knowledge::FitError& fit) {
+  return {{"mean", fit.mean}, {"max", fit.max}};
+}
+
+nlohmann::json tables_json(const PowerModel& model,
+                           const core::knowledge::EacoReplayResult& result) {
+  nlohmann::json sets = nlohmann::json::array();
+  for (const core::knowledge::EacoReplay& r : result.rows) {
+    sets.push_back(
+        {{"set", r.row.set},
+         {"measured",
+          {{"node_w", r.row.node_w},
+           {"jct_h", r.row.jct_h},
+           {"energy_kwh", r.row.energy_kwh},
+           {"util_pct", r.row.util_pct}}},
+         {"lookup", {{"node_w", r.lookup_w}, {"jct_h", r.lookup_jct_h}}},
+         {"curve", {{"node_w", r.curve_w}}},
+         {"composed", {{"node_w", r.composed_w}}},
+         {"alone_only",
+          {{"node_w", r.blind_w}, {"jct_h", r.blind_jct_h}, {"predicted_by", r.blind_level}}},
+         {"one_after_the_other_kwh", r.alone_kwh}});
+  }
+  return {{"model", model.name},
+          {"sets", std::move(sets)},
+          {"relative_errors",
+           {{"lookup", fit_json(result.lookup)},
+            {"curve_w", fit_json(result.curve)},
+            {"composed_w", fit_json(result.composition)},
+            {"alone_only_w", fit_json(result.blind_w)},
+            {"alone_only_jct", fit_json(result.blind_jct)}}}};
+}
+
+int replay_tables(const std::vector<std::string>& files, const std::string& energy, bool as_json) {
   const auto rows = read_rows(files);
   if (!rows) return report_error(rows.error());
   const auto catalog = site::inputs::resolve_power(energy);
@@ -197,6 +229,10 @@ int replay_tables(const std::vector<std::string>& files, const std::string& ener
   }
   const auto result = core::knowledge::replay_eaco(*rows, *model);
   if (!result) return report_error(result.error());
+  if (as_json) {
+    fmt::print("{}\n", tables_json(*model, *result).dump(2));
+    return 0;
+  }
   fmt::print("EaCO tables 1-4 (arXiv 2412.08294v1) against the model {}: one node with 8 V100\n",
              model->name);
   print_watts(*result);
@@ -244,12 +280,15 @@ void add_energy(Command& app, Action& action) {
   replay->add_option("FILE", *files, "Tables (CSV; default: the published numbers)");
   replay->add_option("--energy", *energy, "Power model: preset or TOML file")
       ->capture_default_str();
+  auto replay_json = std::make_shared<bool>(false);
+  replay->add_flag("--json", *replay_json, "Print JSON only");
   replay->footer(
       "Example:\n"
       "  goban energy replay-tables\n"
       "Column 'alone only': predicted as if no set had been measured. docs/energy.md explains all\n"
       "columns.");
-  replay->callback([=, &action] { action = [=] { return replay_tables(*files, *energy); }; });
+  replay->callback(
+      [=, &action] { action = [=] { return replay_tables(*files, *energy, *replay_json); }; });
 }
 
 }  // namespace goban::cli

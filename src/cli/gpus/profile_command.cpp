@@ -229,7 +229,7 @@ base::Status read_job_profile(const std::string& text, const std::string& path, 
   return {};
 }
 
-int classify(const std::vector<std::string>& paths, size_t classes) {
+int classify(const std::vector<std::string>& paths, size_t classes, bool as_json) {
   Applications apps;
   for (const std::string& path : paths) {
     const auto text = base::read_text_file(path);
@@ -242,10 +242,16 @@ int classify(const std::vector<std::string>& paths, size_t classes) {
   options.num_classes = classes;
   const auto classifier = core::knowledge::AppClassifier::fit(apps.features, options);
   if (!classifier) return report_error(classifier.error());
+  nlohmann::json list = nlohmann::json::array();
   for (size_t i = 0; i < apps.names.size(); ++i) {
-    fmt::print("{},{}\n", apps.names[i],
-               classifier->classify(apps.names[i], apps.features[i]).letter());
+    const char letter = classifier->classify(apps.names[i], apps.features[i]).letter();
+    if (as_json) {
+      list.push_back({{"model", apps.names[i]}, {"class", std::string(1, letter)}});
+    } else {
+      fmt::print("{},{}\n", apps.names[i], letter);
+    }
   }
+  if (as_json) fmt::print("{}\n", list.dump(2));
   return 0;
 }
 
@@ -325,12 +331,14 @@ void add_profile(Command& app, Action& action) {
   classify_command->add_option("--classes", *classes, "Number of classes")
       ->range(1, 26)
       ->capture_default_str();
+  auto classes_as_json = std::make_shared<bool>(false);
+  classify_command->add_flag("--json", *classes_as_json, "Print JSON only");
   classify_command->footer(
       "Examples:\n"
       "  goban profile classify applications.csv\n"
       "  goban profile classify --classes 2 resnet50.json bert.json gnmt.json");
   classify_command->callback(
-      [apps, classes, &action] { action = [=] { return classify(*apps, *classes); }; });
+      [=, &action] { action = [=] { return classify(*apps, *classes, *classes_as_json); }; });
 }
 
 }  // namespace goban::cli

@@ -288,6 +288,12 @@ TEST_F(CommandTest, DataIsPrintedAsJsonToo) {
   EXPECT_EQ(abci["resource_types"][0]["name"], "Full");
   EXPECT_GE(document("energy show").size(), 2U);
   EXPECT_EQ(document("energy show v100")[0]["num_gpus"], 8);
+  const auto tables = document("energy replay-tables");
+  EXPECT_EQ(tables["sets"].size(), 10U);
+  EXPECT_EQ(tables["sets"][0]["measured"]["node_w"], tables["sets"][0]["lookup"]["node_w"]);
+  EXPECT_EQ(document("series info")[0]["metric"], "gpu_utilization");
+  write("apps.csv", "model,dram_pct,fu_pct\nslow,5,80\nfast,80,5\n");
+  EXPECT_EQ(document("profile classify --classes 2 apps.csv")[0]["model"], "slow");
   ASSERT_EQ(shell("cd " + dir_ + " && GOBAN profile generate --cluster 4x4 --out s.csv").code, 0);
   const auto classes = document("profile bins s.csv");
   int gpus = 0;

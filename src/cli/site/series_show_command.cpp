@@ -10,6 +10,7 @@
 #include "base/time.hpp"
 #include "cli/shell/moment.hpp"
 #include "cli/shell/progress.hpp"
+#include "cli/shell/text_table.hpp"
 #include "cli/site/series_commands.hpp"
 #include "site/series/holdings.hpp"
 #include "site/series/samples_csv.hpp"
@@ -47,27 +48,50 @@ void print_json(const std::vector<Holding>& holdings) {
 }
 
 void print_table(const std::vector<Holding>& holdings) {
-  fmt::print("{:<23}{:<9}{:>6}{:>8}  {:<20}{:<20}{:>13}{:>8}{:>8}{:>9}{:>7}\n", "metric", "unit",
-             "nodes", "devices", "first (UTC)", "last (UTC)", "values", "N/A", "stale", "missing",
-             "B/smp");
+  TextTable table({{"METRIC"},
+                   {"UNIT"},
+                   {"NODES", true},
+                   {"DEVICES", true},
+                   {"FIRST (UTC)", true},
+                   {"LAST (UTC)", true},
+                   {"VALUES", true},
+                   {"N/A", true},
+                   {"STALE", true},
+                   {"MISSING", true},
+                   {"B/SAMPLE", true}});
   for (const Holding& h : holdings) {
-    fmt::print("{:<23}{:<9}{:>6}{:>8}  {:<20}{:<20}{:>13}{:>8}{:>8}{:>9}{:>7.2f}\n", h.metric->name,
-               site::series::name(h.metric->unit), h.nodes, h.devices, moment_text(h.first_ms),
-               moment_text(h.last_ms), h.values, h.not_available, h.stale, h.missing,
-               h.bytes_per_sample());
+    const auto count = [](auto value) { return fmt::format("{}", value); };
+    table.add({std::string(h.metric->name), std::string(site::series::name(h.metric->unit)),
+               count(h.nodes), count(h.devices), moment_text(h.first_ms), moment_text(h.last_ms),
+               count(h.values), count(h.not_available), count(h.stale), count(h.missing),
+               fmt::format("{:.2f}", h.bytes_per_sample())});
   }
+  fmt::print("{}", table.text(output_style()));
 }
 
-int print_metrics() {
+int print_metrics(bool json) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const MetricInfo& metric : site::series::metrics()) {
-    fmt::print("{:<23}{:<8} in steps of {:<5g} {}\n", metric.name, site::series::name(metric.unit),
-               metric.quantum, metric.meaning);
+    list.push_back({{"metric", metric.name},
+                    {"unit", site::series::name(metric.unit)},
+                    {"quantum", metric.quantum},
+                    {"meaning", metric.meaning}});
   }
+  if (json) {
+    fmt::print("{}\n", list.dump(2));
+    return 0;
+  }
+  TextTable table({{"METRIC"}, {"UNIT"}, {"STEP", true}, {"MEANING", false, 200}});
+  for (const MetricInfo& metric : site::series::metrics()) {
+    table.add({std::string(metric.name), std::string(site::series::name(metric.unit)),
+               fmt::format("{:g}", metric.quantum), std::string(metric.meaning)});
+  }
+  fmt::print("{}", table.text(output_style()));
   return 0;
 }
 
 int info(const std::string& store, bool json) {
-  if (store.empty()) return print_metrics();
+  if (store.empty()) return print_metrics(json);
   const auto found = site::series::store_holdings(store);
   if (!found) return report_error(found.error());
   const std::vector<Holding>& holdings = *found;
