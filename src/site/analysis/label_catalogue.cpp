@@ -382,6 +382,7 @@ constexpr auto kTexts = std::to_array<LabelText>({
   {"column.smaller", "with GPUs not used", "未利用GPUあり"},
   {"column.freed_gpu_hours", "freed", "解放"},
   {"column.freed_share", "freed", "解放割合"},
+  {"text.no_rack_replay", "A replay needs a cluster with racks: name them in a cluster file (rack or nodes_per_rack).", "再現にはラック構成が必要: クラスタファイルに rack または nodes_per_rack を記入する。"},
   {"word.replay", "Replay: {}", "再現コマンド: {}"},
   {"word.fits_rack", "at most {} nodes", "{}ノード以下"},
   {"reason.no_charges", "no prices in the rules ([[what_if.charge]])", "単価の指定なし ([[what_if.charge]])"},

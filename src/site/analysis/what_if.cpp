@@ -16,15 +16,26 @@ std::string folder_of(const Context& context) {
   return context.names.folder.empty() ? "OUT" : context.names.folder;
 }
 
+/// A word of a shell's command line.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:+,@%=-";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
 std::string colocation_path(const Context& context) {
-  return fmt::format("{}/what_if/colocation.csv", folder_of(context));
+  return shell_word(folder_of(context) + "/what_if/colocation.csv");
 }
 
 /// The command that replays a history of this report.
 std::string replay(const Context& context, Scenario scenario, std::string_view policy) {
-  return fmt::format("goban simulate --cluster {} --jobs {}/what_if/{}.csv --policy {}",
-                     context.names.cluster.empty() ? "CLUSTER" : context.names.cluster,
-                     folder_of(context), name(scenario), policy);
+  return fmt::format(
+      "goban simulate --cluster {} --jobs {} --policy {}",
+      context.names.cluster.empty() ? "CLUSTER" : shell_word(context.names.cluster),
+      shell_word(fmt::format("{}/what_if/{}.csv", folder_of(context), name(scenario))), policy);
 }
 
 /// Jobs that exceed the cap would have to reserve nodes by the day.
@@ -252,11 +263,15 @@ void finish(const Context& context, Table table, const std::string& command) {
   if (!table.text.starts_with(table.counts)) {
     table.text = fmt::format("{}. {}", table.counts, table.text);
   }
-  table.text += (table.text.empty() ? "" : " ") + context.labels.with("word.replay", command);
+  table.text += table.text.empty() ? "" : " ";
+  table.text += command.empty() ? context.labels("text.no_rack_replay")
+                                : context.labels.with("word.replay", command);
   context.report.tables.push_back(std::move(table));
 }
 
 std::string replay_uplinks(const Context& context, double over_subscription) {
+  const SiteShape& site = context.population.site;
+  if (site.num_nodes > 0 && site.rack_of_node.empty()) return {};
   // --uplink-ratio is the reciprocal of the over-subscription.
   return replay(context, Scenario::AsRecorded,
                 fmt::format("easy-backfill+packed --contention {} --uplink-ratio {:.6g}",

@@ -39,11 +39,11 @@ void write_history(const Population& population, const Rules& rules, const GpuUs
 /// that AsRecorded gives them. Empty without GPU values or without a cluster.
 [[nodiscard]] std::string colocation_csv(const Population& population, const GpuUse* use);
 
-/// Adds a table whose text ends with the command that replays it.
+/// Adds a table whose text ends with the command that replays it, or says that it needs racks.
 void finish(const Context& context, Table table, const std::string& command);
 
 /// The command that replays the history with contention at this over-subscription of the racks'
-/// uplinks.
+/// uplinks; empty if the cluster has no racks: no such simulation is possible.
 [[nodiscard]] std::string replay_uplinks(const Context& context, double over_subscription);
 
 }  // namespace goban::site::analysis

@@ -88,6 +88,21 @@ TEST(Racks, CrossingIsCountedWhereNodesAreKnown) {
   EXPECT_NEAR(number_of(uplinks->rows[4][3]), 42 * .3 * (8.0 / 3 - 1), 1e-9);
 }
 
+TEST(Racks, WithoutThemNoReplayIsPromised) {
+  const std::string jobs =
+      "job_id,user,submit_unix_s,start_unix_s,end_unix_s,num_gpus,num_nodes,kind\n"
+      "wide,u,0,0,3600,8,2,batch\n";
+  const auto text_of = [&](const char* preset) {
+    const auto cluster = core::model::make_preset(preset);
+    const ReportData report = population_of(jobs, {}, &*cluster).report();
+    const Table* table = find_table(report, "rack_local");
+    return table == nullptr ? std::string() : table->text;
+  };
+  EXPECT_THAT(text_of("abci"), HasSubstr("--contention"));
+  EXPECT_THAT(text_of("8x4"), HasSubstr("A replay needs a cluster with racks"));
+  EXPECT_THAT(text_of("8x4"), testing::Not(HasSubstr("goban simulate")));
+}
+
 TEST(Spearman, IsMinusOneIfLargerJobsAlwaysRunShorter) {
   std::string jobs = "job_id,submit_time,duration,num_gpus,user\n";
   for (int nodes = 1; nodes <= 9; ++nodes) {
