@@ -1,5 +1,6 @@
 #include "study/notes.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -80,7 +81,8 @@ std::vector<results::Note> study_notes(const StudyOptions& options, const Inputs
     if (c.preemption() == core::policy::Preemption::NonSticky && !c.settings.credit_per_round) {
       notes.push_back({results::NoteLevel::Warning, non_sticky_text(options, c)});
     }
-    const bool backfills = c.part(core::policy::PartKind::Select).needs_estimates;
+    const bool backfills = c.part(core::policy::PartKind::Select).needs_estimates &&
+                           std::ranges::none_of(c.parts, &core::policy::Part::uses_forecasts);
     const bool has_limits = inputs.jobs.history.has_walltime_limits;
     if (!c.simulation_only() && (!backfills || has_limits)) continue;
     notes.push_back(

@@ -16,6 +16,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 /// Jobs of two GPUs on a cluster of two: a of 100 s at 0, b of 100 s at 10, c of 10 s at 20. The
 /// site started them in that order, each 5 s later than possible.
@@ -73,6 +74,16 @@ TEST_F(StudyTest, ComparesPolicies) {
   EXPECT_EQ(progress.done, 6) << "jobs of both runs";
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_THAT(notes[0].text, HasSubstr("srtf+packed uses true durations"));
+}
+
+TEST_F(StudyTest, ForecastsAreNoTrueDurations) {
+  options.policies = {"goban"};
+  ASSERT_TRUE(run());
+  for (const auto& note : notes) EXPECT_THAT(note.text, Not(HasSubstr("true durations")));
+  options.policies = {"easy-backfill+packed"};
+  ASSERT_TRUE(run());
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_THAT(notes[0].text, HasSubstr("the jobs have no walltime limits"));
 }
 
 TEST_F(StudyTest, NonStickyPoliciesHaveAQuantum) {
