@@ -18,7 +18,7 @@ Result<core::model::JobId> find_job(const core::model::JobHistory& history,
   for (size_t i = 0; i < history.jobs.size(); ++i) {
     if (history.job_names[i] == name) return core::model::JobId(i);
   }
-  return base::usage_error(
+  return base::failed(
       fmt::format("no job is named {}", name),
       fmt::format("give a name from the job history, such as {}", history.job_names[0]));
 }

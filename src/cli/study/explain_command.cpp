@@ -84,7 +84,8 @@ void add_explain(Command& app, Action& action) {
       "  goban explain 17\n"
       "  goban simulate --cluster 4x4 --jobs jobs.csv --policy las+pal --out results\n"
       "  goban explain --run results/las+pal 17\n"
-      "Exit codes: 0 success, 1 failure or no daemon, 2 unknown job, 3 invalid input.");
+      "Exit codes: 0 success, 1 failure, unknown job or no daemon, 2 usage error, 3 invalid "
+      "input.");
   c->callback([arguments, job, &action] {
     if (arguments->job.empty()) refuse_missing(job->name());
     action = [arguments] {
