@@ -14,6 +14,7 @@ import gzip
 import hashlib
 import http.client
 import io
+import json
 import os
 import sys
 import tarfile
@@ -288,6 +289,15 @@ def fetch(file, folder, options):
 
 # ---- Commands -----------------------------------------------------------------------------------
 
+def list_json(sets, unpublished, folder):
+    document = {"folder": str(folder), "sets": [], "unpublished": [vars(each) for each in unpublished]}
+    for each in sets:
+        files = [{"path": file.path, "bytes": file.bytes, "sha256": file.sha256,
+                  "present": is_whole(folder / file.path, file)} for file in each.files]
+        document["sets"].append({**vars(each), "files": files})
+    print(json.dumps(document, indent=2))
+
+
 def list_sets(sets, unpublished, folder):
     for each in sets:
         whole = sum(is_whole(folder / file.path, file) for file in each.files)
@@ -301,14 +311,19 @@ def list_sets(sets, unpublished, folder):
 
 
 def fetch_sets(sets, folder, options):
-    """Fetches absent and damaged files; continues after a failure."""
-    here = fetched = failed = 0
+    """Says what is missing and how large it is, then fetches it; continues after a failure."""
+    fetched = failed = 0
+    missing = {each.name: [file for file in each.files if not is_whole(folder / file.path, file)] for each in sets}
+    here = sum(len(each.files) - len(missing[each.name]) for each in sets)
+    files = [file for absent in missing.values() for file in absent]
+    if files:
+        names = ", ".join(name for name, absent in missing.items() if absent)
+        print(f"to fetch: {len(files)} files, {sum(file.bytes for file in files) / 1e6:.1f} MB unpacked, into {folder}: {names}\n"
+              f"({PROGRAM} NAME... fetches some of them; after an interruption, the next call goes on)", flush=True)
     for each in sets:
-        print(f"{each.name}: {each.about} ({each.licence})", flush=True)
-        for file in each.files:
-            if is_whole(folder / file.path, file):
-                here += 1
-                continue
+        if missing[each.name]:
+            print(f"{each.name}: {each.about} ({each.licence})", flush=True)
+        for file in missing[each.name]:
             try:
                 fetch(file, folder, options)
                 print(f"  {file.path}: fetched, {file.bytes} bytes unpacked", flush=True)
@@ -325,6 +340,7 @@ def parse(arguments):
         prog=PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="a data set (default: all)")
     parser.add_argument("--list", action="store_true", help="list the data sets, and which files are present")
+    parser.add_argument("--json", action="store_true", help="with --list: print JSON only")
     parser.add_argument("--mirror", metavar="URL|FOLDER",
                         help="a copy of the data folder, used instead of the published addresses")
     parser.add_argument("--to", metavar="FOLDER", type=Path, help="the data folder")
@@ -337,6 +353,9 @@ def parse(arguments):
 
 def main():
     options = parse(sys.argv[1:])
+    if options.json and not options.list:
+        print("data: --json goes with --list", file=sys.stderr)
+        return USAGE
     if options.find:
         found = find(options.find)
         if found:
@@ -356,7 +375,7 @@ def main():
         return USAGE
     chosen = [known[name] for name in options.names] or sets
     if options.list:
-        list_sets(chosen, unpublished, folder)
+        (list_json if options.json else list_sets)(chosen, unpublished, folder)
         return 0
     try:
         folder.mkdir(parents=True, exist_ok=True)

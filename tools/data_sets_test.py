@@ -4,6 +4,7 @@
 import gzip
 import hashlib
 import io
+import json
 import os
 import signal
 import subprocess
@@ -144,9 +145,13 @@ class DataSetsTest(unittest.TestCase):
 
     def test_a_good_file_is_fetched_once(self):
         table = self.table(("x/jobs.csv", ["good"]))
-        self.assert_fetched(self.run_data(table))
+        first = self.run_data(table)
+        self.assert_fetched(first)
+        size = f"{len(CONTENT) / 1e6:.1f} MB unpacked"
+        self.assertTrue(first.stdout.startswith(f"to fetch: 1 files, {size}, into {self.to}: x\n"), first.stdout)
         again = self.run_data(table)
         self.assert_fetched(again)
+        self.assertNotIn("to fetch", again.stdout)
         self.assertIn("1 files were present, 0 fetched, 0 failed", again.stdout)
         self.assertEqual(len(self.server.asked), 1)
 
@@ -259,6 +264,9 @@ class DataSetsTest(unittest.TestCase):
         listed = self.run_data(table, "--list").stdout
         self.assertIn("1 of 1 files present", listed)
         self.assertIn("y: nobody has it\n    instead: nothing", listed)
+        document = json.loads(self.run_data(table, "--list", "--json").stdout)
+        self.assertEqual([file["present"] for file in document["sets"][0]["files"]], [True])
+        self.assertEqual(document["unpublished"], [{"path": "y", "why": "nobody has it", "instead": "nothing"}])
 
     def test_usage(self):
         table = self.table(("x/jobs.csv", ["good"]))

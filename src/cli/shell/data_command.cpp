@@ -12,6 +12,7 @@ namespace {
 struct DataArguments {
   std::vector<std::string> names;
   bool list = false;
+  bool as_json = false;
   std::string mirror, to, find;
   double timeout_s = 30;
 };
@@ -28,6 +29,7 @@ int fetch_data(const DataArguments& arguments) {
   std::vector<std::string> words = {"python3", script,
                                     fmt::format("--timeout={}", arguments.timeout_s)};
   if (arguments.list) words.emplace_back("--list");
+  if (arguments.as_json) words.emplace_back("--json");
   if (!arguments.mirror.empty()) words.push_back("--mirror=" + arguments.mirror);
   if (!arguments.to.empty()) words.push_back("--to=" + arguments.to);
   if (!arguments.find.empty()) words.push_back("--find=" + arguments.find);
@@ -42,8 +44,12 @@ void add_data(Command& app, Action& action) {
   auto arguments = std::make_shared<DataArguments>();
   Command* c =
       app.add_subcommand("data", "Fetch the public data sets of documentation and studies");
-  c->add_option("NAME", arguments->names, "Data sets (default: all)");
-  c->add_flag("--list", arguments->list, "List the data sets, their licences, and what is present");
+  c->add_option("NAME", arguments->names,
+                "Data sets (default: all; first a line says how large they are)");
+  auto* const list =
+      c->add_flag("--list", arguments->list,
+                  "List the data sets, their sizes and licences, and what is present");
+  c->add_flag("--json", arguments->as_json, "With --list: print JSON only")->needs(list);
   c->add_option(
       "--mirror", arguments->mirror,
       "A copy of the data folder, used instead of the published addresses: URL or folder");
