@@ -11,6 +11,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,12 @@ def blocks_of(text):
             raise SystemExit(f"a block of commands is not marked as ```sh:\n{match['text']}")
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 def run_page(goban, page):
     """An error message, or None."""
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -40,6 +47,7 @@ def run_page(goban, page):
     environment |= {"PATH": f"{folder}/bin:{environment['PATH']}", "GOBAN_STATE": f"{folder}/state", "HOME": str(folder)}
     script = "set -eu\n" + "\n".join(blocks)
     script = script.replace("goban serve ", "goban serve --state \"$GOBAN_STATE\" ")
+    script = script.replace("127.0.0.1:8080", f"127.0.0.1:{free_port()}")
     # What follows a daemon in a page is typed by a person, after it is there.
     script = re.sub(r"^(goban serve .*)$", r"\1" + "\nfor _ in $(seq 150); do goban stats >/dev/null 2>&1 && break; sleep 0.1; done",
                     script, flags=re.M)
