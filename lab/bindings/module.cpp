@@ -220,6 +220,12 @@ bool sees_durations(const std::string& policy, const Trace& trace) {
                                     trace.rates != nullptr);
 }
 
+/// Fails where a job of the trace has no speed on the cluster.
+void check_rates(const Trace& trace, const Cluster& cluster) {
+  const nb::gil_scoped_release release;
+  (void)Fitting(trace, cluster);
+}
+
 /// The kind of a part; empty if there is no part of this name.
 std::string part_kind(const std::string& name) {
   const auto* part = core::policy::find_part(core::policy::current_name(name));
@@ -336,6 +342,7 @@ NB_MODULE(_core, m) {
   bind_plugins(m);
   m.def("arrow_stream", arrow_stream);
   m.def("sees_durations", sees_durations);
+  m.def("check_rates", check_rates);
   m.def("part_kind", part_kind);
 }
 

@@ -15,8 +15,9 @@ from .traces import Trace, cluster, generate, seconds, trace
 METRICS = ("mean_jct_s", "mean_wait_s", "p99_jct_s", "makespan_s")
 _SHIPPED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "suites")
 _GENERATE = {"like": str, "jobs": int, "gpus": int, "load": float, "seed": int, "limits": bool}
-_ENTRY = {"name": str, "cluster": str, "trace": str, "first": str, "block": str, "longest_wait": str,
-          "generate": dict}
+_ENTRY = {"name": str, "cluster": str, "trace": str, "rates": str, "interpolate_rates": bool, "first": str,
+          "block": str, "longest_wait": str, "generate": dict}
+_RECORDED = ("rates", "interpolate_rates", "first", "block")
 _TOP = {"name": str, "metric": str, "reference": str, "longest_wait": str, "public": list, "held_out": list,
         "options": dict}
 _OPTIONS = {"restart_cost_s": float, "round_s": float, "locality_penalty": float}
@@ -109,15 +110,29 @@ def _entry(path: str, where: str, table: Any, longest_wait: str | None) -> Entry
     if "generate" in table:
         options = table["generate"]
         _check(f"{where}: generate", options, _GENERATE)
-        if "first" in table or "block" in table:
-            raise LabError(f"{where}: first and block are for recorded traces")
+        for key in _RECORDED:
+            if key in table:
+                raise LabError(f"{where}: {key} is for recorded traces")
         options = {"gpus": at.gpus, **options}
         generate(**options)
         return Entry(table.get("name", where.split(": ")[1]), at, bound_s, generated=options)
-    recorded = trace(os.path.join(folder, table["trace"]), cluster=at)
+    recorded = _recorded(where, folder, at, table)
+    return Entry(str(table.get("name", table["trace"])), at, bound_s, recorded, table.get("block"))
+
+
+def _recorded(where: str, folder: str, at: Cluster, table: dict[str, Any]) -> Trace:
+    interpolate = table.get("interpolate_rates", False)
+    if interpolate and "rates" not in table:
+        raise LabError(f"{where}: interpolate_rates needs a file of speeds: rates = \"rates.csv\"")
+    rates = os.path.join(folder, table["rates"]) if "rates" in table else None
+    recorded = trace(os.path.join(folder, table["trace"]), cluster=at, rates=rates, interpolate_rates=interpolate)
     if "first" in table:
         recorded = recorded.first(table["first"])
-    return Entry(str(table.get("name", table["trace"])), at, bound_s, recorded, table.get("block"))
+    try:
+        _core.check_rates(recorded._core, at)  # names a pair of GPU model and number without a speed
+    except LabError as error:
+        raise LabError(f"{where}: {error}") from None
+    return recorded
 
 
 def _check(where: str, table: dict[str, Any], known: Mapping[str, Any]) -> None:
