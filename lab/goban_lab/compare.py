@@ -178,6 +178,8 @@ def compare(jobs: Jobs, cluster: Cluster, policies: Sequence[Policy | PluginPoli
     results do not depend on their number. Errors: PolicyError of the first policy, in order, that does
     something wrong; LabError.
     """
+    if isinstance(policies, (str, Policy, PluginPolicy)):
+        raise LabError("compare() takes a list of policies, such as [Mine(), \"goban\"]")
     names = [name_of(each) for each in policies]
     if not names:
         raise LabError("compare() needs at least one policy")
@@ -188,6 +190,8 @@ def compare(jobs: Jobs, cluster: Cluster, policies: Sequence[Policy | PluginPoli
         reference = named[0] if named else names[0]
     if reference not in names:
         raise LabError(f"reference {reference!r} is none of {', '.join(names)}")
+    if isinstance(seeds, int):
+        raise LabError(f"seeds = {seeds}: give the seeds themselves, such as range({seeds})")
     drawn = list(seeds)
     if len(set(drawn)) < len(drawn):
         raise LabError("a seed is given twice")

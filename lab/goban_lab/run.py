@@ -179,9 +179,13 @@ def _run_methods(jobs: Trace, cluster: _core.Cluster, policy: Policy, settings: 
                  call_limit_s: float) -> _core.Run:
     stated = stated_by(policy)
     name = str(stated["name"])
-    own = copy.deepcopy(policy)
+    try:
+        own = copy.deepcopy(policy)
+    except Exception as error:
+        raise _core.LabError(f"policy {name}: it cannot be copied, and each run works on a copy: {error} (leave files, locks "
+                             "and threads out of it, or give it a method __deepcopy__)") from error
     where = _core.Where()
-    threads = set(threading.enumerate())
+    threads = _threads()
     try:
         with _Watch(where, call_limit_s):
             run = _core.simulate_methods(jobs._core, cluster, stated, own, _rng(name, settings[0]), where,
@@ -197,18 +201,28 @@ def _run_methods(jobs: Trace, cluster: _core.Cluster, policy: Policy, settings: 
     except RemoteProblem as problem:
         raise PolicyError(name, where.method, problem.problem, problem.remedy, _job_name(jobs, where.job),
                           where.at_s, problem.place or place_of_method(policy, where.method)) from None
-    except (_core.LabError, KeyboardInterrupt):
+    except KeyboardInterrupt:
         raise
-    except Exception as error:
+    except BaseException as error:  # SystemExit, too: a method may end its run, not the program
+        place = place_of_error(error.__traceback__)
+        if isinstance(error, _core.LabError) and not place:
+            raise  # of the simulator
         raise PolicyError(name, where.method, f"raised {type(error).__name__}: {error}",
                           "the traceback above shows where", _job_name(jobs, where.job), where.at_s,
-                          place_of_error(error.__traceback__)) from error
-    left = [each for each in threading.enumerate() if each not in threads]
+                          place or place_of_method(policy, where.method)) from error
+    left = _threads()
+    for each in threads:
+        left.pop(each, None)
     if left:
-        raise PolicyError(name, where.method, f"left {len(left)} threads behind: "
-                          + ", ".join(each.name for each in left), "join them before returning",
-                          place=place_of_method(policy, where.method))
+        raise PolicyError(name, where.method, f"left {len(left)} threads behind: " + ", ".join(left.values()),
+                          "join them before returning", place=place_of_method(policy, where.method))
     return run
+
+
+def _threads() -> dict[int, str]:
+    """The threads of Python by identity, those that the module threading does not know as well."""
+    found = {each: "without a name" for each in sys._current_frames()}
+    return found | {each.ident: each.name for each in threading.enumerate() if each.ident is not None}
 
 
 def _job_name(jobs: Trace, job: int | None) -> str | None:

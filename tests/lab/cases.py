@@ -1,7 +1,9 @@
 """Tests of the installed package goban_lab: python -m unittest cases, in the environment that has it."""
 
+import _thread
 import math
 import pickle
+import sys
 import threading
 import time
 import unittest
@@ -153,7 +155,10 @@ class Runs(unittest.TestCase):
                      lambda: jobs().resampled(1, 1e-9),
                      lambda: lab.simulate(jobs(), CLUSTER, "fifo", seed=-1),
                      lambda: lab.simulate(jobs(), CLUSTER, "fifo", restart_cost_s=math.nan),
-                     lambda: lab.compare(jobs(), CLUSTER, ["fifo+packed", "fifo+packed"])):
+                     lambda: lab.compare(jobs(), CLUSTER, ["fifo+packed", "fifo+packed"]),
+                     lambda: lab.compare(jobs(), CLUSTER, "goban"), lambda: lab.compare(jobs(), CLUSTER, ShortFirst()),
+                     lambda: lab.compare(jobs(), CLUSTER, ["fifo+packed"], seeds=20),
+                     lambda: lab.simulate(jobs(), CLUSTER, Locked())):
             with self.assertRaises(lab.LabError):
                 call()
         wrong = ShortFirst()
@@ -230,6 +235,22 @@ class BadInput(unittest.TestCase):
         self.assertIsInstance(error.__cause__, ZeroDivisionError)
         self.check("order", lambda p, v: numpy.zeros(10**15), "MemoryError")
 
+    def test_a_method_may_end_its_run_but_not_the_program(self):
+        self.check("order", lambda p, v: sys.exit(3), "raised SystemExit: 3")
+        with self.assertRaisesRegex(lab.PolicyError, "raised SystemExit"):
+            lab.compare(jobs(count=60), CLUSTER, [Bad("order", lambda p, v: sys.exit(3)), "fifo+packed"], workers=2)
+        error = self.check("order", lambda p, v: lab.seconds("soon"), "raised LabError: 'soon' is no time")
+        self.assertIn("cases.py:", error.place)
+
+    def test_a_method_with_other_arguments(self):
+        class Wrong(lab.Policy):
+            def order(self):
+                return []
+
+        with self.assertRaisesRegex(lab.PolicyError, "raised TypeError.* takes 1 positional argument") as caught:
+            lab.simulate(jobs(count=60), CLUSTER, Wrong())
+        self.assertIn("cases.py:", caught.exception.place)
+
     def test_loops_end(self):
         def loop(policy, view):
             while True:
@@ -269,9 +290,43 @@ class BadInput(unittest.TestCase):
             lab.simulate(jobs(count=60), CLUSTER, Bad("order", leave))
         done.set()
 
+    def test_threads_that_have_no_name(self):
+        done, runs = threading.Event(), threading.Event()
+        started = []
+
+        def left():
+            runs.set()
+            done.wait()
+
+        def leave(policy, view):
+            if not started:
+                started.append(_thread.start_new_thread(left, ()))
+                runs.wait()
+            return view.submit_s
+
+        with self.assertRaisesRegex(lab.PolicyError, "1 threads behind: without a name"):
+            lab.simulate(jobs(count=60), CLUSTER, Bad("order", leave))
+        done.set()
+
+    def test_threads_that_are_joined(self):
+        def join(policy, view):
+            thread = threading.Thread(target=time.sleep, args=(0,))
+            thread.start()
+            thread.join()
+            return view.submit_s
+
+        self.assertEqual(len(lab.simulate(jobs(count=60), CLUSTER, Bad("order", join)).columns["jct_s"]), 60)
+
     def test_errors_of_processes(self):
         with self.assertRaisesRegex(lab.PolicyError, "raised ValueError: no"):
             lab.compare(jobs(count=60), CLUSTER, [Raises(), "fifo+packed"], seeds=range(2), workers=2)
+
+
+class Locked(ShortFirst):
+    """Holds what cannot be copied."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
 
 
 class Raises(lab.Policy):
