@@ -1,5 +1,6 @@
 #include "site/site_report.hpp"
 
+#include <filesystem>
 #include <fmt/format.h>
 #include <utility>
 
@@ -73,8 +74,12 @@ base::Status read_all(const ReportOptions& options, bool hide_users, records::Re
   std::vector<std::string> files = options.files;
   for (const std::string& each : options.stores) {
     if (!store::is_store_location(each)) {
-      return base::usage_error(fmt::format("{} is not a history store", each),
-                               "use a SQLite file, mariadb://... or postgresql://...");
+      constexpr const char* kRemedy = "use a SQLite file, mariadb://... or postgresql://...";
+      std::error_code none;
+      if (!std::filesystem::exists(each, none)) {
+        return base::failed("no store at " + each, kRemedy);
+      }
+      return base::bad_data({each, 0, 0, {}}, "is not a history store", kRemedy);
     }
     files.push_back(each);
   }
@@ -223,9 +228,8 @@ base::Result<std::unique_ptr<SiteReport>> SiteReport::load(const ReportOptions& 
 base::Result<std::string> SiteReport::explain(const std::string& job_id) const {
   std::string text = analysis::explain_jobs(population_, rules_, job_id, gpu_use());
   if (!text.empty()) return text;
-  return base::usage_error(
-      "no record has the id " + job_id,
-      "use the job id of the accounting records: 123, or 123_4 for an array task");
+  return base::failed("no record has the id " + job_id,
+                      "use the job id of the accounting records: 123, or 123_4 for an array task");
 }
 
 ReportData SiteReport::make(const analysis::Labels& labels) const {

@@ -206,8 +206,7 @@ class Reading {
       if (format.layout != Layout::Json) continue;
       known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", format.name, format.header);
     }
-    return base::usage_error(fmt::format("{}: no job format matches this JSON", name_),
-                             "known: " + known);
+    return base::bad_data({name_, 0, 0, {}}, "no job format matches this JSON", "known: " + known);
   }
 
   base::Status open_lines(const RecordFormat* format, bool& first_is_read) {
@@ -257,9 +256,9 @@ class Reading {
     for (const RecordFormat& format : record_formats()) {
       if (format.recognises != nullptr && format.recognises(header)) return &format;
     }
-    return base::usage_error(
-        fmt::format("{}: no job format matches the header \"{}\"", name_,
-                    line_.text.substr(0, 200)),
+    return base::bad_data(
+        {name_, 0, 0, {}},
+        fmt::format("no job format matches the header \"{}\"", line_.text.substr(0, 200)),
         fmt::format("select one with --format: {}; or use the columns of generic: {}",
                     list_record_formats(), kGenericCsv.header));
   }
@@ -362,8 +361,8 @@ Result<ReadSummary> read_folder(const std::string& path, const ReadOptions& opti
     if (fits && format == nullptr) format = &each;
   }
   if (format == nullptr) {
-    return base::usage_error(fmt::format("{} is a folder without known tables", path),
-                             "name a file, or a folder in one of the formats " + folders);
+    return base::bad_data({path, 0, 0, {}}, "is a folder without known tables",
+                          "name a file, or a folder in one of the formats " + folders);
   }
   ReadSummary summary;
   summary.format = format->name;

@@ -101,6 +101,10 @@ base::Result<std::vector<std::pair<int64_t, std::string>>> month_files(const std
                                                                        Metric metric) {
   std::vector<std::pair<int64_t, std::string>> files;
   std::error_code error;
+  if (std::filesystem::exists(store, error) && !std::filesystem::is_directory(store, error)) {
+    return base::bad_data({store, 0, 0, {}}, "is not a series store",
+                          "name a folder that goban series import wrote");
+  }
   if (!std::filesystem::is_directory(store, error)) {
     return base::failed(fmt::format("no series store at {}", store),
                         "create one with goban series import");

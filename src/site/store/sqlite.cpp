@@ -22,9 +22,12 @@ using Statement = std::unique_ptr<sqlite3_stmt, FinaliseStatement>;
 
 tl::unexpected<base::Error> error_of(sqlite3* database, const std::string& path) {
   const int code = sqlite3_errcode(database);
+  if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
+    return base::bad_data({path, 0, 0, {}}, sqlite3_errmsg(database),
+                          "check that it is a goban store");
+  }
   const char* remedy =
-      code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? "check that it is a goban store"
-      : code == SQLITE_FULL
+      code == SQLITE_FULL
           ? "free space on the disk of the store or of temporary files ($SQLITE_TMPDIR)"
       : code == SQLITE_BUSY ? "another program is writing to it; try again later"
                             : "";
