@@ -305,6 +305,11 @@ TEST_F(CommandTest, DataIsPrintedAsJsonToo) {
   write("jobs.csv", kJobs);
   ASSERT_EQ(shell("cd " + dir_ + " && GOBAN history import jobs.csv --store jobs.db").code, 0);
   EXPECT_EQ(document("history status --store jobs.db --check")["jobs"], 3);
+  const auto sums = document("history sums --store jobs.db --plain");
+  int jobs = 0;
+  for (const auto& row : sums) jobs += row["jobs"].get<int>();
+  EXPECT_EQ(jobs, 3);
+  EXPECT_TRUE(sums[0]["day"].is_string());
   const auto empty = shell("GOBAN series show /nowhere --json 2>&1");
   EXPECT_EQ(empty.code, 1);
 }

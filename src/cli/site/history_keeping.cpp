@@ -8,6 +8,7 @@
 
 #include "base/counted.hpp"
 #include "base/date_time.hpp"
+#include "cli/shell/csv_as_json.hpp"
 #include "cli/site/history_commands.hpp"
 #include "serve/api/caller.hpp"
 #include "serve/daemon/forget_user.hpp"
@@ -242,6 +243,7 @@ void add_forget(Command& history, Action& action) {
 
 struct SumsArguments {
   std::string store;
+  bool json_out = false;
   site::store::NameOptions names;
 };
 
@@ -250,10 +252,15 @@ int print_sums(const SumsArguments& arguments) {
   if (!jobs) return report_error(jobs.error());
   auto names = site::store::open_pseudonyms(*jobs, arguments.names);
   if (!names) return report_error(names.error());
-  const auto status = site::store::export_sums(*jobs, std::move(*names), [](std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-  });
-  return status ? 0 : report_error(status.error());
+  CsvAsJson as_json({"day", "user", "account", "partition", "resource_type", "state"});
+  const auto status =
+      site::store::export_sums(*jobs, std::move(*names), [&](std::string_view text) {
+        if (arguments.json_out) return as_json.take(text);
+        std::fwrite(text.data(), 1, text.size(), stdout);
+      });
+  if (!status) return report_error(status.error());
+  if (arguments.json_out) as_json.finish();
+  return 0;
 }
 
 void add_sums(Command& history, Action& action) {
@@ -262,6 +269,7 @@ void add_sums(Command& history, Action& action) {
   c->add_option("--store", arguments->store, kStoreHelp)->required();
   c->add_option("--salt", arguments->names.salt_file, kSaltHelp);
   c->add_flag("--plain", arguments->names.plain, kPlainHelp);
+  c->add_flag("--json", arguments->json_out, "Print JSON only");
   c->footer("Example:\n  goban history sums --store jobs.db > sums.csv");
   c->callback([arguments, &action] { action = [arguments] { return print_sums(*arguments); }; });
 }

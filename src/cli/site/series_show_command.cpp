@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "base/date_time.hpp"
-#include "base/number.hpp"
 #include "base/time.hpp"
+#include "cli/shell/csv_as_json.hpp"
 #include "cli/shell/moment.hpp"
 #include "cli/shell/progress.hpp"
 #include "cli/shell/text_table.hpp"
@@ -127,49 +126,6 @@ struct ShowArguments {
   bool json_out = false;
 };
 
-/// Turns rows of CSV, which arrive in pieces, into the elements of an array.
-class CsvAsJson {
- public:
-  void take(std::string_view text) {
-    rest_ += text;
-    size_t begin = 0;
-    for (size_t end = 0; (end = rest_.find('\n', begin)) != std::string::npos; begin = end + 1) {
-      take_line(std::string_view(rest_).substr(begin, end - begin));
-    }
-    rest_.erase(0, begin);
-  }
-  void finish() { fmt::print("{}", names_.empty() || is_first_ ? "[]\n" : "\n]\n"); }
-
- private:
-  void take_line(std::string_view line) {
-    std::vector<std::string> cells;
-    for (size_t at = 0; at <= line.size();) {
-      const size_t comma = std::min(line.find(',', at), line.size());
-      cells.emplace_back(line.substr(at, comma - at));
-      at = comma + 1;
-    }
-    if (names_.empty()) {
-      names_ = std::move(cells);
-      return;
-    }
-    nlohmann::ordered_json row;
-    for (size_t i = 0; i < std::min(names_.size(), cells.size()); ++i) {
-      const auto number = base::parse_double(cells[i]);
-      const bool is_name = names_[i] == "node" || names_[i] == "device" || names_[i] == "metric";
-      if (number && !is_name) {
-        row[names_[i]] = *number;
-      } else {
-        row[names_[i]] = cells[i];
-      }
-    }
-    fmt::print("{}{}", std::exchange(is_first_, false) ? "[\n" : ",\n", row.dump());
-  }
-
-  std::string rest_{};
-  std::vector<std::string> names_{};
-  bool is_first_ = true;
-};
-
 int show(const ShowArguments& arguments) {
   const auto metric = site::series::parse_metric(arguments.metric);
   if (!metric) return report_error(metric.error());
@@ -178,7 +134,7 @@ int show(const ShowArguments& arguments) {
   const auto to = parse_moment_ms("--to", arguments.to, INT64_MAX / 2);
   if (!to) return report_error(to.error());
   catch_interrupts();
-  CsvAsJson as_json;
+  CsvAsJson as_json({"node", "device", "metric"});
   const auto damaged = site::series::write_samples_csv(
       arguments.store, {*metric, arguments.node, arguments.device, *from, *to}, ProgressBar(),
       [&](std::string_view text) {
