@@ -14,6 +14,8 @@
 #include "cli/jobs/job_row.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/jobs/log_output.hpp"
+#include "cli/jobs/slurm_allocation.hpp"
+#include "cli/jobs/slurm_commands.hpp"
 #include "cli/jobs/submit_payload.hpp"
 #include "cli/jobs/terminal_visit.hpp"
 
@@ -151,6 +153,9 @@ int run(const RunArguments& arguments, const SubmitChoices& choices) {
   // A job with its own terminal waits for a reconnection by goban attach.
   if (!arguments.has_terminal) catch_hangups();
   const auto jobs = submit(arguments.server, *body);
+  if (!jobs && is_for_sbatch(jobs.error())) {
+    return report_error(run_by_salloc(payload, arguments.server));
+  }
   if (!jobs) return report_error(jobs.error());
   const uint32_t job = jobs->front();
   auto client = connect(arguments.server);

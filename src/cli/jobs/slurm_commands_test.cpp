@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/jobs/slurm_allocation.hpp"
+
 namespace goban::cli {
 namespace {
 
@@ -41,6 +43,31 @@ TEST(SlurmCommands, WhatIsStagedIsAComment) {
   EXPECT_FALSE(sbatch_options({{"--stage-in", "/a;b"}}, ignored));
   EXPECT_FALSE(sbatch_options({{"--stage-in", "/a"}, {"--comment", "mine"}}, ignored));
   EXPECT_FALSE(sbatch_options({{"--stage-out", "model"}}, ignored));
+}
+
+TEST(SlurmCommands, ACommandRunsInAnAllocation) {
+  std::vector<std::string> ignored;
+  SubmitPayload payload{.job_name = "mpirun",
+                        .arguments = {"mpirun", "-n", "8", "a b"},
+                        .options = {{"--no-requeue", ""},
+                                    {"--gpus", "8"},
+                                    {"--nodes", "2"},
+                                    {"--output", "out"},
+                                    {"--requeue", ""}}};
+  EXPECT_THAT(
+      salloc_words(payload, ignored).value(),
+      ElementsAre("salloc", "--job-name=mpirun", "--gres=gpu:4", "--nodes=2", "srun",
+                  "--interactive", "--preserve-env", "--output=out", "mpirun", "-n", "8", "a b"));
+  EXPECT_THAT(ignored, ElementsAre("--requeue"));
+  payload.interactive = true;
+  payload.options = {{"--name", "mine"}};
+  payload.arguments = {"bash"};
+  EXPECT_THAT(salloc_words(payload, ignored).value(),
+              ElementsAre("salloc", "--job-name=mine", "srun", "--interactive", "--preserve-env",
+                          "--pty", "bash"));
+  payload.options = {{"--stage-in", "/lustre/a"}};
+  EXPECT_FALSE(salloc_words(payload, ignored));
+  EXPECT_EQ(run_by_salloc(payload, "ssh://login").code, base::ErrorCode::Usage);
 }
 
 TEST(SlurmCommands, WhatCannotBeMeantIsRefused) {

@@ -18,9 +18,10 @@ std::string lua_set(const std::vector<std::string>& names) {
 }
 
 constexpr std::string_view kRules = R"lua(
--- Batch jobs of managed partitions are held until Goban has decided. Without Goban they wait; to hand
--- scheduling back: goban engine slurm release-all, or scontrol release. salloc and srun are not held, nor
--- are jobs without GPUs, or that name nodes, features, licences, a reservation or a GPU by its index: Slurm
+-- Jobs of managed partitions are held until Goban has decided: those of sbatch, and the allocations for
+-- which salloc and srun wait. Without Goban they wait; to hand scheduling back: goban engine slurm
+-- release-all, or scontrol release. Not held are jobs without GPUs, or that name nodes, features, licences,
+-- a reservation or a GPU by its index, or that are to start at once or not at all (--immediate): Slurm
 -- starts them ("goban:slurm", or "goban:slurm:" and why), and Goban takes them into account.
 
 -- Entries of "gres:gpu:a100:2,gres:nic:1" as {name, type, count}, whatever the release's prefix; nil if one is not of this form.
@@ -100,10 +101,11 @@ function slurm_job_submit(job, parts, uid)
   if not any then return slurm.SUCCESS end
   -- The owner of these may hold and release them as ever.
   local why = nil
-  if job.script == nil or not has_gpus then why = ""
+  if not has_gpus then why = ""
   elseif not all then why = ":other-partitions"
   elseif by_index then why = ":gpu-by-index"
-  elseif has_own_choice(job) then why = ":own-choice-of-nodes" end
+  elseif has_own_choice(job) then why = ":own-choice-of-nodes"
+  elseif job.script == nil and (job.immediate or 0) ~= 0 then why = ":immediate" end
   if why ~= nil then
     job.admin_comment = "goban:slurm" .. why
     return slurm.SUCCESS

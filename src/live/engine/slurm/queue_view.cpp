@@ -101,7 +101,7 @@ job::JobSpec spec_of(const JobRow& row, const JobWords& words, const QueueRules&
   spec.mem_bytes = row.mem_bytes;
   spec.walltime_limit_ns = row.limit_ns;
   spec.array_task = row.array_task;
-  spec.requeue = row.requeue;
+  spec.requeue = row.requeue && row.batch;  // Slurm requeues batch jobs only
   spec.preemptible = false;
   spec.equal_indices = rules.indices == Indices::Types && nodes > 1 && takes_types(words);
   spec.held =
@@ -170,7 +170,7 @@ bool takes_types(const JobWords& words) {
 
 bool is_managed(const JobRow& row, const JobWords& words, const QueueRules& rules,
                 std::span<const std::string> index_types) {
-  if (rules.observe || !row.batch || row.het_job != 0) return false;
+  if (rules.observe || row.het_job != 0) return false;
   if (!are_managed(row.partition, rules.partitions)) return false;
   const auto gpus = requested_gpus(words, row);
   if (is_slurms(row.mark) || (gpus && gpus->count == 0)) return false;

@@ -35,7 +35,7 @@ struct JobFacts {
 /// Where a job stands by its state, PENDING with priority 0 being held.
 [[nodiscard]] cluster::Stand stand_of(const JobRow& row);
 
-/// True for batch jobs of managed partitions, except parts of heterogeneous jobs, jobs without GPUs
+/// True for jobs of managed partitions, except parts of heterogeneous jobs, jobs without GPUs
 /// and jobs that name a GPU by its index.
 [[nodiscard]] bool is_managed(const JobRow& row, const JobWords& words, const QueueRules& rules,
                               std::span<const std::string> index_types);

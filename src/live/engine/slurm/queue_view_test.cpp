@@ -34,6 +34,19 @@ QueueView recorded_view(const QueueRules& rules, const cluster::Picture& told = 
                  parse_node_list(text("show_node.txt")).value(), facts, rules, {}, told);
 }
 
+TEST(QueueView, AllocationsOfSallocAreOursToo) {
+  JobRow shell = row(9, "PENDING");
+  shell.batch = false;
+  shell.requeue = true;  // as Slurm prints it
+  const JobFacts facts{.words = {.job = 9, .tres_per_node = "gres:gpu:2"}, .has_words = true};
+  const std::vector<JobRow> rows = {shell};
+  const QueueView view = view_of(rows, {}, {{"9", facts}}, {.partitions = {"gpu"}}, {}, {});
+  ASSERT_TRUE(view.picture.jobs.contains("9"));
+  EXPECT_TRUE(view.picture.jobs.at("9").managed);
+  EXPECT_FALSE(view.picture.jobs.at("9").spec.requeue) << "Slurm requeues batch jobs only";
+  EXPECT_EQ(view.stands.at("9").stand, Stand::Held);
+}
+
 TEST(QueueView, JobsOfARecordedQueue) {
   const QueueView view = recorded_view({.partitions = {"gpu"}, .indices = Indices::Types});
   const auto& jobs = view.picture.jobs;

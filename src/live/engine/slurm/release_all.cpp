@@ -36,9 +36,7 @@ std::vector<std::string> release_scripts(std::span<const JobRow> rows,
   std::vector<std::string> scripts;
   std::vector<std::string> ids;
   for (const JobRow& row : rows) {
-    if (!are_managed(row.partition, partitions) || !row.batch ||
-        stand_of(row) != cluster::Stand::Held)
-      continue;
+    if (!are_managed(row.partition, partitions) || stand_of(row) != cluster::Stand::Held) continue;
     const bool let_go = row.comment == "goban:released";
     if (row.comment == kHeldMark || is_slurms(row.mark) || (row.mark == kHeldMark && !let_go)) {
       ++released.kept_held;

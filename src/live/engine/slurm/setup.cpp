@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "core/model/import/slurm_nodes.hpp"
 #include "core/model/import/slurm_text.hpp"
+#include "live/engine/slurm/task_prolog.hpp"
 
 namespace goban::live::engine::slurm {
 
@@ -55,6 +56,10 @@ std::string word_of(std::string_view line, std::string_view key) {
   if (at == low.npos) return {};
   const std::string_view rest = line.substr(at + wanted.size());
   return std::string(rest.substr(0, rest.find_first_of(" \t\r")));
+}
+
+bool is_our_prolog(std::string_view line) {
+  return line.ends_with(kAdded) && value_of(line, "TaskProlog");
 }
 
 void add_name(std::vector<std::string>& names, std::string name) {
@@ -142,12 +147,17 @@ base::Result<SetupPlan> plan_setup(const SlurmFiles& files,
           "slurm.conf: lua is added to JobSubmitPlugins, after those of the site");
     }
   }
+  // What agents need was set up by an earlier call, and stays.
+  for (const std::string& line : lines_of(files.conf)) {
+    if (is_our_prolog(line)) lines.push_back(line);
+  }
+  plan.files.prolog = files.prolog;
   plan.files.conf = text_of(lines);
   plan.files.lua = job_submit_lua(plan.rules);
   std::string which;
   for (const std::string& name : partitions) which += (which.empty() ? "" : ", ") + name;
   plan.reasons.push_back(
-      fmt::format("job_submit.lua: batch jobs of {} wait until Goban has decided; a GPU type or "
+      fmt::format("job_submit.lua: jobs of {} wait until Goban has decided; a GPU type or "
                   "number that no node "
                   "has is refused at submission, as Slurm does for jobs that are not held",
                   partitions.empty() ? "all partitions" : which));
@@ -163,9 +173,34 @@ base::Result<SetupPlan> plan_setup(const SlurmFiles& files,
   return plan;
 }
 
+base::Status plan_agents(SetupPlan& plan, const std::string& conf_folder,
+                         const std::string& socket_folder) {
+  auto script = task_prolog(socket_folder);
+  if (!script) return base::failure(script.error());
+  std::vector<std::string> lines = lines_of(plan.files.conf);
+  std::erase_if(lines, is_our_prolog);
+  for (const std::string& line : lines) {
+    const auto value = value_of(line, "TaskProlog");
+    if (!value) continue;
+    return base::failed(
+        fmt::format("the site has a TaskProlog already: {}", *value),
+        fmt::format("call {} from it: goban engine slurm setup --print-task-prolog prints it",
+                    kPrologFile));
+  }
+  plan.files.conf = text_of(lines);
+  plan.files.conf += fmt::format("TaskProlog={}/{}  {}\n", conf_folder, kPrologFile, kAdded);
+  plan.files.prolog = std::move(*script);
+  plan.reasons.push_back(fmt::format(
+      "slurm.conf: TaskProlog={}, which must be there on all nodes: jobs learn where the agent of "
+      "their node takes progress reports",
+      kPrologFile));
+  return {};
+}
+
 SlurmFiles undo_setup(const SlurmFiles& files) {
   SlurmFiles out = files;
   if (out.lua && out.lua->starts_with(kSubmitHead)) out.lua.reset();
+  if (out.prolog && out.prolog->starts_with(kPrologHead)) out.prolog.reset();
   std::vector<std::string> kept;
   for (const std::string& line : lines_of(files.conf)) {
     if (line.starts_with(kReplaced)) {
