@@ -59,6 +59,8 @@ struct EngineKind {
   bool parts_share_nodes = false;
   /// It counts GPUs of dead nodes as held until an operator fences them.
   bool fences_nodes = false;
+  /// Whether it can put nodes to sleep and wake them, as it is configured; null: it cannot.
+  bool (*rests_nodes)(const EngineChoice& choice) = nullptr;
   /// Reads all keys of the engine's table of the configuration and refuses wrong values; null: the
   /// engine has no keys.
   void (*check)(base::TableReader& table) = nullptr;

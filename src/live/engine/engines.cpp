@@ -61,6 +61,11 @@ bool fences_nodes(const EngineChoice& choice) {
   return kind != nullptr && kind->fences_nodes;
 }
 
+bool rests_nodes(const EngineChoice& choice) {
+  const EngineKind* kind = kind_of(choice);
+  return kind != nullptr && kind->rests_nodes != nullptr && kind->rests_nodes(choice);
+}
+
 base::Result<EngineParts> make_engine(const EngineSetup& setup) {
   const EngineKind* kind = kind_of(setup.choice);
   GOBAN_CHECK(kind != nullptr);

@@ -14,6 +14,9 @@ namespace goban::live::engine {
 [[nodiscard]] EngineChoice read_engine(base::TableReader& root,
                                        std::span<const EngineKind> kinds = engine_kinds());
 
+/// EngineKind::rests_nodes of an engine; false for unknown ones, too.
+[[nodiscard]] bool rests_nodes(const EngineChoice& choice);
+
 /// EngineKind::submit_with of an engine; null for unknown ones, too.
 [[nodiscard]] const char* submit_command(const EngineChoice& choice);
 /// EngineKind::parts_share_nodes of an engine; false for unknown ones, too.

@@ -183,11 +183,12 @@ Result<live::controller::Site> make_site(const ServeConfig& config,
                     config.policy),
         "use another policy; goban policies lists them");
   }
-  if (submit_with != nullptr && composition->rests_nodes()) {
+  if (submit_with != nullptr && composition->rests_nodes() &&
+      !live::engine::rests_nodes(config.engine)) {
     return base::usage_error(
-        fmt::format("policy '{}' lets nodes sleep, and engine {} cannot wake them", config.policy,
+        fmt::format("policy '{}' lets nodes sleep, and engine {} may not", config.policy,
                     config.engine.name),
-        "use a policy without node sleep, such as easy-backfill+pal");
+        "use a policy without node sleep, such as easy-backfill+pal; on Slurm, sleep = \"yes\"");
   }
   site.composition = std::move(*composition);
   if (auto status = set_sharing(config, site.composition.options); !status) {

@@ -97,7 +97,9 @@ TEST(SiteOfACluster, IsNotThisMachine) {
   config.policy = "fifo+sleep";
   const auto sleeps = make_site(config, {});
   ASSERT_FALSE(sleeps);
-  EXPECT_THAT(sleeps.error().text(), HasSubstr("engine slurm cannot wake them"));
+  EXPECT_THAT(sleeps.error().text(), HasSubstr("engine slurm may not"));
+  config.engine.table = base::parse_config("mode = 'all'\nsleep = 'yes'\n", "goban.toml").value();
+  EXPECT_THAT(make_site(config, {}).error().text(), HasSubstr("energy")) << "only that is missing";
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/number.hpp"
+#include "base/text.hpp"
 
 namespace goban::live::engine::slurm {
 
@@ -26,6 +27,15 @@ inline std::string_view field(std::string_view line, std::string_view key) {
     if (at > 0 && line[at - 1] != ' ' && line[at - 1] != '{') continue;
     const std::string_view rest = line.substr(at + word.size());
     return rest.substr(0, rest.find_first_of(" }"));
+  }
+  return {};
+}
+
+/// The value of "Name = value" in what scontrol show config printed; empty if it is not there.
+inline std::string_view setting_of(std::string_view config, std::string_view name) {
+  while (!config.empty()) {
+    std::string_view line = cut(config, "\n");
+    if (base::trimmed(cut(line, "=")) == name) return base::trimmed(line);
   }
   return {};
 }

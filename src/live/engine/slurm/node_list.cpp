@@ -72,6 +72,7 @@ base::Result<std::vector<NodeRow>> parse_node_list(std::string_view text) {
     row.node.cores = static_cast<int32_t>(*cores);
     row.node.mem_bytes = *mem_mib << 20;
     row.node.state = node_state(state);
+    row.sleeps = state.find("+POWER") != state.npos;  // ED_DOWN, ING_DOWN, _DOWN, ING_UP, _UP
     if (row.node.state != SeenNodeState::Up) row.node.reason = record.value("Reason");
     std::string_view partitions = record.value("Partitions");
     while (!partitions.empty()) {

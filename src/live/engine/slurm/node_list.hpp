@@ -16,6 +16,7 @@ struct NodeRow {
   /// One type per GPU index ("g0", "g1", ...): jobs can be given GPUs by their index.
   std::vector<std::string> index_types{};
   int32_t shards = 0;
+  bool sleeps = false;  ///< or falls asleep, or wakes up
 };
 
 /// Nodes of state FUTURE do not exist yet and are left out. Errors: BadData with line and field.

@@ -49,6 +49,13 @@ bool is_job_id(std::string_view id) {
   return digits(id.substr(0, task)) && (task == id.npos || digits(id.substr(task + 1)));
 }
 
+base::Result<std::string> power_lines(std::string_view node, bool down) {
+  if (!is_name(node)) {
+    return base::failed(fmt::format("\"{}\" is not the name of a node", node));
+  }
+  return fmt::format("update nodename={} state=power_{}\n", node, down ? "down" : "up");
+}
+
 base::Result<std::string> place_lines(std::string_view id, std::span<const NodePart> parts,
                                       const Mark& mark, Indices indices,
                                       std::span<const std::string> index_types,

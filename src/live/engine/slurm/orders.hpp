@@ -34,6 +34,10 @@ inline constexpr std::string_view kSlurmMark = "goban:slurm";
          (mark.size() == kSlurmMark.size() || mark[kSlurmMark.size()] == ':');
 }
 
+/// Lines that let a node sleep when its jobs have ended, or wake it. Errors: Failed if it is not a
+/// name of a node.
+[[nodiscard]] base::Result<std::string> power_lines(std::string_view node, bool down);
+
 /// Lines that place a held job; it stays held, as scontrol goes on after an error: release_lines()
 /// follow when these were carried out. Errors: Failed in words for users, if Slurm cannot place it
 /// so: other indices on another node, or a name or index that is not one. `gres_prefix`:

@@ -41,12 +41,19 @@ bool waits_again(std::span<const JobRow> before, std::span<const JobRow> now) {
   });
 }
 
-double pause_s(const Rhythm& rhythm, int quiet, double took_s) {
+bool has_news(std::span<const JobRow> before, std::span<const JobRow> now) {
+  return !std::ranges::equal(before, now, [](const JobRow& one, const JobRow& other) {
+    return one.job == other.job && one.array_task == other.array_task && one.state == other.state;
+  });
+}
+
+double pause_s(const Rhythm& rhythm, int quiet, double took_s, bool watched) {
   constexpr int kLooksAsBefore = 5;
   constexpr double kTimesTook = 3;  // slurmctld is busy with us for a quarter of the time at most
   constexpr double kLongest_s = 30;
   const double longer = std::max(quiet - kLooksAsBefore, 1);
-  const double at_rest = std::max(rhythm.poll_s, std::min(rhythm.rest_s, longer * rhythm.poll_s));
+  double at_rest = std::max(rhythm.poll_s, std::min(rhythm.rest_s, longer * rhythm.poll_s));
+  if (watched && quiet > kLooksAsBefore) at_rest = std::max(at_rest, rhythm.watched_s);
   return std::max(at_rest, std::min(kTimesTook * took_s, kLongest_s));
 }
 
@@ -56,6 +63,7 @@ const JobWords* Questions::words(const std::string& id) const {
 }
 
 Status Questions::ask(bool by_priority, int quiet) {
+  watch_.mark();
   constexpr double kLooksPerList = 5;
   const double nodes_s = std::max(rhythm_.nodes_s, kLooksPerList * pause_s(rhythm_, quiet, 0));
   if (is_due(nodes_at_ns_, nodes_s)) {
@@ -71,6 +79,7 @@ Status Questions::ask(bool by_priority, int quiet) {
   auto rows = parse_job_list(out.out, nonce);
   if (!rows) return base::failure(rows.error());
   const bool has_returned = waits_again(rows_, *rows);
+  watch_.asked(has_news(rows_, *rows), base::steady_ns());
   rows_ = std::move(*rows);
   // A job that ran waits again: its node may have failed, which is to be known before it is placed.
   if (has_returned) {
@@ -79,6 +88,7 @@ Status Questions::ask(bool by_priority, int quiet) {
   remember_outcomes();
   if (auto status = ask_words(); !status) return status;
   ask_parts();
+  if (config_.empty() || is_due(config_at_ns_, rhythm_.config_s)) ask_config();
   if (rules_.observe) return {};
   ask_array_limits(is_due(arrays_at_ns_, rhythm_.arrays_s));
   if (is_due(rules_at_ns_, rhythm_.rules_s)) ask_rules(by_priority);
@@ -124,11 +134,16 @@ void Questions::ask_array_limits(bool anew) {
   }
 }
 
-void Questions::ask_rules(bool by_priority) {
-  const ClientOutput config = client_.run({"scontrol", "show", "config"});
+void Questions::ask_config() {
+  ClientOutput config = client_.run({"scontrol", "show", "config"});
   if (!config.problem.empty()) return;
-  const bool is_limited = enforces_limits(config.out);
-  const bool is_ranked = by_priority && is_multifactor(config.out);
+  config_ = std::move(config.out);
+  watch_.watch(state_folder(config_));
+}
+
+void Questions::ask_rules(bool by_priority) {
+  const bool is_limited = enforces_limits(config_);
+  const bool is_ranked = by_priority && is_multifactor(config_);
   if (!is_limited) limits_ = {};
   if (!is_limited && !is_ranked) return;
   const ClientOutput members =
@@ -140,7 +155,7 @@ void Questions::ask_rules(bool by_priority) {
   // Without accounting there are no shares, and sshare fails.
   const ClientOutput shares =
       client_.run({"sshare", "-a", "-h", "-P", "-m", "-o", "Account,User,Partition,FairShare"});
-  priorities_ = parse_priority(config.out, partitions.out, members.out, shares.out, nodes_);
+  priorities_ = parse_priority(config_, partitions.out, members.out, shares.out, nodes_);
 }
 
 void Questions::remember_outcomes() {

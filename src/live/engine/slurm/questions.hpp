@@ -10,21 +10,27 @@
 #include "live/engine/slurm/client.hpp"
 #include "live/engine/slurm/priority.hpp"
 #include "live/engine/slurm/queue_view.hpp"
+#include "live/engine/slurm/state_watch.hpp"
 
 namespace goban::live::engine::slurm {
 
 struct Rhythm {
   double poll_s = 1;      ///< between two looks at the queue, while something happens
   double rest_s = 5;      ///< the most, when nothing has happened for a while
+  double watched_s = 30;  ///< the same, while slurmctld's state folder shows no change
   double nodes_s = 5;     ///< between two lists of nodes, at rest five times the time between looks
   double rules_s = 30;    ///< between two questions for limits, weights and shares
   double arrays_s = 300;  ///< the same for the bounds of arrays that are known
+  double config_s = 300;  ///< the same for what slurm.conf says
 };
 
 /// The time from the end of one look to the next, in seconds. `quiet`: looks in a row that showed
 /// nothing new, with no order open. `took_s`: what the last one took; a slow slurmctld is asked
-/// less.
-[[nodiscard]] double pause_s(const Rhythm& rhythm, int quiet, double took_s);
+/// less. `watched`: a change that slurmctld stores ends the pause after pause_s(rhythm, 0, took_s).
+[[nodiscard]] double pause_s(const Rhythm& rhythm, int quiet, double took_s, bool watched = false);
+
+/// A job came, went or changed its state.
+[[nodiscard]] bool has_news(std::span<const JobRow> before, std::span<const JobRow> now);
 
 /// A job that ran in `before` waits in `now`.
 [[nodiscard]] bool waits_again(std::span<const JobRow> before, std::span<const JobRow> now);
@@ -37,12 +43,16 @@ class Questions {
   /// Asks what is due. `by_priority`: priorities are of use. Errors: Failed if Slurm does not
   /// answer, BadData if the answer is none; everything keeps its last answer.
   [[nodiscard]] base::Status ask(bool by_priority, int quiet);
+  /// slurmctld's state folder; used between two questions.
+  [[nodiscard]] const StateWatch& watch() const { return watch_; }
 
   /// What all answers together mean.
   [[nodiscard]] QueueView view(const cluster::Picture& told) const;
 
   [[nodiscard]] const std::vector<JobRow>& rows() const { return rows_; }
   [[nodiscard]] const std::vector<NodeRow>& nodes() const { return nodes_; }
+  /// When they were asked for.
+  [[nodiscard]] base::TimeNs nodes_at_ns() const { return nodes_at_ns_; }
   /// The words of a job; null if they were not asked yet.
   [[nodiscard]] const JobWords* words(const std::string& id) const;
 
@@ -52,6 +62,8 @@ class Questions {
   void ask_parts();
   /// Limits of arrays, which scontrol shows with a task.
   void ask_array_limits(bool anew);
+  /// What slurm.conf says.
+  void ask_config();
   /// Limits of accounting, weights and shares. What cannot be asked keeps its last answer.
   void ask_rules(bool by_priority);
   void remember_outcomes();
@@ -64,6 +76,9 @@ class Questions {
   base::TimeNs nodes_at_ns_ = -1;
   base::TimeNs rules_at_ns_ = -1;
   base::TimeNs arrays_at_ns_ = -1;
+  base::TimeNs config_at_ns_ = -1;
+  std::string config_;  ///< as scontrol printed it
+  StateWatch watch_;
   Limits limits_;
   PriorityRules priorities_;
   std::map<int64_t, int32_t> array_limits_;

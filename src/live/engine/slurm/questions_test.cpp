@@ -15,6 +15,23 @@ TEST(Questions, ComeLessOftenWhereNothingHappens) {
   EXPECT_EQ(pause_s({.poll_s = 10, .rest_s = 2}, 1000, 0), 10) << "at rest not more often";
 }
 
+TEST(Questions, ComeRarelyWhereChangesAreSeenOtherwise) {
+  const Rhythm rhythm;
+  EXPECT_EQ(pause_s(rhythm, 5, 0.01, true), 1);
+  EXPECT_EQ(pause_s(rhythm, 6, 0.01, true), 30);
+  EXPECT_EQ(pause_s({.poll_s = 60, .rest_s = 60}, 6, 0.01, true), 60);
+}
+
+TEST(Questions, JobsThatComeGoOrChangeAreNews) {
+  const std::vector<JobRow> before = {{.job = 1, .state = "PENDING"}, {.job = 2}};
+  std::vector<JobRow> now = before;
+  now[1].start_ns = 5;
+  EXPECT_FALSE(has_news(before, now));
+  now[0].state = "RUNNING";
+  EXPECT_TRUE(has_news(before, now));
+  EXPECT_TRUE(has_news(before, std::span(before).first(1)));
+}
+
 TEST(Questions, ComeLessOftenWhereSlurmIsSlow) {
   const Rhythm rhythm;
   EXPECT_EQ(pause_s(rhythm, 0, 2), 6);

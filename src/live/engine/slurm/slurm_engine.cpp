@@ -57,9 +57,28 @@ std::string SlurmEngine::problem() const {
 void SlurmEngine::run() {
   while (!ending_) {
     step();
-    const std::chrono::duration<double> pause(pause_s(options_.rhythm, quiet_, took_s_));
-    std::unique_lock lock(mutex_);
-    wake_.wait_for(lock, pause, [this] { return ending_ || !inbox_.empty(); });
+    pause();
+  }
+}
+
+void SlurmEngine::pause() {
+  using Clock = std::chrono::steady_clock;
+  using Seconds = std::chrono::duration<double>;
+  const Rhythm& rhythm = options_.rhythm;
+  const bool watched = questions_.watch().is_of_use() && !ledger_.has_open();
+  const Seconds least(pause_s(rhythm, 0, took_s_));
+  const auto until = Clock::now() + Seconds(pause_s(rhythm, quiet_, took_s_, watched));
+  for (auto left = until - Clock::now(); left.count() > 0; left = until - Clock::now()) {
+    {
+      std::unique_lock lock(mutex_);
+      if (wake_.wait_for(lock, std::min<Seconds>(left, least),
+                         [this] { return ending_ || !inbox_.empty(); }))
+        return;
+    }
+    if (watched && questions_.watch().has_changed()) {
+      quiet_ = 0;
+      return;
+    }
   }
 }
 
@@ -79,13 +98,15 @@ void SlurmEngine::step() {
   QueueView view = questions_.view(told_);
   std::vector<EngineEvent> events =
       events_of(ledger_.look(view.stands, asked_ns, base::steady_ns()));
+  for (Report& report : woken()) events.emplace_back(std::move(report));
   for (EngineEvent& event : events) {
     // Slurm ends a run at its limit.
     if (auto* report = std::get_if<Report>(&event); report->kind == ReportKind::Started)
       report->limited = true;
   }
   const bool has_changed = tell(std::move(events), std::move(view.picture));
-  quiet_ = has_changed || ledger_.has_open() ? 0 : std::min(quiet_ + 1, kQuietMost);
+  const bool is_busy = has_changed || ledger_.has_open() || !waking_.empty();
+  quiet_ = is_busy ? 0 : std::min(quiet_ + 1, kQuietMost);
   carry_out();
   let_go_of_others(view.lists);
 }
@@ -239,12 +260,51 @@ void SlurmEngine::suspend(RunId run, bool suspended) {
   });
 }
 
+void SlurmEngine::set_power(const std::string& node, bool down) {
+  const auto lines = power_lines(node, down);
+  if (!lines || !options_.sleep) return;
+  // If Slurm refuses, the node stays awake, which wake() will find.
+  bool unsure = false;
+  (void)order({*lines}, unsure);
+}
+
+void SlurmEngine::rest(const std::string& node) {
+  post([this, node] {
+    waking_.erase(node);
+    set_power(node, true);
+  });
+}
+
+void SlurmEngine::wake(const std::string& node) {
+  post([this, node] {
+    set_power(node, false);
+    waking_[node] = base::steady_ns();
+  });
+}
+
+std::vector<Report> SlurmEngine::woken() {
+  constexpr TimeNs kAgain_ns = 30 * base::kSecond;
+  std::vector<Report> reports;
+  for (const NodeRow& row : questions_.nodes()) {
+    const auto told = waking_.find(row.node.name);
+    if (told == waking_.end() || questions_.nodes_at_ns() < told->second) continue;
+    if (!row.sleeps && row.node.state != SeenNodeState::Down) {
+      reports.push_back({.kind = ReportKind::NodeUp, .node = row.node.name});
+      waking_.erase(told);
+    } else if (base::steady_ns() > told->second + kAgain_ns) {
+      set_power(row.node.name, false);
+      told->second = base::steady_ns();
+    }
+  }
+  return reports;
+}
+
 void SlurmEngine::let_go_of_others(const std::set<std::string>& lists) {
   if (options_.rules.observe) return;
   // The plug-in cannot tell a heterogeneous job from another when it is submitted.
   std::vector<std::string> releases;
   for (const JobRow& row : questions_.rows()) {
-    const bool leader = row.het_job != 0 && row.het_job == row.job && row.batch;
+    const bool leader = row.het_job != 0 && row.het_job == row.job;
     if (leader && stand_of(row) == Stand::Held && row.mark.empty() && row.comment != kHeldMark &&
         row.reason == "JobHeldUser") {
       releases.push_back(leave_lines(row.id(), "heterogeneous-job"));

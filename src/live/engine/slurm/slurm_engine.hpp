@@ -19,6 +19,7 @@ struct SlurmOptions {
   std::string_view gres_prefix = "gres:";  ///< version.hpp
   uint64_t epoch = 0;  ///< of the daemon; orders of a lower one are not carried out
   Rhythm rhythm{};
+  bool sleep = false;        ///< nodes may be put to sleep
   bool by_priority = false;  ///< the policy orders jobs by their priorities
   double timeout_s = 10;     ///< of each command of Slurm
   cluster::Patience patience{};
@@ -38,12 +39,18 @@ class SlurmEngine final : public cluster::ClusterEngine {
   void hurry(RunId run, StopUrgency urgency) override;
   /// By scontrol suspend, which needs the rights of an operator of Slurm.
   void suspend(RunId run, bool suspended) override;
+  /// By Slurm's power states: its SuspendProgram and ResumeProgram are run.
+  void rest(const std::string& node) override;
+  /// A report NodeUp follows when the node is awake.
+  void wake(const std::string& node) override;
 
   /// Why Slurm could not be asked last; empty: it answers.
   [[nodiscard]] std::string problem() const;
 
  private:
   void run() override;
+  /// Until the next look is due, or there is something to do.
+  void pause();
   /// Orders, then one question to Slurm and what follows from it.
   void step();
   void carry_out();
@@ -54,6 +61,9 @@ class SlurmEngine final : public cluster::ClusterEngine {
   void let_go_of_others(const std::set<std::string>& lists);
   /// A job that asks for a signal before its stop gets it; true: the stop is put off.
   [[nodiscard]] bool signals_first(const cluster::Task& task);
+  void set_power(const std::string& node, bool down);
+  /// Of nodes that are awake as ordered; orders it again where they sleep on.
+  [[nodiscard]] std::vector<Report> woken();
 
   SlurmOptions options_;
   Client client_;
@@ -68,6 +78,7 @@ class SlurmEngine final : public cluster::ClusterEngine {
     base::TimeNs until_ns = 0;  ///< then it is stopped
   };
   std::map<std::string, Signalled> signalled_;
+  std::map<std::string, base::TimeNs> waking_;  ///< nodes, and when they were told last
   base::TimeNs asked_ns_ = -1;
 };
 

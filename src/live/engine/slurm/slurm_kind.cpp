@@ -6,11 +6,14 @@
 
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "live/engine/slurm/admin_text.hpp"
 #include "live/engine/slurm/version.hpp"
 
 namespace goban::live::engine::slurm {
 
 namespace {
+
+using base::Status;
 
 constexpr double kPollMost_s = 60;
 
@@ -52,6 +55,10 @@ SlurmChoice read_slurm(base::TableReader& table) {
   if (rhythm.rest_s < rhythm.poll_s || rhythm.rest_s > kPollMost_s) {
     table.refuse("rest", "must be between poll and a minute", "rest = \"5s\"");
   }
+  options.sleep = one_of(table, "sleep", {"no", "yes"}) == "yes";
+  if (options.sleep && options.rules.observe) {
+    table.refuse("sleep", "does not fit mode observe, which writes nothing", "remove it");
+  }
   out.any_version = table.has("version") && one_of(table, "version", {"any"}) == "any";
   return out;
 }
@@ -68,6 +75,25 @@ base::Status check_version(std::string_view said, bool any) {
                       fmt::format("tried: {}; version = \"any\" uses it all the same "
                                   "(docs/slurm.md)",
                                   tried));
+}
+
+bool may_sleep(const EngineChoice& choice) {
+  base::ConfigProblems problems(choice.file);
+  base::TableReader table(choice.table, choice.name, problems);
+  return read_slurm(table).options.sleep;
+}
+
+base::Status check_power_programs(std::string_view config) {
+  for (const std::string_view program : {"SuspendProgram", "ResumeProgram"}) {
+    if (setting_of(config, program).starts_with('/')) continue;
+    return base::failed(fmt::format("sleep = \"yes\", and slurm.conf has no {}", program),
+                        "set SuspendProgram, ResumeProgram and a long SuspendTime (docs/slurm.md)");
+  }
+  // With a negative SuspendTime slurmctld runs neither of them.
+  const std::string_view time = setting_of(config, "SuspendTime");
+  if (time != "NONE" && time != "INFINITE" && !time.starts_with('-')) return {};
+  return base::failed("sleep = \"yes\", and slurm.conf has no SuspendTime",
+                      "set a long one, such as SuspendTime=31536000 (docs/slurm.md)");
 }
 
 base::Result<EngineParts> make_slurm(const EngineSetup& setup) {
@@ -87,12 +113,17 @@ base::Result<EngineParts> make_slurm(const EngineSetup& setup) {
     return base::failure(status.error());
   }
   options.gres_prefix = gres_prefix(parse_version(said.out).value_or(kTried.back()));
+  if (options.sleep) {
+    const ClientOutput config = client.run({"scontrol", "show", "config"});
+    const Status status = config.problem.empty() ? check_power_programs(config.out) : Status{};
+    if (!status) return base::failure(status.error());
+  }
   EngineParts parts;
   const ClientOutput ping = client.run({"scontrol", "ping"});
   if (!ping.problem.empty()) parts.notes.push_back("Slurm does not answer yet: " + ping.problem);
   parts.notes.emplace_back(options.rules.observe
                                ? "Slurm: only observed; nothing is written"
-                               : "Slurm: batch jobs of managed partitions wait for this daemon");
+                               : "Slurm: jobs of managed partitions wait for this daemon");
   parts.engine = std::make_unique<SlurmEngine>(std::move(options));
   parts.view = std::make_unique<EngineView>();
   return parts;

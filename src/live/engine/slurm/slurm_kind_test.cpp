@@ -35,6 +35,8 @@ TEST(SlurmKind, Options) {
   EXPECT_EQ(read("mode = 'all'\nrest = '1s'\n").first.options.rhythm.rest_s, 1);
   EXPECT_TRUE(read("mode = 'observe'\nversion = 'any'\n").first.options.rules.observe);
   EXPECT_TRUE(read("mode = 'observe'\nversion = 'any'\n").first.any_version);
+  EXPECT_FALSE(read("mode = 'all'\n").first.options.sleep) << "off by default";
+  EXPECT_TRUE(read("mode = 'all'\nsleep = 'yes'\n").first.options.sleep);
 }
 
 TEST(SlurmKind, RefusesWhatItDoesNotKnow) {
@@ -47,8 +49,25 @@ TEST(SlurmKind, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(error("mode = 'all'\npoll = '2m'"), HasSubstr("slurm.poll"));
   EXPECT_THAT(error("mode = 'all'\npoll = '2s'\nrest = '1s'"), HasSubstr("slurm.rest"));
   EXPECT_THAT(error("mode = 'all'\nindices = 'x'"), HasSubstr("slurm.indices"));
+  EXPECT_THAT(error("mode = 'observe'\nsleep = 'yes'"), HasSubstr("slurm.sleep"));
   EXPECT_THAT(error("mode = 'all'\nversion = '24'"), HasSubstr("slurm.version"));
   EXPECT_THAT(error("mode = 'all'\nshell = 'sh'"), HasSubstr("shell"));
+}
+
+TEST(SlurmKind, NodesSleepOnlyIfSlurmCanWakeThem) {
+  const auto problem = [](const std::string& config) {
+    const base::Status status = check_power_programs(config);
+    return status ? "" : status.error().text();
+  };
+  EXPECT_EQ(problem("ResumeProgram = /sbin/up\nSuspendProgram  = /sbin/down\n"
+                    "SuspendTime   = 31536000 sec\n"),
+            "");
+  EXPECT_THAT(problem("ResumeProgram = (null)\nSuspendProgram = (null)\n"),
+              HasSubstr("no SuspendProgram"));
+  EXPECT_THAT(problem("ResumeProgram = (null)\nSuspendProgram = /sbin/down\n"),
+              HasSubstr("no ResumeProgram"));
+  EXPECT_THAT(problem("ResumeProgram = /up\nSuspendProgram = /down\nSuspendTime = INFINITE\n"),
+              HasSubstr("no SuspendTime"));
 }
 
 TEST(SlurmKind, OnlyVersionsThatWereTried) {

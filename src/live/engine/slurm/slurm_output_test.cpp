@@ -2,6 +2,7 @@
 // ended, requeued jobs, an array, a heterogeneous job, and jobs whose users wrote what Slurm
 // prints.
 #include <algorithm>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
@@ -236,6 +237,21 @@ TEST(SlurmOutput, Nodes) {
   EXPECT_EQ(node_state("DOWN*+DRAIN"), SeenNodeState::Down);
   EXPECT_EQ(node_state("MIXED*"), SeenNodeState::Drained);
   EXPECT_EQ(node_state("IDLE+POWERED_DOWN"), SeenNodeState::Up) << "it wakes for a job";
+  const auto sleeps = [](std::string_view state) {
+    const std::string record =
+        fmt::format("NodeName=n1 CPUTot=4 RealMemory=1 Gres=gpu:1 State={}", state);
+    return parse_node_list(record + "\n").value().front().sleeps;
+  };
+  EXPECT_FALSE(sleeps("MIXED"));
+  for (const char* state : {"POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN", "POWERING_UP"}) {
+    EXPECT_TRUE(sleeps(fmt::format("IDLE+{}", state))) << state;
+  }
+}
+
+TEST(SlurmOrders, NodesSleepAndWake) {
+  EXPECT_EQ(power_lines("n-2", true).value(), "update nodename=n-2 state=power_down\n");
+  EXPECT_EQ(power_lines("n2", false).value(), "update nodename=n2 state=power_up\n");
+  EXPECT_FALSE(power_lines("n2 state=down", true));
 }
 
 TEST(SlurmOrders, AnOrderClearsAndSets) {
