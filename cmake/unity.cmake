@@ -13,18 +13,21 @@ set(GOBAN_COMPILED_ALONE
   cli/admin/pilot_simulate_command.cpp
   cli/jobs/job_commands_test.cpp
   cli/shell/command_test.cpp
+  cli/site/series_import_command.cpp
   core/knowledge/energy/power_file_test.cpp
   core/knowledge/scores_file_test.cpp
   core/model/site_rules_file_test.cpp
   core/policy/sharing/eaco_paper_test.cpp
   core/policy/sharing/eaco_test.cpp
   core/policy/sharing/promises_test.cpp
+  core/scheduler/reservations_test.cpp
   core/scheduler/resources_test.cpp
   core/scheduler/typed_properties_test.cpp
   live/controller/live_pilot.cpp
   live/controller/pilots.cpp
   live/loop/live_scheduler.cpp
   live/loop/pilot_test.cpp
+  live/loop/reservation_test.cpp
   serve/api/api_pilot.cpp
   serve/api/api_pilot_test.cpp
   site/analysis/population_test.cpp
