@@ -15,6 +15,7 @@ enum class StageTask : uint8_t {
   In,       ///< copy to the fast tier, before the job starts
   Out,      ///< copy from where the job wrote it, after the job has ended
   Remove,   ///< from the fast tier: others need the room
+  Look,     ///< whether what was copied in is still there; a problem: it is not
 };
 
 /// A file, or a folder with all that is in it.
@@ -29,8 +30,9 @@ struct StageOrder {
   StageTask task = StageTask::Measure;
   core::model::JobId job{};        ///< for whom; Remove: invalid
   bool withdrawn = false;          ///< nothing of the job is to be copied any more
+  bool gives_up = false;           ///< Out: nothing is copied, and what is incomplete is removed
   job::Owner owner{};              ///< with whose rights
-  std::vector<StagePath> paths{};  ///< Measure: only `from`; Remove: only `to`, one
+  std::vector<StagePath> paths{};  ///< Measure: only `from`; Look: only `to`; Remove: one `to`
   std::string folder{};  ///< of the owner on the fast tier: In and Remove write only there
   std::string
       job_folder{};        ///< of the job in it; In creates it, Out removes what it copied from it

@@ -11,7 +11,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::array<const char*, 4> kTaskNames = {"measure", "in", "out", "remove"};
+constexpr std::array<const char*, 5> kTaskNames = {"measure", "in", "out", "remove", "look"};
 constexpr int64_t kBytesMax = int64_t{1} << 62;
 constexpr uint32_t kIdMax = std::numeric_limits<uint32_t>::max();
 
@@ -24,7 +24,7 @@ void read_task(base::FieldReader& in, StageTask& task, core::model::JobId& job) 
   std::string name;
   in.field("task", name);
   const auto found = std::ranges::find(kTaskNames, name);
-  if (found == kTaskNames.end()) return in.fail("task", "must be measure, in, out or remove");
+  if (found == kTaskNames.end()) return in.fail("task", "must be measure, in, out, remove or look");
   task = static_cast<StageTask>(found - kTaskNames.begin());
   in.field("job", job.value, uint32_t{0}, kIdMax);
 }
@@ -37,6 +37,7 @@ json to_json(const StageOrder& order) {
   put_task(order.task, order.job, object);
   base::FieldWriter out(object);
   out.field("withdrawn", order.withdrawn, normal.withdrawn);
+  out.field("gives_up", order.gives_up, normal.gives_up);
   object["owner"] = {
       {"uid", order.owner.uid}, {"gid", order.owner.gid}, {"user", order.owner.user}};
   for (const StagePath& path : order.paths) {
@@ -55,6 +56,7 @@ json to_json(const StageOrder& order) {
 void read_fields(base::FieldReader& in, StageOrder& order) {
   read_task(in, order.task, order.job);
   in.field("withdrawn", order.withdrawn);
+  in.field("gives_up", order.gives_up);
   in.object("owner", [&](base::FieldReader& part) {
     part.field("uid", order.owner.uid, uint32_t{0}, kIdMax);
     part.field("gid", order.owner.gid, uint32_t{0}, kIdMax);

@@ -36,6 +36,7 @@ struct ChangeArguments {
   JobChoice choice;
   bool json_out = false;
   bool now = false;                 ///< cancel
+  bool results = false;             ///< cancel: of ended jobs
   std::optional<std::string> time;  ///< alter, like those below
   std::optional<int64_t> priority;
   std::optional<int64_t> throttle;
@@ -62,13 +63,14 @@ struct Request {
 };
 
 /// From the last job to the first, so that no waiting job starts on the GPUs of a cancelled one.
-std::vector<Request> requests_for(const ChosenJobs& chosen) {
+/// `of_ended`: what is changed are ended jobs.
+std::vector<Request> requests_for(const ChosenJobs& chosen, bool of_ended) {
   constexpr size_t kJobsMax = 200;
   std::vector<Request> out;
   for (const JobRow& job : chosen.jobs) {
     const uint32_t array = array_of(job);
     const bool whole = std::binary_search(chosen.arrays.begin(), chosen.arrays.end(), array);
-    if (whole && job.is_over()) continue;
+    if (whole && job.is_over() != of_ended) continue;
     const bool same_kind = !out.empty() && out.back().array == whole;
     const bool goes_on = same_kind && (whole ? array_of(out.back().jobs.front()) == array
                                              : out.back().jobs.size() < kJobsMax);
@@ -100,6 +102,10 @@ class Round {
   /// Passes over jobs of a bulk request that cannot be changed, or reports them one by one.
   void leave(const Request& request, const JobRow& job, size_t count, int status,
              base::Error error);
+  /// Printed before each changed job.
+  [[nodiscard]] const char* done_words() const {
+    return arguments_.results ? "gave up the results of" : change_.done;
+  }
   [[nodiscard]] std::string query_of(const Request& request) const;
   [[nodiscard]] bool is(std::string_view name) const { return name == change_.name; }
 
@@ -134,8 +140,11 @@ bool Round::ask(const Request& request) {
 }
 
 std::string Round::query_of(const Request& request) const {
-  if (!arguments_.now) return request.array ? "?array=1" : "";
-  return request.array ? "?array=1&now=1" : "?now=1";
+  std::vector<const char*> parts;
+  if (request.array) parts.push_back("array=1");
+  if (arguments_.now) parts.push_back("now=1");
+  if (arguments_.results) parts.push_back("results=1");
+  return parts.empty() ? std::string{} : fmt::format("?{}", fmt::join(parts, "&"));
 }
 
 void Round::take_answer(const Request& request, const json& answer) {
@@ -153,7 +162,7 @@ void Round::take_answer(const Request& request, const json& answer) {
       if (request.array) {
         tasks.push_back(job.id);
       } else if (!arguments_.json_out) {
-        fmt::print("{} {}\n", change_.done, job.id);
+        fmt::print("{} {}\n", done_words(), job.id);
       }
     } else if (const auto found = left.find(job.job); found != left.end()) {
       const int status = static_cast<int>(number_of(*found->second, "status", kConflict));
@@ -164,9 +173,9 @@ void Round::take_answer(const Request& request, const json& answer) {
   }
   if (tasks.empty() || arguments_.json_out) return;
   if (tasks.size() == 1) {
-    fmt::print("{} {}\n", change_.done, tasks.front());
+    fmt::print("{} {}\n", done_words(), tasks.front());
   } else {
-    fmt::print("{} {} tasks of array {}\n", change_.done, tasks.size(),
+    fmt::print("{} {} tasks of array {}\n", done_words(), tasks.size(),
                array_of(request.jobs.front()));
   }
 }
@@ -194,7 +203,7 @@ void Round::leave(const Request& request, const JobRow& job, size_t count, int s
 
 void Round::take_refusal(const Request& request, base::Error error) {
   const JobRow& first = request.jobs.front();
-  if (is("cancel") && request.jobs.size() == 1 && !request.array &&
+  if (is("cancel") && !arguments_.results && request.jobs.size() == 1 && !request.array &&
       is_for_scancel(first.engine_id, error.remedy)) {
     // Slurm knows whether the caller may.
     if (const auto ended = cancel_by_scancel(first.engine_id, arguments_.server); !ended) {
@@ -267,6 +276,12 @@ std::string past_end(serve::api::ApiClient& client, const std::string& name) {
 
 int run(const Change& change, const ChangeArguments& arguments) {
   const bool alters = change.name == std::string_view("alter");
+  if (arguments.results && (arguments.choice.names.empty() || arguments.now)) {
+    return report_error(
+        base::usage_error("--results names ended jobs, and goes without --user, --all and --now",
+                          "goban cancel --results 12")
+            .value());
+  }
   const auto body = alters ? alteration(arguments) : std::string();
   if (!body) return report_error(body.error());
   auto client = connect(arguments.server);
@@ -285,7 +300,7 @@ int run(const Change& change, const ChangeArguments& arguments) {
       return report_error(failure_of(fmt::format("user {} has no unfinished jobs", user)));
     fmt::print(stderr, "goban: no such jobs\n");
   }
-  for (const Request& request : requests_for(*chosen)) {
+  for (const Request& request : requests_for(*chosen, arguments.results)) {
     if (!round.ask(request)) break;
   }
   return round.finish();
@@ -300,7 +315,8 @@ constexpr Change kChanges[] = {
      "  goban cancel 3 5 7_2\n"
      "  goban cancel 3 --now\n"
      "  goban cancel 7            # all tasks of array 7\n"
-     "  goban cancel --user me\n"},
+     "  goban cancel --user me\n"
+     "  goban cancel --results 12 # job 12 has ended: its results stay on the fast tier\n"},
     {"hold", "Hold waiting jobs until they are released", "Hold", "held",
      "Examples:\n"
      "  goban hold 3\n"
@@ -353,6 +369,9 @@ void add_job_actions(Command& app, Action& action) {
     add_job_choice(*c, arguments->choice, change.verb);
     if (change.name == std::string_view("cancel")) {
       c->add_flag("--now", arguments->now, "Kill at once, without the job's signal and grace");
+      c->add_flag(
+          "--results", arguments->results,
+          "Give up copying the results of ended jobs (--stage-out); they stay where they are");
     }
     if (change.name == std::string_view("alter")) add_alterations(*c, *arguments);
     c->add_flag("--json", arguments->json_out, "Print JSON only");

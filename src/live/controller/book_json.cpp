@@ -69,6 +69,7 @@ json staging_json(const JobStaging& staging) {
   base::FieldWriter out(object);
   out.field("ordered", staging.is_ordered, false);
   out.field("keeps", staging.keeps, false);
+  out.field("folder", staging.has_folder, false);
   if (!staging.sources.empty()) object["sources"] = staging.sources;
   for (const core::staging::DataItem& item : staging.items) {
     object["items"].push_back({{"key", item.key}, {"bytes", item.bytes}});
@@ -78,7 +79,9 @@ json staging_json(const JobStaging& staging) {
   out.field("copied", staging.copied_bytes, normal.copied_bytes);
   out.field("begun", staging.begun_ns, normal.begun_ns);
   out.field("ready", staging.ready_ns, normal.ready_ns);
+  out.field("seen", staging.seen_run, normal.seen_run);
   out.field("out_done", staging.out_done_ns, normal.out_done_ns);
+  out.field("gave_up", staging.gave_up, normal.gave_up);
   out.field("failures", staging.failures, normal.failures);
   out.field("retry", staging.retry_ns, normal.retry_ns);
   out.field("problem", staging.problem, normal.problem);
@@ -92,6 +95,7 @@ void read_staging(base::FieldReader& in, JobStaging& staging) {
   read_enum(in, "stage", staging.stage, JobStaging::Stage::OutDone);
   in.field("ordered", staging.is_ordered);
   in.field("keeps", staging.keeps);
+  in.field("folder", staging.has_folder);
   in.field("sources", staging.sources);
   in.list("items", [&](base::FieldReader& part) {
     core::staging::DataItem& item = staging.items.emplace_back();
@@ -103,7 +107,9 @@ void read_staging(base::FieldReader& in, JobStaging& staging) {
   in.field("copied", staging.copied_bytes, int64_t{0}, kBytesMax);
   read_time(in, "begun", staging.begun_ns);
   read_time(in, "ready", staging.ready_ns);
+  in.field("seen", staging.seen_run, uint32_t{0}, kCountMax);
   read_time(in, "out_done", staging.out_done_ns);
+  in.field("gave_up", staging.gave_up);
   in.field("failures", staging.failures, uint32_t{0}, kCountMax);
   read_time(in, "retry", staging.retry_ns);
   in.field("problem", staging.problem);

@@ -131,6 +131,7 @@ struct Writer {
     out["job"] = each.job.value;
     out["by"] = caller_json(each.by);
     if (each.now) out["now"] = true;
+    if (each.results) out["results"] = true;
   }
   void operator()(const Alter& each) const {
     out["job"] = each.job.value;
@@ -204,6 +205,7 @@ struct Reader {
     read_id(in, "job", each.job);
     read_caller(in, each.by);
     in.field("now", each.now);
+    in.field("results", each.results);
   }
   void operator()(Alter& each) const {
     read_id(in, "job", each.job);

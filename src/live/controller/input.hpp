@@ -40,6 +40,8 @@ struct Cancel {
   JobId job{};
   Caller by{};
   bool now = false;  ///< kills it at once
+  /// The job has ended: its results are not copied any more, and stay where they are.
+  bool results = false;
 };
 struct Hold {
   JobId job{};

@@ -93,8 +93,9 @@ struct JobStaging {
     OutDone,
   };
   Stage stage = Stage::None;
-  bool is_ordered = false;  ///< Measuring, Copying, Out: an order was given and not answered
+  bool is_ordered = false;  ///< Measuring, Copying, Ready, Out: an order was not answered yet
   bool keeps = false;       ///< the fast tier keeps `items` for the job
+  bool has_folder = false;  ///< its own folder on the fast tier may exist
   std::vector<std::string> sources{};            ///< JobSpec::stage_in of `items`
   std::vector<core::staging::DataItem> items{};  ///< by path on the fast tier
   int64_t done_bytes = 0;
@@ -102,13 +103,19 @@ struct JobStaging {
   int64_t copied_bytes = 0;  ///< copied in; the rest was found on the fast tier
   TimeNs begun_ns = -1;      ///< staging in
   TimeNs ready_ns = -1;
+  uint32_t seen_run = 0;  ///< the run before whose launch it was seen to be there; 0 = none
   TimeNs out_done_ns = -1;
+  bool gave_up = false;   ///< OutDone: the results were not copied, or not all of them
   uint32_t failures = 0;  ///< in a row
   TimeNs retry_ns = -1;   ///< after a failure; -1: none is due
   std::string problem{};  ///< the last failure, for users
   std::string sha256{};   ///< of what was copied in
   std::string out_sha256{};
 
+  /// Data is on its way to the fast tier.
+  [[nodiscard]] bool is_staging_in() const {
+    return stage == Stage::Measuring || stage == Stage::NeedsRoom || stage == Stage::Copying;
+  }
   friend bool operator==(const JobStaging&, const JobStaging&) = default;
 };
 

@@ -47,6 +47,7 @@ void Jobs::discount(const LiveJob& job) {
 }
 
 void Jobs::cancel(const Cancel& cancel, TimeNs at) {
+  if (cancel.results) return give_up_results(cancel, at);
   LiveJob* job = find_unfinished(cancel.job);
   if (job == nullptr) return;
   if (job->detail.empty() && !cancel.by.user.empty()) {
@@ -67,6 +68,13 @@ void Jobs::cancel(const Cancel& cancel, TimeNs at) {
   const JobId id = job->job;
   withdraw(*job, StopReason::Cancelled, JobResult::Cancelled, at);
   if (const LiveJob* left = find_unfinished(id)) parts_.runs.hurry(*left, urgency);
+}
+
+void Jobs::give_up_results(const Cancel& cancel, TimeNs at) {
+  const auto found = parts_.book.jobs.find(cancel.job);
+  if (found == parts_.book.jobs.end()) return;
+  parts_.staging.give_up_results(found->second, cancel.by.user, at);
+  settle_dependents(cancel.job, at);
 }
 
 void Jobs::hold(JobId id, TimeNs at) {
@@ -341,6 +349,17 @@ void Jobs::follow_staging(const Staging::Outcome& outcome, TimeNs at) {
     if (job == nullptr) continue;
     job->detail = "its data cannot be staged: " + job->staging.problem;
     finish(*job, JobResult::NeverRuns, at);
+  }
+  for (const JobId id : outcome.lost) {
+    LiveJob* job = find_unfinished(id);
+    if (job == nullptr) continue;
+    parts_.runs.drop_pending(*job);
+    if (parts_.core.knows(id)) {
+      tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = id});
+    }
+    job->stage = JobStage::Depends;
+    job->delayed = true;
+    refresh(*job);
   }
   for (const JobId id : outcome.settled) settle_dependents(id, at);
 }

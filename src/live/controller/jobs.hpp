@@ -99,6 +99,7 @@ class Jobs {
   [[nodiscard]] const std::map<job::OwnerKey, size_t>& unfinished() const { return unfinished_; }
 
  private:
+  void give_up_results(const Cancel& cancel, TimeNs at);
   /// Null if the job is unknown or finished.
   [[nodiscard]] LiveJob* find_unfinished(JobId id);
   /// The engine's names of the job no longer mean it.

@@ -113,6 +113,7 @@ std::vector<JobId> Runs::launch_pending(TimeNs at) {
   std::vector<JobId> jobs;
   for (auto& [id, run] : book_.runs) {
     if (run.stage != LiveRun::Stage::Pending || !gpus_are_left(run)) continue;
+    if (staging_ != nullptr && !staging_->is_seen(book_.jobs.at(id.job), at)) continue;
     run.stage = LiveRun::Stage::Ordered;
     run.ordered_ns = at;
     orders_.emplace_back(launch_order(run));
@@ -126,6 +127,7 @@ bool Runs::drop_pending(LiveJob& job) {
   if (next == nullptr || next->stage != LiveRun::Stage::Pending) return false;
   book_.runs.erase(next->run);
   --job.runs;
+  job.staging.seen_run = 0;
   return true;
 }
 

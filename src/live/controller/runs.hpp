@@ -19,7 +19,7 @@ class Runs {
  public:
   /// All of these outlive this. `staging` knows where the data of jobs is; null: nowhere.
   Runs(JobBook& book, const core::model::Cluster& cluster, std::vector<Order>& orders,
-       const Staging* staging = nullptr)
+       Staging* staging = nullptr)
       : book_(book), cluster_(&cluster), orders_(orders), staging_(staging) {}
   /// The cluster became another one; the book has its numbers.
   void use(const core::model::Cluster& cluster) { cluster_ = &cluster; }
@@ -33,7 +33,8 @@ class Runs {
   /// Creates the next run of the job, on these GPUs; launch_pending() launches it. `shares`:
   /// whether the policy lets jobs share GPUs.
   void begin(LiveJob& job, const core::model::Allocation& allocation, bool shares, TimeNs at);
-  /// Launches the runs whose GPUs have been left by stopping runs. Returns their jobs.
+  /// Launches the runs whose GPUs have been left by stopping runs, and whose data was seen on the
+  /// fast tier. Returns their jobs.
   std::vector<JobId> launch_pending(TimeNs at);
   /// Drops the pending launch, which was never ordered. False: there was none.
   bool drop_pending(LiveJob& job);
@@ -82,7 +83,7 @@ class Runs {
   JobBook& book_;
   const core::model::Cluster* cluster_;
   std::vector<Order>& orders_;
-  const Staging* staging_;
+  Staging* staging_;
   /// Jobs whose current run started and has a walltime limit that the engine does not count.
   std::set<JobId> limited_;
 };

@@ -12,7 +12,8 @@
 #include "core/staging/fast_tier.hpp"
 #include "live/controller/job_book.hpp"
 #include "live/controller/order.hpp"
-#include "live/controller/site.hpp"
+#include "live/controller/staging_orders.hpp"
+#include "live/controller/staging_words.hpp"
 
 namespace goban::live::controller {
 
@@ -23,15 +24,22 @@ class Staging {
 
   /// True if the job's data is ready, or it needs none. Otherwise copying goes on, or begins.
   [[nodiscard]] bool prepare(LiveJob& job, TimeNs at);
+  /// True if the job's next run may be launched: its data was seen to be there.
+  /// Otherwise it is looked for.
+  [[nodiscard]] bool is_seen(LiveJob& job, TimeNs at);
   /// The job has ended (LiveJob::stage and result say how): its data may leave the fast tier, and
   /// its results are copied.
   void ended(LiveJob& job, TimeNs at);
+  /// The results of an ended job are not copied any more. They stay where they
+  /// are.
+  void give_up_results(LiveJob& job, const std::string& who, TimeNs at);
 
   /// What follows for jobs.
   struct Outcome {
     std::vector<JobId> ready{};    ///< prepare() is true from now on
     std::vector<JobId> failed{};   ///< their data can never be ready: JobStaging::problem
     std::vector<JobId> settled{};  ///< their results have arrived
+    std::vector<JobId> lost{};     ///< their data is gone, and copied again: they must not start
   };
   [[nodiscard]] Outcome take(const StageReport& report, TimeNs at);
   /// Tries again what failed, if it is due.
@@ -51,8 +59,6 @@ class Staging {
  private:
   void begin(LiveJob& job, TimeNs at);
   void release(LiveJob& job, TimeNs at);
-  /// Its folder on the fast tier goes if nothing is left in it. An order that is not repeated.
-  void clean_up(const LiveJob& job);
   /// Gives all orders that can be given now.
   void proceed(TimeNs at, Outcome& out);
   void measure_all(TimeNs at);
@@ -60,39 +66,23 @@ class Staging {
   void copy_all(TimeNs at);
   void fail(LiveJob& job, const std::string& problem, bool is_final, TimeNs at, Outcome& out);
   void measured(LiveJob& job, const StageReport& report, TimeNs at, Outcome& out);
+  /// Whether the data still is on the fast tier. Empty: it is.
+  void looked(LiveJob& job, const std::string& problem, TimeNs at, Outcome& out);
   void take_answer(LiveJob& job, const StageReport& report, TimeNs at, Outcome& out);
   void give(LiveJob& job);
-  [[nodiscard]] StageOrder order_of(const LiveJob& job) const;
   [[nodiscard]] StageOrder removal_of(const std::string& key) const;
-  /// With whose rights it is copied; nullopt: nobody's.
-  [[nodiscard]] const job::Owner* actor_of(const LiveJob& job) const;
-  [[nodiscard]] std::string folder_of(const job::Owner& actor) const;
-  [[nodiscard]] std::string job_folder_of(const LiveJob& job) const;
   [[nodiscard]] static bool is_due(const JobStaging& staging, TimeNs at) {
     return staging.retry_ns < 0 || at >= staging.retry_ns;
   }
 
   JobBook& book_;
-  StagingRules rules_;
+  StagingOrders makes_;
   std::vector<Order>& orders_;
   core::staging::FastTier tier_;
   std::map<std::string, job::Owner> actors_;  ///< by key of the tier
-  std::set<JobId> active_;                    ///< Measuring, NeedsRoom, Copying, Out
-  Outcome late_;                              ///< follow() returns it
+  /// Measuring, NeedsRoom, Copying, Out; Ready while it is looked for.
+  std::set<JobId> active_;
+  Outcome late_;  ///< follow() returns it
 };
-
-/// The job has data to copy before it starts.
-[[nodiscard]] inline bool stages(const job::JobSpec& spec) {
-  return !spec.stage_in.empty() || !spec.stage_out.empty();
-}
-
-/// "waits for its data: 1.2 of 4.0 GB are copied"; empty if it does not wait for it.
-[[nodiscard]] std::string data_words(const LiveJob& job, const JobBook& book);
-
-/// "its results are being copied: ..."; empty if they are not, or no longer.
-[[nodiscard]] std::string result_words(const LiveJob& job);
-
-/// Errors: BadData naming the field, if the site cannot stage what the job asks for.
-[[nodiscard]] base::Status check_staging(const job::JobSpec& spec, const Site& site);
 
 }  // namespace goban::live::controller

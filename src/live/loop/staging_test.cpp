@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "live/controller/staging_checks.hpp"
 #include "live/loop/test_scripted_world.hpp"
 
 namespace goban::live::loop {
@@ -124,6 +125,7 @@ TEST_F(StagingJobs, AJobStartsWhenItsDataIsThere) {
   EXPECT_EQ(measure.paths[0].from, "/lustre/images");
   EXPECT_EQ(measure.paths[1].from, "/home/ann/words.txt");
   EXPECT_NE(words(id).find("it waits for its data"), std::string::npos);
+  EXPECT_EQ(controller::blocked_words(job(id)), "waits for its data");
   answer({.task = StageTask::Measure,
           .job = id,
           .is_over = true,
@@ -271,7 +273,168 @@ TEST_F(StagingJobs, ACancelledJobWithdrawsItsCopyAndFreesItsRoom) {
   apply(controller::Cancel{.job = first, .by = {.is_operator = true}});
   decide();
   EXPECT_TRUE(next(StageTask::In).withdrawn);
+  const StageOrder clean = next(StageTask::Out);
+  EXPECT_TRUE(clean.paths.empty()) << "the folder of the job goes";
+  EXPECT_EQ(clean.job_folder, "/fast/1000/jobs/1-1000");
   (void)next(StageTask::Remove);
+  // The folder of a job that was only measured was never made.
+  apply(controller::Cancel{.job = second, .by = {.is_operator = true}});
+  decide();
+  EXPECT_TRUE(stages.empty());
+}
+
+/// A job that holds all GPUs, and one whose data is ready and that waits for them.
+struct DataOfWaitingJobs : StagingJobs {
+  DataOfWaitingJobs() {
+    job::JobSpec all = spec_of({});
+    all.num_gpus = 4;
+    runs = submit(all);
+    apply(controller::EngineReport{{.kind = ReportKind::Started, .run = {.job = runs, .run = 1}}});
+    job::JobSpec one = spec_of({"/lustre/a"});
+    one.num_gpus = 4;
+    waits = submit(one);
+    (void)next(StageTask::Measure);
+    measured(waits, kGb, "aa");
+    (void)next(StageTask::In);
+    copied(waits, kGb);
+    EXPECT_EQ(job(waits).stage, JobStage::Waiting);
+    now += 3600 * kSecond;
+    end(runs);
+    launches.clear();
+  }
+  void looked(std::string problem) {
+    answer({.task = StageTask::Look, .job = waits, .is_over = true, .problem = std::move(problem)});
+  }
+  JobId runs{};
+  JobId waits{};
+};
+
+TEST_F(DataOfWaitingJobs, IsLookedForBeforeTheyStart) {
+  const StageOrder look = next(StageTask::Look);
+  EXPECT_EQ(look.paths, (std::vector<StagePath>{{.from = {}, .to = "/fast/1000/in/aa/a"}}));
+  decide();
+  EXPECT_TRUE(launches.empty()) << "nobody has seen it yet";
+  EXPECT_TRUE(stages.empty()) << "one look is enough";
+  looked("");
+  ASSERT_EQ(launches.size(), 1U);
+  EXPECT_EQ(launches[0].run.job, waits);
+  EXPECT_TRUE(stages.empty());
+}
+
+TEST_F(DataOfWaitingJobs, IsStagedAgainIfSomebodyRemovedIt) {
+  (void)next(StageTask::Look);
+  looked("/fast/1000/in/aa/a is no longer on the fast tier");
+  EXPECT_TRUE(launches.empty());
+  EXPECT_EQ(job(waits).stage, JobStage::Depends) << "it holds no GPUs meanwhile";
+  EXPECT_FALSE(live->core().state().is_active(waits));
+  EXPECT_NE(words(waits).find("a is no longer on the fast tier"), std::string::npos);
+  EXPECT_EQ(controller::blocked_words(job(waits)), "waits for its data");
+  (void)next(StageTask::Measure);
+  measured(waits, kGb, "aa");
+  (void)next(StageTask::In);
+  EXPECT_TRUE(launches.empty());
+  copied(waits, kGb);
+  ASSERT_EQ(launches.size(), 1U) << "what was just copied is not looked for";
+  EXPECT_EQ(launches[0].run, (RunId{.job = waits, .run = 1}));
+}
+
+TEST_F(DataOfWaitingJobs, IsLookedForAgainAfterARestart) {
+  controller::Controller again(staging_site());
+  ASSERT_TRUE(again.restore(live->snapshot()));
+  std::vector<StageOrder> repeated;
+  for (controller::Order& order : again.orders_to_repeat()) {
+    if (auto* stage = std::get_if<StageOrder>(&order)) repeated.push_back(std::move(*stage));
+  }
+  ASSERT_EQ(repeated.size(), 1U);
+  EXPECT_EQ(repeated[0], next(StageTask::Look));
+  again.apply(
+      {.at_ns = now, .input = StageReport{.task = StageTask::Look, .job = waits, .is_over = true}});
+  (void)again.decide(now);
+  std::vector<controller::Order> orders = again.take_orders();
+  EXPECT_TRUE(std::ranges::any_of(orders, [](const controller::Order& order) {
+    return std::holds_alternative<LaunchOrder>(order);
+  }));
+}
+
+TEST_F(DataOfWaitingJobs, IsNotLookedForAfterACancel) {
+  (void)next(StageTask::Look);
+  apply(controller::Cancel{.job = waits, .by = {.is_operator = true}});
+  decide();
+  EXPECT_TRUE(next(StageTask::Look).withdrawn);
+  EXPECT_TRUE(next(StageTask::Out).paths.empty());
+  looked("/fast/1000/in/aa/a is no longer on the fast tier");
+  EXPECT_TRUE(stages.empty());
+  EXPECT_EQ(job(waits).result, controller::JobResult::Cancelled);
+}
+
+TEST_F(StagingJobs, ResultsForOnePlaceAreCopiedOneAfterTheOther) {
+  std::vector<JobId> jobs;
+  for (const char* to : {"/home/ann/out", "/home/ann/out/part", "/home/ann/other"}) {
+    job::JobSpec spec = spec_of({});
+    spec.stage_out = {{.from = "results", .to = to}};
+    const JobId id = submit(spec);
+    (void)next(StageTask::In);
+    copied(id, 0);
+    apply(controller::EngineReport{{.kind = ReportKind::Started, .run = {.job = id, .run = 1}}});
+    jobs.push_back(id);
+  }
+  for (const JobId id : jobs) end(id);
+  EXPECT_EQ(next(StageTask::Out).job, jobs[0]);
+  EXPECT_EQ(next(StageTask::Out).job, jobs[2]) << "the second one's place lies in the first one's";
+  EXPECT_TRUE(stages.empty());
+  answer({.task = StageTask::Out, .job = jobs[0], .is_over = true, .sha256 = "77"});
+  EXPECT_TRUE(next(StageTask::Out).paths.empty());
+  EXPECT_EQ(next(StageTask::Out).job, jobs[1]);
+}
+
+TEST_F(StagingJobs, ResultsCanBeGivenUp) {
+  job::JobSpec spec = spec_of({});
+  spec.stage_out = {{.from = "results", .to = "out"}};
+  const JobId id = submit(spec);
+  (void)next(StageTask::In);
+  copied(id, 0);
+  const controller::Caller ann{.uid = 1000, .user = "ann"};
+  const controller::Cancel giving_up{.job = id, .by = ann, .results = true};
+  EXPECT_FALSE(live->check(giving_up)) << "it has not ended";
+  apply(controller::EngineReport{{.kind = ReportKind::Started, .run = {.job = id, .run = 1}}});
+  job::JobSpec after = spec_of({});
+  after.dependencies = {{.kind = job::DependencyKind::AfterOk, .job = id}};
+  const JobId dependent = submit(after);
+  end(id);
+  (void)next(StageTask::Out);
+  answer({.task = StageTask::Out,
+          .job = id,
+          .is_over = true,
+          .problem = "cannot read /fast/1000/jobs/1-1000/results: No such file or directory",
+          .is_final = true});
+  now += 10 * kSecond;
+  decide();
+  (void)next(StageTask::Out);
+  EXPECT_FALSE(live->check(controller::Cancel{.job = id, .by = {.uid = 7}, .results = true}));
+  EXPECT_FALSE(live->check(controller::Cancel{.job = id, .by = ann})) << "the job is over";
+  ASSERT_TRUE(live->check(giving_up));
+  apply(giving_up);
+  decide();
+  EXPECT_TRUE(next(StageTask::Out).withdrawn);
+  const StageOrder last = next(StageTask::Out);
+  EXPECT_TRUE(last.gives_up);
+  EXPECT_EQ(last.paths.size(), 1U);
+  EXPECT_EQ(job(id).result, controller::JobResult::Completed);
+  EXPECT_EQ(job(id).staging.stage, JobStaging::Stage::OutDone);
+  EXPECT_TRUE(job(id).staging.gave_up);
+  EXPECT_EQ(job(id).staging.problem,
+            "given up by ann: cannot read /fast/1000/jobs/1-1000/results: No such file or "
+            "directory");
+  EXPECT_EQ(job(dependent).stage, JobStage::Starting);
+  EXPECT_FALSE(live->check(giving_up)) << "nothing is left to give up";
+  controller::Controller again(staging_site());
+  ASSERT_TRUE(again.restore(live->snapshot()));
+  EXPECT_EQ(again.snapshot(), live->snapshot());
+  EXPECT_TRUE(again.book().find(id)->staging.gave_up);
+  const auto read =
+      controller::parse_input(controller::to_text({.at_ns = now, .input = giving_up}));
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(std::get<controller::Cancel>(read->input).results);
 }
 
 TEST_F(StagingJobs, ResultsAreCopiedAfterASuccessAndTriedUntilTheyAre) {

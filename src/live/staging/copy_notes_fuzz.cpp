@@ -1,8 +1,9 @@
 // Any notes of an earlier copy give files and chunks, or are left out.
+#include "live/staging/copy_notes.hpp"
+
 #include <cstdint>
 
 #include "base/check.hpp"
-#include "live/staging/copy.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace goban::live::staging;

@@ -3,11 +3,15 @@
 #include <chrono>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.hpp"
 #include "base/sha256.hpp"
 #include "base/test_folder.hpp"
+#include "live/staging/copy_notes.hpp"
+#include "live/staging/removal.hpp"
 
 namespace goban::live::staging {
 namespace {
@@ -255,6 +259,40 @@ TEST_F(CopyTree, AFileOfAnotherWriterIsNeitherReplacedNorRemoved) {
   ASSERT_FALSE(again);
   EXPECT_NE(again.error().message.find("one exists"), std::string::npos);
   EXPECT_EQ(base::TestFolder::read(to + "/one"), "theirs");
+}
+
+TEST_F(CopyTree, NothingIsCopiedBesideAFileThatKeepsTheRestAway) {
+  fs::create_directories(to);
+  std::ofstream(to + "/one") << "theirs";
+  const auto refused = copy({.keeps_others = true});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::ErrorCode::BadData);
+  for (const auto& each : fs::directory_iterator(to)) {
+    EXPECT_EQ(each.path().filename(), "one") << "the rest waits until it is moved away";
+  }
+  fs::remove(to + "/one");
+  EXPECT_TRUE(copy({.keeps_others = true}));
+}
+
+TEST_F(CopyTree, CopiesToOneFolderGoOneAfterTheOther) {
+  fs::create_directories(to);
+  // Another process holds the lock while it copies.
+  const base::Descriptor other(::open(to.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
+  int asked = 0;
+  CopyOptions options{.keeps_others = true};
+  options.go_on = [&](int64_t) {
+    EXPECT_TRUE(fs::is_empty(to)) << "nothing is written before the other one has ended";
+    return ++asked < 3;
+  };
+  const auto stopped = copy(options);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, base::ErrorCode::Failed) << "it is tried again";
+  options.go_on = [&](int64_t) {
+    ::flock(other.get(), LOCK_UN);
+    return true;
+  };
+  EXPECT_TRUE(copy(options));
 }
 
 TEST_F(CopyTree, ATierThatIsEmptiedIsNoFinalFailure) {

@@ -17,6 +17,10 @@
 #include "live/engine/local/as_user.hpp"
 #include "live/job/stage_paths.hpp"
 #include "live/staging/copy.hpp"
+#include "live/staging/copy_notes.hpp"
+#include "live/staging/look.hpp"
+#include "live/staging/order_check.hpp"
+#include "live/staging/removal.hpp"
 #include "live/staging_json.hpp"
 
 namespace goban::live::staging {
@@ -129,11 +133,33 @@ class Worker {
       case StageTask::In:
         return copy_in();
       case StageTask::Out:
+        if (order_.gives_up) return give_up();
         return order_.paths.empty() ? clean_up() : copy_out();
       case StageTask::Remove:
         report_.key = order_.paths.front().to;
         return remove_copy(folder_of(report_.key), notes_of(report_.key));
+      case StageTask::Look:
+        return look();
     }
+    return {};
+  }
+
+  /// Whether what copy_in() made is still there.
+  Status look() {
+    for (const StagePath& path : order_.paths) {
+      const auto missing =
+          missing_of(path.to, notes_of(path.to), [&] { return go_on(report_.done_bytes); });
+      if (!missing) return base::failure(missing.error());
+      if (missing->empty()) continue;
+      return base::failed(
+          fmt::format("{} is no longer on the fast tier", base::printable(*missing)));
+    }
+    struct stat facts{};
+    const std::string links = order_.job_folder + "/in";
+    if (::lstat(links.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) {
+      return base::failed(fmt::format("{} is no longer on the fast tier", links));
+    }
+    for (const StagePath& path : order_.paths) link(path.to);
     return {};
   }
 
@@ -266,6 +292,15 @@ class Worker {
     return {};
   }
 
+  /// What was copied whole stays where it is, and so does what was to be
+  /// copied.
+  Status give_up() const {
+    for (size_t i = 0; i < order_.paths.size(); ++i) {
+      remove_part(order_.paths[i].to, out_notes(i));
+    }
+    return clean_up();
+  }
+
   [[nodiscard]] std::string out_notes(size_t path) const {
     return fmt::format("{}.notes/out-{}", order_.job_folder, path);
   }
@@ -323,33 +358,6 @@ class Worker {
 };
 
 }  // namespace
-
-std::string order_problem(const StageOrder& order) {
-  const auto wrong = [](const std::string& path) -> std::string {
-    const std::string problem =
-        path.starts_with('/') ? job::stage_path_problem(path) : "is not absolute";
-    return problem.empty() ? problem : fmt::format("{} {}", base::printable(path), problem);
-  };
-  if (const std::string problem = wrong(order.folder); !problem.empty()) return problem;
-  const bool needs_folder = order.task == StageTask::In || order.task == StageTask::Out;
-  const std::string jobs = order.folder + "/jobs";
-  if (needs_folder && (!wrong(order.job_folder).empty() || folder_of(order.job_folder) != jobs)) {
-    return fmt::format("{} is not a folder in {}", base::printable(order.job_folder), jobs);
-  }
-  if (order.task == StageTask::Remove && order.paths.size() != 1) return "one path is removed";
-  for (const StagePath& path : order.paths) {
-    if (order.task != StageTask::Remove) {
-      if (const std::string problem = wrong(path.from); !problem.empty()) return problem;
-    }
-    if (order.task == StageTask::Measure) continue;
-    if (const std::string problem = wrong(path.to); !problem.empty()) return problem;
-    const bool is_data = folder_of(folder_of(path.to)) == order.folder + "/in";
-    if (order.task != StageTask::Out && !is_data) {
-      return fmt::format("{} is not data in {}/in", base::printable(path.to), order.folder);
-    }
-  }
-  return {};
-}
 
 int run_stage_worker(int in, int out) {
   auto order = read_order(in);

@@ -3,16 +3,9 @@
 // so that nothing copies for a daemon that is gone.
 #pragma once
 
-#include <string>
-
-#include "live/staging.hpp"
-
 namespace goban::live::staging {
 
 /// Returns the exit code: 0 if a report says how it went, otherwise 1.
 [[nodiscard]] int run_stage_worker(int in, int out);
-
-/// What is wrong with an order: paths that leave the folders that they must be in. Empty: nothing.
-[[nodiscard]] std::string order_problem(const StageOrder& order);
 
 }  // namespace goban::live::staging

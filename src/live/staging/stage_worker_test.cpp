@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "base/test_folder.hpp"
+#include "live/staging/copy_notes.hpp"
+#include "live/staging/order_check.hpp"
 #include "live/staging/stager.hpp"
 #include "live/staging_json.hpp"
 
@@ -43,6 +45,11 @@ TEST(StageOrders, PathsOutsideTheirFoldersAreRefused) {
   EXPECT_EQ(order_problem(removal), "");
   removal.paths[0].to = "/fast/1000/jobs/7";
   EXPECT_NE(order_problem(removal), "");
+  StageOrder look = order_in("", "/fast/1000/in/ab/a");
+  look.task = StageTask::Look;
+  EXPECT_EQ(order_problem(look), "");
+  look.paths[0].to = "/etc/ab/a";
+  EXPECT_NE(order_problem(look), "");
 }
 
 TEST(StageOrders, AreReadAsTheyAreWritten) {
@@ -50,6 +57,7 @@ TEST(StageOrders, AreReadAsTheyAreWritten) {
   order.gateway = "gw1";
   order.bytes_per_s = 1e9;
   order.withdrawn = true;
+  order.gives_up = true;
   StageOrder read;
   const nlohmann::json document = to_json(order);
   base::FieldReader in(document, "");
@@ -209,6 +217,52 @@ TEST_F(StageOutWork, NothingThatExistsIsReplaced) {
   EXPECT_EQ(base::TestFolder::read(folder / "slow/runs/2"), "two");
 }
 
+TEST_F(StageOutWork, WhatIsGivenUpStaysWhereItIs) {
+  write(own.job_folder + "/model/1", "weights");
+  fs::create_directories(own.job_folder + "/in");
+  StageOrder order_out =
+      order(StageTask::Out, {{.from = own.job_folder + "/model", .to = folder / "slow/model"}});
+  // An attempt that ended in the middle of a file.
+  const std::string notes = own.job_folder + ".notes/out-0";
+  const std::string part = part_name(notes, folder / "slow/model/2");
+  write(notes + "/part", "1024 4096 1 2\n");
+  write(part, "half");
+  folder.write("slow/model/1", "weights");
+  order_out.gives_up = true;
+  EXPECT_EQ(run(order_out).back().problem, "");
+  EXPECT_FALSE(fs::exists(part));
+  EXPECT_FALSE(fs::exists(own.job_folder + ".notes"));
+  EXPECT_FALSE(fs::exists(own.job_folder + "/in"));
+  EXPECT_EQ(base::TestFolder::read(folder / "slow/model/1"), "weights");
+  EXPECT_EQ(base::TestFolder::read(own.job_folder + "/model/1"), "weights");
+}
+
+TEST_F(StageWork, ALookFindsWhatSomebodyElseRemoved) {
+  const std::string from = folder / "slow/images";
+  const auto version =
+      run(order(StageTask::Measure, {{.from = from, .to = {}}}))[0].found[0].version;
+  const StageOrder base = order(StageTask::In, {});
+  const std::string to = base.folder + "/in/" + version + "/images";
+  const StageOrder copy = order(StageTask::In, {{.from = from, .to = to}});
+  const StageOrder look = order(StageTask::Look, {{.from = {}, .to = to}});
+  EXPECT_NE(run(look).back().problem, "") << "it was never copied";
+  ASSERT_EQ(run(copy).back().problem, "");
+  EXPECT_EQ(run(look).back().problem, "");
+  fs::remove(base.job_folder + "/in/images");
+  EXPECT_EQ(run(look).back().problem, "") << "links are made again";
+  EXPECT_EQ(base::TestFolder::read(base.job_folder + "/in/images/1"), "one");
+  std::ofstream(to + "/1") << "two";
+  EXPECT_EQ(run(look).back().problem, to + "/1 is no longer on the fast tier");
+  EXPECT_FALSE(run(look).back().is_final);
+  ASSERT_EQ(run(copy).back().problem, "");
+  EXPECT_EQ(run(look).back().problem, "");
+  fs::remove_all(base.folder + "/in");
+  EXPECT_EQ(run(look).back().problem, to + " is no longer on the fast tier");
+  ASSERT_EQ(run(copy).back().problem, "");
+  fs::remove_all(base.job_folder);
+  EXPECT_NE(run(look).back().problem, "") << "its own folder went";
+}
+
 TEST_F(StageWork, EachNameOfASourceIsACopyOfItsOwn) {
   fs::create_directory_symlink(folder / "slow/images", folder / "slow/a");
   fs::create_directory_symlink(folder / "slow/images", folder / "slow/b");
@@ -345,6 +399,27 @@ TEST(Stagers, TheGatewaysCommandGetsItsName) {
   stager.order(order);
   EXPECT_EQ(ended(stager).problem,
             "the copying process ended with exit code 1: to-gw1 stage-worker");
+}
+
+TEST(Stagers, TheNextOrderOfAJobWaitsForTheEndOfAWithdrawnOne) {
+  StageOrder copy = order_in("/lustre/a", "/fast/1000/in/ab/a");
+  base::TestFolder folder("stager");
+  const std::string script = "read order; case \"$order\" in *'\"in\"'*) : > " +
+                             (folder / "begun") + "; cat > /dev/null; sleep 0.3; : > " +
+                             (folder / "ended") + ";; *) test -e " + (folder / "ended") +
+                             " && : > " + (folder / "after") + ";; esac";
+  Stager stager({.worker = {"/bin/sh", "-c", script}});
+  stager.order(copy);
+  (void)stager.take();
+  for (int i = 0; i < 500 && !fs::exists(folder / "begun"); ++i) ::usleep(10'000);
+  StageOrder clean = copy;
+  clean.task = StageTask::Out;
+  clean.paths.clear();
+  copy.withdrawn = true;
+  stager.order(copy);
+  stager.order(clean);
+  (void)ended(stager);
+  EXPECT_TRUE(fs::exists(folder / "after"));
 }
 
 TEST(Stagers, ARepeatedOrderChangesNothingAndAWithdrawnOneEnds) {

@@ -28,12 +28,13 @@ constexpr size_t kQuickAtOnce = 4;
 
 bool is_copy(const StageOrder& order) {
   const bool copies = order.task == StageTask::In || order.task == StageTask::Out;
-  return copies && !order.paths.empty();
+  return copies && !order.paths.empty() && !order.gives_up;
 }
 
 /// Orders of the same thing.
 bool is_same(const StageOrder& one, const StageOrder& other) {
-  if (one.task != other.task || one.job != other.job) return false;
+  if (one.task != other.task || one.job != other.job || one.gives_up != other.gives_up)
+    return false;
   return one.task == StageTask::Remove ? one.paths == other.paths
                                        : one.paths.empty() == other.paths.empty();
 }
@@ -147,7 +148,12 @@ void Stager::start_all() {
   const auto streams = static_cast<size_t>(std::max(options_.streams, 1));
   for (auto each = waiting_.begin(); each != waiting_.end();) {
     const bool copy = is_copy(*each);
-    if (copy ? copies >= streams : others >= kQuickAtOnce) {
+    // What was withdrawn may still write where this removes.
+    const bool is_busy = !copy && each->task == StageTask::Out &&
+                         std::ranges::any_of(running_, [&](const Running& one) {
+                           return one.order.job == each->job;
+                         });
+    if (is_busy || (copy ? copies >= streams : others >= kQuickAtOnce)) {
       ++each;
       continue;
     }

@@ -21,8 +21,8 @@ using live::controller::LiveJob;
 using nlohmann::json;
 
 /// The jobs that a change applies to: those that the path names ("7" or "3,5,7_2"), or with array=1
-/// all unfinished tasks of their arrays. The last job comes first, so that waiting ones do not
-/// start when running ones end.
+/// all unfinished tasks of their arrays (results=1: all ended ones). The last job comes first, so
+/// that waiting ones do not start when running ones end.
 struct Targets {
   struct Left {
     std::string name{};
@@ -63,10 +63,11 @@ void add_targets(const std::string& name, const Call& call, const live::controll
   if (call.query("array") != "1" || !array.valid()) {
     if (submission.fits(*named)) out.jobs.push_back(named->job);
   } else {
+    const bool of_ended = call.query("results") == "1";
     for (auto at = book.jobs.lower_bound(array); at != book.jobs.end(); ++at) {
       if (at->second.spec.array_first != array) break;
-      if (at->second.stage != live::controller::JobStage::Done && submission.fits(at->second))
-        out.jobs.push_back(at->first);
+      const bool has_ended = at->second.stage == live::controller::JobStage::Done;
+      if (has_ended == of_ended && submission.fits(at->second)) out.jobs.push_back(at->first);
     }
   }
   if (out.jobs.size() == before && submission.unfit != nullptr) {
@@ -163,7 +164,10 @@ Change canceller() {
   Change out = changer<live::controller::Cancel>();
   out.make = [](core::model::JobId job, const live::controller::Caller& by,
                 const Call& call) -> live::controller::Input {
-    return live::controller::Cancel{.job = job, .by = by, .now = call.query("now") == "1"};
+    return live::controller::Cancel{.job = job,
+                                    .by = by,
+                                    .now = call.query("now") == "1",
+                                    .results = call.query("results") == "1"};
   };
   return out;
 }
@@ -251,7 +255,7 @@ void add_job_change_routes(Router& router, const ApiContext& context) {
                  return change(call, context, submission);
                });
   };
-  add_change("DELETE", "/v1/jobs/{}", canceller(), {"array", "now"});
+  add_change("DELETE", "/v1/jobs/{}", canceller(), {"array", "now", "results"});
   add_change("POST", "/v1/jobs/{}/hold", changer<live::controller::Hold>());
   add_change("POST", "/v1/jobs/{}/release", releaser());
   add_change("POST", "/v1/jobs/{}/requeue", changer<live::controller::Requeue>());

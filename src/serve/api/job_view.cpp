@@ -64,6 +64,7 @@ json staging_json(const live::controller::LiveJob& job) {
   for (const core::staging::DataItem& item : staging.items) {
     out["places"].push_back({{"path", item.key}, {"bytes", item.bytes}});
   }
+  if (staging.gave_up) out["given_up"] = true;
   if (!staging.problem.empty()) out["problem"] = staging.problem;
   if (!staging.sha256.empty()) out["sha256"] = staging.sha256;
   if (!staging.out_sha256.empty()) out["out_sha256"] = staging.out_sha256;

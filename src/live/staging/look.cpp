@@ -1,0 +1,28 @@
+#include "live/staging/look.hpp"
+
+#include <sys/stat.h>
+
+#include "live/staging/copy_io.hpp"
+#include "live/staging/copy_notes.hpp"
+#include "live/staging/tree.hpp"
+
+namespace goban::live::staging {
+
+base::Result<std::string> missing_of(const std::string& copy, const std::string& notes,
+                                     const std::function<bool()>& go_on) {
+  constexpr size_t kOften = 256;
+  const auto files = read_copied_files(notes);
+  struct stat facts{};
+  if (!files || completed(notes).empty() || ::lstat(copy.c_str(), &facts) != 0) return copy;
+  size_t count = 0;
+  for (const auto& [path, file] : *files) {
+    if (++count % kOften == 0 && go_on && !go_on()) return base::failed("nobody waits for it");
+    const std::string place = in_tree(copy, path);
+    const bool is_there = ::lstat(place.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+                          facts.st_size == file.bytes && mtime_of(facts) == file.mtime_ns;
+    if (!is_there) return place;
+  }
+  return std::string{};
+}
+
+}  // namespace goban::live::staging
