@@ -106,6 +106,12 @@ class SummaryTest(unittest.TestCase):
             "\t  2 - a.bad (Failed)", "\t  3 - a.late (Failed); passed alone: unsteady",
             "33% tests passed, 2 tests failed out of 3"])
 
+    def test_what_failed_only_beside_others_is_no_failure(self):
+        self.ctest("add_test(a.good true)\nadd_test(a.late false)\n")
+        (self.folder / "ctest-alone.log").write_text("1/1 Test #2: a.late ....   Passed    0.01 sec\n", encoding="utf-8")
+        self.assertEqual(self.summary(), ["\t  2 - a.late (Failed); passed alone: unsteady",
+                                          "100% tests passed, 0 tests failed out of 2, 1 of them only alone"])
+
     def test_a_program_that_is_absent_is_a_failure(self):
         self.ctest("add_test(a.absent /nonexistent/program)\n")
         self.assertEqual(self.summary(), ["\t  1 - a.absent (Not Run)",
