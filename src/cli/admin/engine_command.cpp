@@ -15,6 +15,7 @@
 #include "cli/admin/commands.hpp"
 #include "live/engine/slurm/release_all.hpp"
 #include "live/engine/slurm/setup.hpp"
+#include "live/engine/slurm/task_prolog.hpp"
 #include "live/engine/slurm/typed_check.hpp"
 #include "live/engine/slurm/watchdog.hpp"
 #include "live/job/request_values.hpp"
@@ -31,6 +32,9 @@ struct EngineArguments {
   bool check = false;
   bool undo = false;
   bool print_lua = false;
+  bool print_prolog = false;
+  bool agents = false;
+  std::string agent_folder = "/run/goban";
   std::string heartbeat;
   std::string after = "60s";
 };
@@ -45,11 +49,18 @@ base::Result<slurm::SlurmFiles> read_files(const std::filesystem::path& conf) {
   auto text = base::read_text_file(conf);
   if (!text) return base::failure(text.error());
   slurm::SlurmFiles files{.conf = std::move(*text)};
-  const std::filesystem::path lua = conf.parent_path() / "job_submit.lua";
-  if (!std::filesystem::exists(lua)) return files;
-  auto rules = base::read_text_file(lua);
-  if (!rules) return base::failure(rules.error());
-  files.lua = std::move(*rules);
+  const auto read = [&](std::string_view name, std::optional<std::string>& into) -> base::Status {
+    const std::filesystem::path path = conf.parent_path() / name;
+    if (!std::filesystem::exists(path)) return {};
+    auto found = base::read_text_file(path);
+    if (!found) return base::failure(found.error());
+    into = std::move(*found);
+    return {};
+  };
+  if (auto status = read("job_submit.lua", files.lua); !status)
+    return base::failure(status.error());
+  if (auto status = read(slurm::kPrologFile, files.prolog); !status)
+    return base::failure(status.error());
   return files;
 }
 
@@ -58,11 +69,12 @@ base::Status write_files(const std::filesystem::path& conf, const slurm::SlurmFi
   const std::string folder = conf.has_parent_path() ? conf.parent_path().string() : ".";
   struct stat facts{};
   if (::stat(conf.c_str(), &facts) != 0) return base::failed("cannot read " + conf.string());
-  const auto write = [&](const std::string& name, const std::string& text) -> base::Status {
+  const auto write = [&](const std::string& name, const std::string& text,
+                         mode_t more = 0) -> base::Status {
     auto status = base::replace_file(folder, name, text, base::Durable::Yes);
     const std::string path = folder + "/" + name;
     if (status && (::chown(path.c_str(), facts.st_uid, facts.st_gid) != 0 ||
-                   ::chmod(path.c_str(), facts.st_mode & 07777) != 0)) {
+                   ::chmod(path.c_str(), (facts.st_mode & 07777) | more) != 0)) {
       return base::failed("cannot give " + path + " the owner and mode of slurm.conf");
     }
     return status;
@@ -71,8 +83,14 @@ base::Status write_files(const std::filesystem::path& conf, const slurm::SlurmFi
   if (files.lua) {
     if (auto status = write("job_submit.lua", *files.lua); !status) return status;
   }
+  const std::string prolog(slurm::kPrologFile);
+  constexpr mode_t kRunnable = 0555;  // by the users of jobs
+  if (files.prolog) {
+    if (auto status = write(prolog, *files.prolog, kRunnable); !status) return status;
+  }
   if (auto status = write(conf.filename(), files.conf); !status) return status;
   if (!files.lua) std::filesystem::remove(folder + "/job_submit.lua");
+  if (!files.prolog) std::filesystem::remove(folder + "/" + prolog);
   return {};
 }
 
@@ -113,7 +131,15 @@ void print_typed(const EngineArguments& arguments, const std::vector<std::string
   if (broken.size() > kMost) fmt::print("  and {} more\n", broken.size() - kMost);
 }
 
+int print_prolog(const std::string& folder) {
+  const auto script = slurm::task_prolog(folder);
+  if (!script) return report_error(script.error());
+  fmt::print("{}", *script);
+  return 0;
+}
+
 int setup(const EngineArguments& arguments) {
+  if (arguments.print_prolog) return print_prolog(arguments.agent_folder);
   const std::string conf = conf_path(arguments);
   const auto files = read_files(conf);
   if (!files) return report_error(files.error());
@@ -126,16 +152,21 @@ int setup(const EngineArguments& arguments) {
   }
   const std::string name = slurm::slurm_user(files->conf);
   const passwd* user = ::getpwnam(name.c_str());
-  const auto plan =
-      slurm::plan_setup(*files, arguments.partitions, user != nullptr ? user->pw_uid : 0);
+  auto plan = slurm::plan_setup(*files, arguments.partitions, user != nullptr ? user->pw_uid : 0);
   if (!plan) return report_error(plan.error());
   if (arguments.print_lua) {
     fmt::print("{}", *plan->files.lua);
     return 0;
   }
+  if (arguments.agents) {
+    const auto folder = std::filesystem::absolute(conf).parent_path().string();
+    if (const auto status = slurm::plan_agents(*plan, folder, arguments.agent_folder); !status)
+      return report_error(status.error());
+  }
   for (const std::string& warning : plan->warnings) fmt::print(stderr, "warning: {}\n", warning);
   for (const std::string& reason : plan->reasons) fmt::print("{}\n", reason);
-  const bool same = plan->files.conf == files->conf && plan->files.lua == files->lua;
+  const bool same = plan->files.conf == files->conf && plan->files.lua == files->lua &&
+                    plan->files.prolog == files->prolog;
   if (arguments.check) {
     print_typed(arguments, plan->rules.index_types);
     fmt::print("{}\n", same ? "Check: the configuration is complete."
@@ -218,14 +249,24 @@ void add_engine(Command& app, Action& action) {
   how->add_flag("--check", arguments->check,
                 "Change nothing; exit with code 1 if changes are needed");
   how->add_flag("--print-lua", arguments->print_lua, "Print job_submit.lua");
+  how->add_flag("--print-task-prolog", arguments->print_prolog,
+                "Print the TaskProlog of --agents, for sites that have one of their own");
   how->add_flag("--undo", arguments->undo, "Undo the changes of an earlier setup");
+  c->add_flag("--agents", arguments->agents,
+              "Nodes run goban agent: also write a TaskProlog, so that jobs find its socket");
+  c->add_option("--agent-folder", arguments->agent_folder,
+                "Folder of the agents' sockets on the nodes")
+      ->type_name("DIR")
+      ->capture_default_str();
   c->footer(
       "Examples:\n"
       "  goban engine slurm setup --partitions gpu && scontrol reconfigure\n"
       "  goban engine slurm setup --partitions gpu --check\n"
       "  goban engine slurm setup --undo && scontrol reconfigure && goban engine slurm "
       "release-all\n"
-      "It adds one line to slurm.conf and writes job_submit.lua beside it.\n"
+      "It adds one line to slurm.conf and writes job_submit.lua beside it; with --agents also the "
+      "line TaskProlog\n"
+      "and its script.\n"
       "Exit codes: 0 success, 1 failure, 2 usage error, 3 slurm.conf has an unexpected form.");
   c->callback([arguments, &action] { action = [arguments] { return setup(*arguments); }; });
 

@@ -14,8 +14,9 @@ namespace goban::live::engine::slurm {
 
 /// The files that concern us.
 struct SlurmFiles {
-  std::string conf{};                ///< slurm.conf
-  std::optional<std::string> lua{};  ///< job_submit.lua beside it
+  std::string conf{};                   ///< slurm.conf
+  std::optional<std::string> lua{};     ///< job_submit.lua beside it
+  std::optional<std::string> prolog{};  ///< kPrologFile beside it
 };
 
 struct SetupPlan {
@@ -31,6 +32,12 @@ struct SetupPlan {
 [[nodiscard]] base::Result<SetupPlan> plan_setup(const SlurmFiles& files,
                                                  const std::vector<std::string>& partitions,
                                                  uint32_t slurm_uid);
+
+/// Adds to the plan what lets jobs report to the agents on their nodes. `conf_folder`: of
+/// slurm.conf, on all nodes; `socket_folder`: of the agents' sockets. Errors: Failed if the site
+/// has a TaskProlog of its own; those of task_prolog().
+[[nodiscard]] base::Status plan_agents(SetupPlan& plan, const std::string& conf_folder,
+                                       const std::string& socket_folder);
 
 /// The files as they were before the setup; what others changed since is kept.
 [[nodiscard]] SlurmFiles undo_setup(const SlurmFiles& files);

@@ -32,6 +32,33 @@ TEST(SlurmSetup, AddsOneLineAndOneFile) {
   EXPECT_FALSE(undo_setup(plan->files).lua);
 }
 
+TEST(SlurmSetup, AgentsNeedATaskProlog) {
+  auto plan = plan_setup({.conf = kConf}, {"gpu"}, 0);
+  ASSERT_TRUE(plan);
+  ASSERT_TRUE(plan_agents(*plan, "/etc/slurm", "/run/goban"));
+  EXPECT_THAT(plan->files.conf,
+              HasSubstr("\nTaskProlog=/etc/slurm/goban_task_prolog.sh  # goban: added\n"));
+  ASSERT_TRUE(plan->files.prolog);
+  EXPECT_THAT(*plan->files.prolog, HasSubstr("socket=/run/goban/agent-$SLURMD_NODENAME.sock\n"));
+  auto again = plan_setup(plan->files, {"gpu"}, 0);
+  ASSERT_TRUE(again);
+  ASSERT_TRUE(plan_agents(*again, "/etc/slurm", "/run/goban"));
+  EXPECT_EQ(again->files.conf, plan->files.conf) << "a second time changes nothing";
+  again = plan_setup(plan->files, {"gpu"}, 0);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->files.conf, plan->files.conf) << "a later setup keeps it";
+  EXPECT_EQ(again->files.prolog, plan->files.prolog);
+  EXPECT_EQ(undo_setup(plan->files).conf, kConf);
+  EXPECT_FALSE(undo_setup(plan->files).prolog);
+  auto other = plan_setup({.conf = "TaskProlog=/etc/ours.sh\n" + kConf}, {"gpu"}, 0);
+  ASSERT_TRUE(other);
+  const auto refused = plan_agents(*other, "/etc/slurm", "/run/goban");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("/etc/ours.sh"));
+  EXPECT_FALSE(plan_agents(*plan, "/etc/slurm", "/run/a b;x"));
+  EXPECT_FALSE(plan_agents(*plan, "/etc/slurm", "run"));
+}
+
 TEST(SlurmSetup, KeepsThePluginsOfTheSite) {
   const std::string conf = "JobSubmitPlugins=require_timelimit,all_partitions # ours\n" + kConf;
   const auto plan = plan_setup({.conf = conf}, {}, 0);
