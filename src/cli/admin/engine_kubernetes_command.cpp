@@ -52,6 +52,9 @@ void add_kubernetes_engine(Command& engine, Action& action) {
       ->type_name("NAME");
   c->add_option("--image", arguments->options.image, "Add a Deployment that runs this image")
       ->type_name("IMAGE");
+  c->add_flag("--agents", arguments->options.agents,
+              "Add a DaemonSet of goban agent on managed nodes; needs --image, and Secrets "
+              "(docs/agent.md)");
   c->add_option("--watchdog", arguments->options.watchdog,
                 "Add a kube-scheduler with this image, which schedules pods while Goban is down")
       ->type_name("IMAGE");

@@ -79,6 +79,23 @@ TEST(KubernetesManifests, EachModeHasItsRights) {
               HasSubstr("system:serviceaccount:sched:goban"));
 }
 
+TEST(KubernetesManifests, AgentsHaveAnAccountWithoutRights) {
+  const std::string text =
+      manifests({.mode = Mode::All, .home = "sched", .image = "r/goban:1", .agents = true}).value();
+  const std::string agents = text.substr(text.find("name: goban-agent"));
+  EXPECT_THAT(agents, HasSubstr("kind: DaemonSet"));
+  EXPECT_THAT(agents, HasSubstr("automountServiceAccountToken: false"));
+  EXPECT_THAT(agents, HasSubstr("https://goban.sched.svc:6818"));
+  EXPECT_THAT(agents, HasSubstr("image: \"r/goban:1\""));
+  EXPECT_THAT(agents, Not(HasSubstr("Role")));
+  EXPECT_THAT(text, HasSubstr("tokens = \"/etc/goban-service/tokens\""));
+  EXPECT_THAT(text, Not(HasSubstr("@")));
+  const std::string without = manifests({.mode = Mode::All, .image = "r/goban:1"}).value();
+  EXPECT_THAT(without, Not(HasSubstr("goban-service")));
+  EXPECT_THAT(without, Not(HasSubstr("@")));
+  EXPECT_FALSE(manifests({.mode = Mode::All, .agents = true})) << "without an image";
+}
+
 TEST(KubernetesManifests, NamesCannotLeaveTheirPlace) {
   const auto error = [](const ManifestOptions& options) {
     const auto text = manifests(options);

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "live/engine/kubernetes/agent_manifests.hpp"
+
 namespace goban::live::engine::kubernetes {
 
 namespace {
@@ -26,6 +28,7 @@ rules:
 - {apiGroups: [batch], resources: [jobs], verbs: [get, list, watch]}
 - {apiGroups: [kubeflow.org], resources: [mpijobs, pytorchjobs], verbs: [get, list, watch]}
 - {apiGroups: [jobset.x-k8s.io], resources: [jobsets], verbs: [get, list, watch]}
+- {apiGroups: [resource.k8s.io], resources: [resourceslices, deviceclasses, resourceclaims], verbs: [get, list, watch]}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
@@ -46,6 +49,8 @@ rules:
 - {apiGroups: [batch], resources: [jobs], verbs: [patch, delete]}
 - {apiGroups: [kubeflow.org], resources: [mpijobs, pytorchjobs], verbs: [patch, delete]}
 - {apiGroups: [jobset.x-k8s.io], resources: [jobsets], verbs: [patch, delete]}
+- {apiGroups: [resource.k8s.io], resources: [resourceclaims], verbs: [patch]}
+- {apiGroups: [resource.k8s.io], resources: [resourceclaims/status, resourceclaims/binding], verbs: [update]}
 )yaml";
 
 /// Nobody can restrict the right to create to a name.
@@ -91,6 +96,8 @@ spec:
     resourceRules:
     - {apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [pods, pods/binding]}
     - {apiGroups: [batch], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [jobs]}
+    - {apiGroups: [kubeflow.org], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: [mpijobs, pytorchjobs]}
+    - {apiGroups: [jobset.x-k8s.io], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: [jobsets]}
   matchConditions:
   - name: strangers
     expression: "request.userInfo.username != 'system:serviceaccount:@home@:goban'"
@@ -125,7 +132,7 @@ data:
     [kubernetes]
     mode = "@mode@"
     lease = "@home@/goban"
-@namespaces@---
+@namespaces@@service@---
 apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: goban, namespace: @home@}
@@ -158,10 +165,10 @@ spec:
         volumeMounts:
         - {name: config, mountPath: /etc/goban}
         - {name: state, mountPath: /var/lib/goban}
-      volumes:
+@mount@      volumes:
       - {name: config, configMap: {name: goban}}
       - {name: state, persistentVolumeClaim: {claimName: goban}}
-)yaml";
+@volume@)yaml";
 
 /// A scheduler that knows nothing of annotations would start such pods without their GPUs.
 constexpr const char* kExact =
@@ -270,6 +277,9 @@ std::string deployment(const ManifestOptions& options) {
   return filled(kDeployment, {{"home", options.home},
                               {"mode", kModes.at(static_cast<size_t>(options.mode))},
                               {"namespaces", namespaces},
+                              {"service", options.agents ? kAgentService : ""},
+                              {"mount", options.agents ? kAgentMount : ""},
+                              {"volume", options.agents ? kAgentVolume : ""},
                               {"image", options.image}});
 }
 
@@ -291,6 +301,9 @@ base::Result<std::string> manifests(const ManifestOptions& options) {
   if (!is_image(options.watchdog)) {
     return base::usage_error("--watchdog is not a valid image reference");
   }
+  if (options.agents && options.image.empty()) {
+    return base::usage_error("--agents needs the image that they run", "name it with --image");
+  }
   const bool watches = !options.watchdog.empty();
   if (watches && options.mode == Mode::Observe) {
     return base::usage_error("--watchdog takes over decisions, and --mode observe makes none");
@@ -307,6 +320,7 @@ base::Result<std::string> manifests(const ManifestOptions& options) {
   }
   if (watches) out += filled(kWatchdog, {{"home", options.home}, {"watchdog", options.watchdog}});
   if (!options.image.empty()) out += deployment(options);
+  if (options.agents) out += agent_manifests(options.home, options.image);
   return out;
 }
 

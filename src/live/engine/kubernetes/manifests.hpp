@@ -15,6 +15,7 @@ struct ManifestOptions {
   std::vector<std::string> namespaces{};  ///< with Mode::Namespaces
   std::string home = "goban";             ///< namespace of Goban itself
   std::string image{};                    ///< empty: only the rights, without a Deployment
+  bool agents = false;                    ///< also agents on all managed nodes; needs `image`
   std::string watchdog{};  ///< image of kube-scheduler, which decides while no daemon of ours does
 };
 
