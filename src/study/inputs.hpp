@@ -77,6 +77,8 @@ struct Inputs {
   std::shared_ptr<const core::policy::SiteKnowledge> knowledge;  ///< null: none was given
   std::vector<results::Note> knowledge_notes;  ///< about knowledge, deadlines, rates and prices
   std::shared_ptr<const core::model::JobSpeeds> speeds{};  ///< null: no rates were given
+  /// With rates, by JobId: the history states the steps, which do not follow from true run times.
+  std::vector<bool> states_steps{};
   std::optional<SitePrices> prices{};
   core::model::StorageTiers tiers{};
 

@@ -65,10 +65,12 @@ void RunPlan::attach_plugins() {
                                    *policy, inputs_.jobs.history, run.options.observer))
                                .get();
     if (own->estimates.learns()) run.options.observer = &own->estimates;
-    run.options.adapt_policy = [own, seed = run.options.seed](core::policy::PolicySet& set,
-                                                              core::policy::RunContext& context) {
+    run.options.adapt_policy = [own, seed = run.options.seed,
+                                states_steps = inputs_.speeds ? &inputs_.states_steps : nullptr](
+                                   core::policy::PolicySet& set,
+                                   core::policy::RunContext& context) {
       own->methods = std::make_unique<lab::PluginMethods>(own->policy, own->history, seed);
-      lab::adapting(own->policy.text, *own->methods, own->estimates)(set, context);
+      lab::adapting(own->policy.text, *own->methods, own->estimates, states_steps)(set, context);
     };
   }
 }

@@ -1,11 +1,19 @@
 """Policies in shared libraries: what wheel.py built, by the header and the CMake package of the wheel."""
 
+import json
 import os
+import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
 import goban_lab as lab
 import numpy
 
+JOBS = "job_id,submit_time,duration,num_gpus,user,model,batch_size,gpus_min,gpus_max,steps,resize_cost_s\n" + "".join(
+    f"{i},{i * 400},0,1,u{i % 3},net,64,1,{1 << (i % 5)},{500 + 37 * (i * i % 97)},0\n" for i in range(40))
+RATES = "model,batch_size,gpu_model,num_gpus,steps_per_s\n" + "".join(
+    f"net,64,V100,{gpus},{gpus**0.8:.3f}\n" for gpus in (1, 2, 4, 8, 16))
 CLUSTER = lab.cluster("4x4:V100")
 BUILT, OTHER_VERSION = os.environ.get("GOBAN_LAB_PLUGIN", ""), os.environ.get("GOBAN_LAB_OLD_PLUGIN", "")
 
@@ -41,13 +49,40 @@ class Plugins(unittest.TestCase):
         rows = [line.split()[1:] for line in tables[0].splitlines()[1:3]]
         self.assertEqual(rows[0], rows[1])
 
+    def test_chooses_sizes_like_the_same_policy_in_python(self):
+        class EqualShares(lab.Policy):
+            def size(self, view):
+                share = max(1, view.total_gpus // len(view))
+                return [max([n for n in view.sizes(row) if n <= share], default=view.gpus_min[row])
+                        for row in range(len(view))]
+
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("jobs.csv", JOBS), ("rates.csv", RATES)):
+                Path(folder, name).write_text(text)
+            trace = lab.trace(Path(folder, "jobs.csv"), rates=Path(folder, "rates.csv"))
+            library = Path(BUILT).with_name("libshares.so")
+            own, python = (lab.simulate(trace, CLUSTER, each, actions=True, restart_cost_s=0)
+                           for each in (lab.plugin(library), EqualShares()))
+            self.assertGreater(own.resizes, 10)
+            self.assertFalse(own.oracle)
+            for column in ("start_s", "finish_s", "resizes", "gpus_least", "gpus_most"):
+                numpy.testing.assert_array_equal(own.columns[column], python.columns[column])
+            goban = os.environ.get("GOBAN_PROGRAM")
+            if goban:
+                options = ["--cluster", "4x4:V100", "--jobs", Path(folder, "jobs.csv"), "--rates", Path(folder, "rates.csv"),
+                           "--plugin", library, "--policy", "equal-shares", "--restart-cost", "0", "--json"]
+                done = subprocess.run([goban, "simulate", *map(str, options)], capture_output=True, text=True, check=True)
+                run = json.loads(done.stdout)["runs"][0]
+                self.assertAlmostEqual(run["avg_jct_s"], own.mean_jct_s, 6)
+                self.assertEqual(run["elastic"]["resizes"], own.resizes)
+
     def test_names(self):
         with self.assertRaisesRegex(lab.LabError, "has no policy 'other': name one of small-first"):
             lab.plugin(BUILT, "other")
 
     def test_another_version_is_refused(self):
         with self.assertRaisesRegex(lab.LabError, "was built for version 999 of the interface; this goban has "
-                                                  "version 1 .rebuild it"):
+                                                  "version 2 .rebuild it"):
             lab.plugin(OTHER_VERSION)
 
 

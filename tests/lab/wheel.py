@@ -8,6 +8,7 @@ usage: wheel.py BUILD GOBAN
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -52,8 +53,9 @@ def build_plugin(python, folder, goban):
             return None
     header = (Path(where).parent / "include" / "goban_lab.hpp").read_text()
     (folder / "old").mkdir()
-    (folder / "old" / "goban_lab.hpp").write_text(
-        header.replace("#define GOBAN_LAB_VERSION 1\n", "#define GOBAN_LAB_VERSION 999\n"))
+    other, count = re.subn(r"(#define GOBAN_LAB_VERSION) \d+\n", r"\1 999\n", header)
+    assert count == 1
+    (folder / "old" / "goban_lab.hpp").write_text(other)
     source = ROOT / "examples" / "lab" / "plugin" / "small_first.cpp"
     if run("c++", "-std=c++20", "-shared", "-fPIC", f"-I{folder / 'old'}", source, "-o",
            folder / "old" / "libold.so").returncode != 0:

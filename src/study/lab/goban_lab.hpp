@@ -21,8 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of this interface. A library of another version is refused. */
-#define GOBAN_LAB_VERSION 1
+/* Of this interface. A library of another version is refused. 2: `size`, and steps of jobs. */
+#define GOBAN_LAB_VERSION 2
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,6 +51,23 @@ typedef struct goban_lab_jobs {
   const double* limit_s;    /* 0: none */
   const double* duration_s; /* the true run time; null unless the policy is an oracle */
 } goban_lab_jobs;
+
+/* Jobs whose number of GPUs is to be chosen: the running elastic ones by arrival, then all that
+ * wait in their order; a rigid job has one size. Valid during the call. */
+typedef struct goban_lab_sizes {
+  const goban_lab_jobs* jobs;
+  int32_t total_gpus; /* free, or held by these jobs */
+  int32_t reserved;   /* 0 */
+  const int32_t* gpus_min;
+  const int32_t* gpus_max;
+  const double* steps_left; /* of a rigid job its estimate; inf: only the true run time tells */
+  const double* deadline_s; /* inf: none */
+  /* Row i can run on level_gpus[j] GPUs, at level_steps_per_s[j], for j from first_level[i] to
+   * first_level[i + 1] - 1, numbers ascending: of the GPU model that it holds, else of any. */
+  const uint64_t* first_level; /* count + 1 entries */
+  const int32_t* level_gpus;
+  const double* level_steps_per_s;
+} goban_lab_sizes;
 
 /* A job that is to be placed, and the GPUs that it may use. Valid during the call. */
 typedef struct goban_lab_place {
@@ -94,6 +111,9 @@ typedef struct goban_lab_policy {
   int32_t (*select)(void* object, const goban_lab_jobs* jobs, int64_t* rows, uint64_t* num_rows);
   /* Writes view->gpus ids; `placed` 0: not now. */
   int32_t (*place)(void* object, const goban_lab_place* view, int64_t* gpus, int32_t* placed);
+  /* Writes a number of GPUs for each row, one of its levels; 0, which stands there before: the job
+   * waits, or is stopped. */
+  int32_t (*size)(void* object, const goban_lab_sizes* view, int32_t* gpus);
   const char* (*error)(void* object);
 } goban_lab_policy;
 
@@ -129,6 +149,29 @@ struct Place : goban_lab_place {
 
  private:
   [[nodiscard]] uint32_t count() const { return static_cast<uint32_t>(gpus); }
+};
+
+/// Jobs whose number of GPUs is to be chosen.
+struct Sizes : goban_lab_sizes {
+  /// The numbers of GPUs on which a job can run, ascending, and its speed on each.
+  struct Levels {
+    uint64_t count;
+    const int32_t* gpus;
+    const double* steps_per_s;
+
+    /// The greatest number up to `most`; 0 if there is none.
+    [[nodiscard]] int32_t at_most(int32_t most) const {
+      int32_t best = 0;
+      for (uint64_t i = 0; i < count && gpus[i] <= most; ++i) best = gpus[i];
+      return best;
+    }
+  };
+
+  [[nodiscard]] uint64_t count() const { return jobs->count; }
+  [[nodiscard]] Levels levels(uint64_t row) const {
+    const uint64_t first = first_level[row];
+    return {first_level[row + 1] - first, level_gpus + first, level_steps_per_s + first};
+  }
 };
 
 namespace detail {
@@ -205,6 +248,11 @@ goban_lab_policy describe() {
       });
     };
   }
+  if constexpr (requires { &Policy::size; }) {
+    out.size = [](void* object, const goban_lab_sizes* view, int32_t* gpus) {
+      return static_cast<Held*>(object)->run([&](Policy& p) { p.size(Sizes{*view}, gpus); });
+    };
+  }
   return out;
 }
 
@@ -218,6 +266,7 @@ goban_lab_policy describe() {
 ///     void preempt(const goban_lab::Jobs& jobs, double* keys);
 ///     uint64_t select(const goban_lab::Jobs& jobs, int64_t* rows);   // the number of rows
 ///     bool place(const goban_lab::Place& view, int64_t* gpus);
+///     void size(const goban_lab::Sizes& view, int32_t* gpus);
 ///
 /// An object is made for each run, by Policy(uint64_t seed) if there is such a constructor.
 #define GOBAN_LAB_PLUGIN(...)                                                                      \

@@ -73,13 +73,16 @@ Result<SimulationResult> run(const JobHistory& history, const Cluster& cluster,
   Estimates estimates(history, policy.oracle, options.observer);
   SimulationOptions simulation = simulation_options(options, *composition);
   if (estimates.learns()) simulation.observer = &estimates;
-  simulation.adapt_policy = adapting(policy, methods, estimates, options.fitted);
+  simulation.adapt_policy =
+      adapting(policy, methods, estimates,
+               options.fitted == nullptr ? nullptr : &options.fitted->states_steps);
   return simulate_on(history, cluster, *composition, simulation);
 }
 
 std::function<void(PolicySet&, RunContext&)> adapting(const PolicyText& policy, Methods& methods,
-                                                      Estimates& estimates, const Fitted* fitted) {
-  return [&policy, &methods, &estimates, fitted](PolicySet& set, RunContext& context) {
+                                                      Estimates& estimates,
+                                                      const std::vector<bool>* states_steps) {
+  return [&policy, &methods, &estimates, states_steps](PolicySet& set, RunContext& context) {
     estimates.stand_in_for(context.oracle);
     context.oracle = &estimates;
     const MethodSet& has = policy.methods;
@@ -91,8 +94,7 @@ std::function<void(PolicySet&, RunContext&)> adapting(const PolicyText& policy, 
     }
     if (has.select) set.select = std::make_unique<MethodSelect>(methods, estimates);
     if (has.size) {
-      set.size = std::make_unique<MethodSize>(methods, estimates,
-                                              fitted == nullptr ? nullptr : &fitted->states_steps);
+      set.size = std::make_unique<MethodSize>(methods, estimates, states_steps);
     }
     if (has.place) {
       set.placement = std::make_unique<MethodPlacement>(methods, estimates);

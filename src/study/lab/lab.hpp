@@ -53,10 +53,11 @@ struct RunOptions {
                                                             const RunOptions& options);
 
 /// What replaces the parts of a policy by its methods (SimulationOptions::adapt_policy). All must
-/// outlive the run. The methods are only called in it.
+/// outlive the run. The methods are only called in it. `states_steps`: Fitted::states_steps; null:
+/// all jobs are rigid.
 [[nodiscard]] std::function<void(core::policy::PolicySet&, core::policy::RunContext&)> adapting(
     const PolicyText& policy, Methods& methods, Estimates& estimates,
-    const Fitted* fitted = nullptr);
+    const std::vector<bool>* states_steps);
 
 /// Runs the parts of a policy, some of which `adapt` replaces (SimulationOptions::adapt_policy).
 /// Errors: those of compose() and simulate(). What the parts throw passes through.

@@ -1,5 +1,6 @@
 #include "study/lab/plugin.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <dlfcn.h>
 #include <filesystem>
@@ -56,6 +57,44 @@ struct Columns {
             .estimate_s = reals[3].data(),
             .limit_s = reals[4].data(),
             .duration_s = rows.sees_durations() ? reals[5].data() : nullptr};
+  }
+};
+
+/// The columns of goban_lab_sizes.
+struct SizeColumns {
+  Columns of_jobs;
+  std::vector<int32_t> gpus_min;
+  std::vector<int32_t> gpus_max;
+  std::vector<double> steps_left;
+  std::vector<double> deadline_s;
+  std::vector<uint64_t> first_level{0};
+  std::vector<int32_t> level_gpus;
+  std::vector<double> level_steps_per_s;
+  goban_lab_sizes sizes{};
+
+  explicit SizeColumns(const SizeRows& rows) : of_jobs(rows.jobs(), -1) {
+    for (size_t row = 0; row < rows.jobs().size(); ++row) {
+      const auto levels = rows.levels(row);
+      gpus_min.push_back(levels.front().gpus);
+      gpus_max.push_back(levels.back().gpus);
+      steps_left.push_back(rows.steps_left(row));
+      deadline_s.push_back(rows.deadline_s(row));
+      for (const core::model::SpeedLevel& level : levels) {
+        level_gpus.push_back(level.gpus);
+        level_steps_per_s.push_back(level.steps_per_s);
+      }
+      first_level.push_back(level_gpus.size());
+    }
+    sizes = {.jobs = &of_jobs.jobs,
+             .total_gpus = rows.total_gpus(),
+             .reserved = 0,
+             .gpus_min = gpus_min.data(),
+             .gpus_max = gpus_max.data(),
+             .steps_left = steps_left.data(),
+             .deadline_s = deadline_s.data(),
+             .first_level = first_level.data(),
+             .level_gpus = level_gpus.data(),
+             .level_steps_per_s = level_steps_per_s.data()};
   }
 };
 
@@ -117,7 +156,8 @@ Result<PluginPolicy> read_policy(const goban_lab_policy& from, const std::string
   text.methods = {.order = from.order != nullptr,
                   .preempt = from.preempt != nullptr,
                   .select = from.select != nullptr,
-                  .place = from.place != nullptr};
+                  .place = from.place != nullptr,
+                  .size = from.size != nullptr};
   text.places_anywhere = from.places_anywhere != 0;
   text.oracle = from.oracle != 0;
   std::string parts = from.parts == nullptr ? "" : from.parts;
@@ -280,6 +320,14 @@ bool PluginMethods::place(const PlaceView& view, std::vector<int64_t>& gpus) {
   check("place", policy_.functions->place(object_, &asked, gpus.data(), &placed), view.job,
         view.now_ns);
   return placed != 0;
+}
+
+void PluginMethods::size(const SizeRows& rows, std::span<double> gpus) {
+  const SizeColumns columns(rows);
+  std::vector<int32_t> chosen(gpus.size(), 0);
+  check("size", policy_.functions->size(object_, &columns.sizes, chosen.data()), {},
+        rows.jobs().now_ns());
+  std::ranges::copy(chosen, gpus.begin());
 }
 
 }  // namespace goban::study::lab

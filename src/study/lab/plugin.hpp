@@ -50,6 +50,7 @@ class PluginMethods final : public Methods {
   void preempt(const JobRows& rows, std::span<double> keys) override;
   void select(const JobRows& rows, int32_t free_gpus, std::vector<int64_t>& chosen) override;
   [[nodiscard]] bool place(const PlaceView& view, std::vector<int64_t>& gpus) override;
+  void size(const SizeRows& rows, std::span<double> gpus) override;
 
  private:
   void check(const char* method, int32_t returned, JobId job, std::optional<TimeNs> now);

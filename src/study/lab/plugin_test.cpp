@@ -1,8 +1,10 @@
 // Policies by the C interface, compiled into the test by the header that libraries use.
 #include "study/lab/plugin.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
@@ -80,9 +82,40 @@ struct Peeks {
   }
 };
 
+/// Elastic jobs share the GPUs; what they are shown is kept.
+struct Shares {
+  static constexpr const char* name = "shares";
+  static inline std::vector<double> seen;
+  void size(const goban_lab::Sizes& view, int32_t* gpus) {
+    const auto count = static_cast<int32_t>(view.count());
+    for (uint64_t row = 0; row < view.count(); ++row) {
+      const auto levels = view.levels(row);
+      gpus[row] = std::max(levels.at_most(view.total_gpus / count), view.gpus_min[row]);
+      if (view.jobs->now_s == 500) {
+        seen.insert(seen.end(), {static_cast<double>(view.jobs->running[row]), view.steps_left[row],
+                                 view.deadline_s[row], static_cast<double>(view.gpus_max[row]),
+                                 levels.steps_per_s[levels.count - 1]});
+      }
+    }
+  }
+};
+
+struct ThreeGpus {
+  static constexpr const char* name = "three-gpus";
+  void size(const goban_lab::Sizes& view, int32_t* gpus) {
+    for (uint64_t row = 0; row < view.count(); ++row) gpus[row] = 3;
+  }
+};
+
+struct NoSize {
+  static constexpr const char* name = "no-size";
+  void size(const goban_lab::Sizes&, int32_t*) { throw std::runtime_error("no sizes today"); }
+};
+
 }  // namespace
 
-GOBAN_LAB_PLUGIN(ShortFirst, ByHand, Throws, Seeded, Taken, NotMade, Peeks)
+GOBAN_LAB_PLUGIN(ShortFirst, ByHand, Throws, Seeded, Taken, NotMade, Peeks, Shares, ThreeGpus,
+                 NoSize)
 
 namespace goban::study::lab {
 namespace {
@@ -132,13 +165,38 @@ class Plugins : public testing::Test {
     throw std::runtime_error("no fault");
   }
 
+  /// Two elastic jobs on 4 GPUs, at 2 steps a second on one and 6 on four.
+  base::Result<simulator::SimulationResult> run_elastic(const std::string& name) {
+    JobHistory history = history_of({{.work_s = 10}, {.submit_s = 500, .work_s = 10}});
+    const core::model::ModelId model(history.models.intern("net"));
+    history.training.resize(2);
+    for (size_t i = 0; i < 2; ++i) {
+      core::model::Job job = history.jobs[i];
+      job.request.model = model;
+      history.jobs.put(i, job);
+      history.training[i].gpus_min = 1;
+      history.training[i].gpus_max = 4;
+    }
+    history.training[0].steps = 6000;
+    history.training[1].deadline_ns = 900 * base::kSecond;
+    const auto cluster = core::model::make_preset("1x4");
+    const auto fitted = fit(history, *cluster,
+                            {.rows = {{.model = "net", .gpus = 1, .steps_per_s = 2},
+                                      {.model = "net", .gpus = 4, .steps_per_s = 6}},
+                             .file = "rates.csv"});
+    const PluginPolicy& policy = *plugin_.find(name);
+    PluginMethods methods(policy, fitted->history, 1);
+    return run(fitted->history, *cluster, policy.text, methods,
+               {.restart_cost_s = 0, .fitted = &*fitted});
+  }
+
   Plugin plugin_;
   core::model::Cluster cluster_ = core::model::make_preset("2x4").value();
   JobHistory history_ = many_jobs();
 };
 
 TEST_F(Plugins, DecideLikeTheirParts) {
-  ASSERT_EQ(plugin_.policies().size(), 7U);
+  ASSERT_EQ(plugin_.policies().size(), 10U);
   const std::vector<base::TimeNs> starts = this->starts("short-first");
   EXPECT_EQ(this->starts("by-hand"), starts);
   const auto sum = [](const std::vector<base::TimeNs>& times) {
@@ -174,7 +232,7 @@ TEST_F(Plugins, OtherVersionsAreRefused) {
   info.version = GOBAN_LAB_VERSION + 1;
   EXPECT_EQ(
       problem(),
-      "libold.so: was built for version 2 of the interface; this goban has version 1 (rebuild "
+      "libold.so: was built for version 3 of the interface; this goban has version 2 (rebuild "
       "it with the header goban_lab.hpp of this goban)");
   info = *goban_lab_plugin();
   info.policy_bytes -= 8;
@@ -206,6 +264,39 @@ TEST_F(Plugins, WhatAPolicyStatesIsChecked) {
   policy.name = "x";
   policy.error = nullptr;
   EXPECT_THAT(problem(), HasSubstr("create, destroy or error is missing"));
+}
+
+TEST_F(Plugins, SizesAreChosenByTheLibrary) {
+  EXPECT_TRUE(plugin_.find("shares")->text.methods.size);
+  EXPECT_FALSE(plugin_.find("by-hand")->text.methods.size);
+  Shares::seen.clear();
+  const auto result = run_elastic("shares");
+  ASSERT_TRUE(result) << result.error().text();
+  // Job 0 does 3,000 of its 6,000 steps on 4 GPUs, and 20 on one while job 1 takes 10 s for its own
+  // 20 steps; the rest again on 4.
+  EXPECT_EQ(result->outcomes[1].finish_ns, 510 * base::kSecond);
+  EXPECT_NEAR(base::to_seconds(result->outcomes[0].finish_ns), 510 + 2980.0 / 6, 1e-6);
+  EXPECT_EQ(result->elastic_of(0).resizes, 2);
+  // Job 1 states no steps: they follow from its true run time, which the policy may not see.
+  const double never = std::numeric_limits<double>::infinity();
+  ASSERT_GE(Shares::seen.size(), 10U);
+  EXPECT_EQ(std::vector<double>(Shares::seen.begin(), Shares::seen.begin() + 10),
+            (std::vector<double>{1, 3000, never, 4, 6, 0, never, 1400, 4, 6}));
+}
+
+TEST_F(Plugins, SizesOfTheLibraryAreChecked) {
+  const auto text = [&](const std::string& name) -> std::string {
+    try {
+      (void)run_elastic(name);
+    } catch (const Fault& caught) {
+      EXPECT_EQ(caught.at_ns, 0);
+      return caught.what();
+    }
+    return "no fault";
+  };
+  EXPECT_THAT(text("three-gpus"),
+              HasSubstr("method size: the size of row 0 of 1 is 3, on which the job does not run"));
+  EXPECT_THAT(text("no-size"), HasSubstr("method size: no sizes today"));
 }
 
 TEST_F(Plugins, FilesAreChecked) {
