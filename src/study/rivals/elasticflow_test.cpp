@@ -2,6 +2,7 @@
 // by row, where the data is present.
 #include "study/rivals/elasticflow.hpp"
 
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -156,6 +157,25 @@ class PublishedElasticFlow : public testing::Test {
   [[nodiscard]] std::string text(const std::string& file) const {
     return base::read_text_file(folder_ + "/" + file).value();
   }
+  [[nodiscard]] bool has(const std::string& file) const {
+    return std::filesystem::exists(folder_ + "/" + file);
+  }
+  /// Every map.
+  void expect_equal(const std::string& policy, const ElasticRun& run) const {
+    const std::string published = text(policy + ".maps.jsonl.gz");
+    size_t map = 0;
+    for (size_t from = 0; from < published.size(); ++map) {
+      const size_t end = published.find('\n', from);
+      ASSERT_LT(map, run.maps.size());
+      nlohmann::json own = nlohmann::json::array();
+      for (const Holding& each : run.maps[map].holdings) own.push_back({each.job, each.gpus});
+      const auto line = nlohmann::json::parse(published.substr(from, end - from));
+      ASSERT_EQ(std::stod(line[0].get<std::string>()), run.maps[map].now_s) << map;
+      ASSERT_EQ(line[1], own) << map;
+      from = end + 1;
+    }
+    EXPECT_EQ(map, run.maps.size());
+  }
   std::string folder_;
   ElasticInputs inputs_;
 };
@@ -163,24 +183,24 @@ class PublishedElasticFlow : public testing::Test {
 TEST_F(PublishedElasticFlow, EdfIsEqual) {
   const auto run = run_elastic_edf(inputs_);
   ASSERT_TRUE(run) << run.error().text();
-  const std::string published = text("edf.maps.jsonl.gz");
-  size_t map = 0;
-  for (size_t from = 0; from < published.size(); ++map) {
-    const size_t end = published.find('\n', from);
-    ASSERT_LT(map, run->maps.size());
-    nlohmann::json own = nlohmann::json::array();
-    for (const Holding& each : run->maps[map].holdings) own.push_back({each.job, each.gpus});
-    const auto line = nlohmann::json::parse(published.substr(from, end - from));
-    ASSERT_EQ(std::stod(line[0].get<std::string>()), run->maps[map].now_s) << map;
-    ASSERT_EQ(line[1], own) << map;
-    from = end + 1;
-  }
-  EXPECT_EQ(map, 195U);
   EXPECT_EQ(run->maps.size(), 195U);
+  expect_equal("edf", *run);
   EXPECT_EQ(run->rows_csv(inputs_.jobs), text("edf.jobs.csv"));
 }
 
-// No log of these two is at hand; the numbers of maps are stated in docs/studies/rivals.md.
+// The logs of these two may be added to the folder, those of themis with the shares.
+TEST_F(PublishedElasticFlow, GandivaIsEqual) {
+  if (!has("gandiva.maps.jsonl.gz")) GTEST_SKIP() << "no gandiva.maps.jsonl.gz";
+  expect_equal("gandiva", run_elastic_gandiva(inputs_).value());
+}
+
+TEST_F(PublishedElasticFlow, ThemisWithRecordedSharesIsEqual) {
+  if (!has("themis.maps.jsonl.gz")) GTEST_SKIP() << "no themis.maps.jsonl.gz";
+  inputs_.shares = parse_shares(text("themis.shares.jsonl.gz"), "shares").value();
+  expect_equal("themis", run_elastic_themis(inputs_).value());
+}
+
+// Without their logs; the numbers of maps are stated in docs/studies/rivals.md.
 TEST_F(PublishedElasticFlow, TheOthersHaveAsManyMapsAsPublished) {
   const auto gandiva = run_elastic_gandiva(inputs_);
   ASSERT_TRUE(gandiva) << gandiva.error().text();
