@@ -45,6 +45,31 @@ void arrive(void* fake, const void** left, size_t* bytes) {
 #endif
 }
 
+#ifdef GOBAN_OWN_SWITCH
+/// Keeps what a function must preserve on the current stack, whose pointer goes to *from, and
+/// returns on the stack `to`, which was left in the same way.
+__attribute__((naked, noinline)) void switch_stacks([[maybe_unused]] void** from,
+                                                    [[maybe_unused]] void* to) {
+  asm(R"(
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+  )");
+}
+#endif
+
 }  // namespace
 
 Fiber::Fiber(std::function<void()> body) : body_(std::move(body)) {
@@ -66,16 +91,12 @@ void Fiber::resume() {
   GOBAN_CHECK(!ended_);
   if (!started_) {
     started_ = true;
-    GOBAN_CHECK(getcontext(&inside_) == 0);
-    inside_.uc_stack.ss_sp = stack_;
-    inside_.uc_stack.ss_size = kStackBytes;
-    inside_.uc_link = nullptr;
     entering = this;
-    makecontext(&inside_, &Fiber::enter, 0);
+    prepare();
   }
   void* fake = nullptr;
   announce(&fake, stack_, kStackBytes);
-  GOBAN_CHECK(swapcontext(&outside_, &inside_) == 0);
+  go_in();
   arrive(fake, nullptr, nullptr);
   if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
 }
@@ -83,7 +104,7 @@ void Fiber::resume() {
 void Fiber::pause() {
   void* fake = nullptr;
   announce(&fake, outside_stack_, outside_bytes_);
-  GOBAN_CHECK(swapcontext(&inside_, &outside_) == 0);
+  go_out();
   arrive(fake, &outside_stack_, &outside_bytes_);
 }
 
@@ -98,7 +119,36 @@ void Fiber::run() {
   }
   ended_ = true;
   announce(nullptr, outside_stack_, outside_bytes_);
-  setcontext(&outside_);
+  go_out();
 }
+
+#ifdef GOBAN_OWN_SWITCH
+
+void Fiber::prepare() {
+  // As if switch_stacks() had left this stack when enter() was about to be called: six registers,
+  // where to return to, and below that, for who walks the stack, no caller.
+  constexpr size_t kRegisters = 6;
+  auto** const end = reinterpret_cast<void**>(static_cast<char*>(stack_) + kStackBytes);
+  end[-2] = reinterpret_cast<void*>(&Fiber::enter);
+  inside_ = end - 2 - kRegisters;
+}
+
+void Fiber::go_in() { switch_stacks(&outside_, inside_); }
+void Fiber::go_out() { switch_stacks(&inside_, outside_); }
+
+#else
+
+void Fiber::prepare() {
+  GOBAN_CHECK(getcontext(&inside_) == 0);
+  inside_.uc_stack.ss_sp = stack_;
+  inside_.uc_stack.ss_size = kStackBytes;
+  inside_.uc_link = nullptr;
+  makecontext(&inside_, &Fiber::enter, 0);
+}
+
+void Fiber::go_in() { GOBAN_CHECK(swapcontext(&outside_, &inside_) == 0); }
+void Fiber::go_out() { GOBAN_CHECK(swapcontext(&inside_, &outside_) == 0); }
+
+#endif
 
 }  // namespace goban::study::lab
