@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.hpp"
 #include "base/date_time.hpp"
 #include "cli/jobs/commands.hpp"
 #include "cli/jobs/field_words.hpp"
@@ -46,6 +47,7 @@ Result<SubmitPayload> payload_of(const SubmitArguments& arguments) {
                          .job_name = "wrap"};
   }
   auto payload = read_script(words.empty() ? "-" : words.front());
+  if (payload && arguments.as_slurm && payload->job_name == "stdin") payload->job_name = "sbatch";
   if (payload && words.size() > 1) payload->arguments.assign(words.begin() + 1, words.end());
   return payload;
 }
@@ -79,14 +81,19 @@ int print_test(const SubmitArguments& arguments, const json& body) {
   auto client = connect(arguments.server);
   if (!client) return report_error(client.error());
   const auto answer = ask_for_forecast(*client, json::array({body}));
+  const auto never = [](const std::string& why) {
+    return report_error(
+        base::failed("the job would not start: " + in_words_of_options(why)).value());
+  };
+  if (!answer && answer.error().code != base::ErrorCode::Failed)
+    return never(answer.error().text());
   if (!answer) return report_error(answer.error());
   const auto nodes = get_json(*client, "/v1/nodes");
   if (!nodes) return report_error(nodes.error());
   const json jobs = list_of(*answer, "jobs");
   const json job = jobs.empty() ? json::object() : jobs.front();
   if (const std::string refused = text_of(job, "error"); !refused.empty()) {
-    return report_error(
-        base::failed("the job would not start: " + in_words_of_options(refused)).value());
+    return never(refused);
   }
   const json all = list_of(*nodes, "nodes");
   // Of several nodes, the policy chooses when the job starts.
@@ -98,7 +105,8 @@ int print_test(const SubmitArguments& arguments, const json& body) {
                   : fmt::format("at {}", base::date_time_text(base::unix_to_local(
                                              base::from_seconds(std::max(start_s, now_s)))));
   const std::string text =
-      fmt::format("the job would start {} with {} GPUs{}", when, number_of(job, "num_gpus"), where);
+      fmt::format("the job would start {} with {}{}", when,
+                  base::counted(static_cast<size_t>(number_of(job, "num_gpus")), "GPU"), where);
   fmt::print(arguments.as_slurm ? stderr : stdout, "{}{}\n", arguments.as_slurm ? "sbatch: " : "",
              text);
   return 0;

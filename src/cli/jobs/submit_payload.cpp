@@ -1,6 +1,8 @@
 #include "cli/jobs/submit_payload.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +17,8 @@
 #include "cli/jobs/submit_text.hpp"
 #include "live/job/directive_dialect.hpp"
 #include "live/job/job_spec.hpp"
+#include "live/job/request_values.hpp"
+#include "live/job/slurm_variables.hpp"
 #include "live/job/submit_options.hpp"
 
 namespace goban::cli {
@@ -41,11 +45,24 @@ std::vector<std::pair<std::string, std::string>> environment() {
   return variables;
 }
 
-/// Variables that every job gets, as a login shell would set them.
+/// Variables that every job gets, as a login shell would set them, and those by which our commands
+/// find the daemon.
 bool is_basic(std::string_view name) {
-  constexpr std::string_view kBasic[] = {"HOME", "USER", "LOGNAME", "SHELL",
-                                         "PATH", "LANG", "TERM"};
+  constexpr std::string_view kBasic[] = {
+      "HOME", "USER",        "LOGNAME",      "SHELL",        "PATH",       "LANG",
+      "TERM", "GOBAN_STATE", "GOBAN_SOCKET", "GOBAN_SERVER", "GOBAN_SHIMS"};
   return std::find(std::begin(kBasic), std::end(kBasic), name) != std::end(kBasic);
+}
+
+/// Variables of the job that submits this one: they would be wrong in the other.
+bool is_of_outer_job(std::string_view name) {
+  constexpr std::string_view kStarts[] = {"SLURM_",        "SLURMD_",          "GOBAN_ARRAY_",
+                                          "GOBAN_STAGE_",  "OMPI_COMM_WORLD_", "GOBAN_FAST",
+                                          "GOBAN_VIRTUAL_"};
+  constexpr std::string_view kNames[] = {"RANK",       "LOCAL_RANK",       "NODE_RANK",
+                                         "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GOBAN_EPOCHS"};
+  return std::ranges::find(kNames, name) != std::end(kNames) ||
+         std::ranges::any_of(kStarts, [&](auto start) { return name.starts_with(start); });
 }
 
 /// Lists the variables that are not valid UTF-8.
@@ -65,7 +82,9 @@ void warn_of_variables(const std::vector<std::string>& names) {
 json environment_json(const live::job::EnvironmentRequest& request) {
   json out = json::object();
   std::vector<std::string> left_out;
+  const bool is_in_job = std::getenv("GOBAN_JOB_ID") != nullptr;
   for (const auto& [name, value] : environment()) {
+    if (is_in_job && is_of_outer_job(name)) continue;
     // The token belongs to the submitter and is not passed to the job.
     if (name == "GOBAN_TOKEN") continue;
     const bool named =
@@ -94,8 +113,8 @@ void complete_output(std::string& path, const std::string& folder, const char* u
 
 void warn(const std::vector<live::job::UnreadDirective>& unread, const std::string& script) {
   for (const live::job::UnreadDirective& each : unread) {
-    fmt::print(stderr, "goban: warning: {}:{}: '{}' has no effect: {}\n", script, each.line,
-               each.text, each.why);
+    fmt::print(stderr, "goban: warning: {}:{}: '{}'{}: {}\n", script, each.line, each.text,
+               each.in_part ? "" : " has no effect", each.why);
   }
 }
 
@@ -125,6 +144,14 @@ bool counts_tasks(const SubmitChoices& choices) {
   });
 }
 
+/// Options whose presence replaces what directives say of GPUs.
+bool requests_gpus(const SubmitChoices& choices) {
+  constexpr std::string_view kNames[] = {"--gpus", "--gpus-per-node", "--gpus-per-task", "--gres"};
+  return std::ranges::any_of(choices, [&](const auto& choice) {
+    return std::ranges::find(kNames, choice.first) != std::end(kNames);
+  });
+}
+
 Status apply_choice(live::job::SubmitDirectives& request, const std::string& name,
                     const std::string& value, bool as_slurm) {
   const live::job::SubmitOption* const ours = live::job::find_submit_option(name);
@@ -142,6 +169,7 @@ Status apply_choice(live::job::SubmitDirectives& request, const std::string& nam
 Result<live::job::SubmitDirectives> apply_choices(live::job::SubmitDirectives request,
                                                   const SubmitPayload& payload) {
   const bool with_tasks = counts_tasks(payload.options);
+  if (requests_gpus(payload.options)) live::job::forget_gpus(request);
   for (const auto& [name, value] : payload.options) {
     auto status = apply_choice(request, name, value,
                                payload.as_slurm || (with_tasks && name == "--cores") ||
@@ -231,9 +259,15 @@ std::string absolute_folder(const std::string& folder) {
   return folder.empty() ? here.string() : (here / folder).lexically_normal().string();
 }
 
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+}
+
 /// "-n,--ntasks" of sbatch: the names that our options leave free.
 std::string free_names(const live::job::DirectiveOption& option) {
-  constexpr std::string_view kOurs[] = {"parsable"};
+  // Of goban submit; goban run waits anyway.
+  constexpr std::string_view kOurs[] = {"parsable", "W", "wait", "Q", "quiet", "test-only"};
   std::string names;
   for (const std::string_view name : live::job::split_list(option.names, ' ')) {
     const std::string dashed = fmt::format("{}{}", name.size() == 1 ? "-" : "--", name);
@@ -340,17 +374,21 @@ Result<SubmitPayload> read_script(const std::string& path) {
   }
   if (!payload.script.starts_with("#!")) payload.script.insert(0, "#!/bin/sh\n");
   payload.job_name = path == "-" ? "stdin" : std::filesystem::path(path).filename().string();
+  std::error_code ignored;
+  if (path != "-") {
+    payload.script_path = std::filesystem::absolute(path, ignored).lexically_normal().string();
+  }
   return payload;
 }
 
-Result<json> submission_json(const SubmitPayload& payload) {
+Result<json> submission_json(const SubmitPayload& payload, live::job::SubmitManner* manner) {
   auto fine = check_script(payload.script, payload.script_name);
   if (fine) fine = check_arguments(payload.arguments);
   if (!fine) return base::failure(std::move(fine.error()));
   auto directives = live::job::read_directives(payload.script, payload.script_name);
   if (!directives) return base::failure(std::move(directives.error()));
   warn(directives->unread, payload.script_name);
-  if (payload.as_slurm && directives->dialect.empty()) directives->dialect = "slurm";
+  if (payload.as_slurm) directives->dialect = "slurm";
   auto request = apply_choices(std::move(*directives), payload);
   if (!request) return base::failure(std::move(request.error()));
   if (payload.as_slurm && request->spec.stdout_path.empty()) {
@@ -363,6 +401,8 @@ Result<json> submission_json(const SubmitPayload& payload) {
   spec.work_folder = absolute_folder(spec.work_folder);
   spec.interactive = payload.interactive;
   spec.umask = own_umask();
+  // A path that the daemon would refuse is only not shown.
+  if (live::job::checked_text(payload.script_path)) spec.script_path = payload.script_path;
   complete_output(spec.stdout_path, spec.work_folder, "%x.o%j");
   complete_output(spec.stderr_path, spec.work_folder, "%x.e%j");
   if (payload.is_here && !payload.interactive) {
@@ -374,7 +414,15 @@ Result<json> submission_json(const SubmitPayload& payload) {
   body["script"] = payload.script;
   body["args"] = payload.arguments;
   body["env"] = environment_json(submission->environment);
+  if (submission->dialect == "slurm") {
+    body["env"]["SLURM_SUBMIT_DIR"] = absolute_folder({});
+    body["env"]["SLURM_SUBMIT_HOST"] = host_name();
+    for (const auto& [name, value] : live::job::slurm_variables(*submission)) {
+      body["env"][name] = value;
+    }
+  }
   if (fine = check_body(body); !fine) return base::failure(std::move(fine.error()));
+  if (manner != nullptr) *manner = submission->manner;
   return body;
 }
 

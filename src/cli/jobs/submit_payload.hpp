@@ -33,8 +33,9 @@ struct SubmitPayload {
   std::string job_name{};     ///< default name of the job
   std::vector<std::string> arguments{};
   bool interactive = false;
-  SubmitChoices options{};  ///< take precedence over directives of the script
-  bool as_slurm = false;    ///< options and defaults mean what they mean to sbatch
+  SubmitChoices options{};    ///< take precedence over directives of the script
+  bool as_slurm = false;      ///< options and defaults mean what they mean to sbatch
+  std::string script_path{};  ///< absolute, of a script that is a file; to be shown only
   /// The daemon runs on this machine, so that folders can be checked.
   bool is_here = true;
 };
@@ -43,11 +44,12 @@ struct SubmitPayload {
 /// is empty, contains a zero byte, or is larger than 1 MiB.
 [[nodiscard]] base::Result<SubmitPayload> read_script(const std::string& path);
 
-/// The body of POST /v1/jobs. Prints warnings to stderr about directives and about variables that
-/// are omitted because they are not valid UTF-8. Errors: those of directives, options and the
-/// environment; BadData if the script or another value is not valid UTF-8, or the folder of an
-/// output file does not exist.
-[[nodiscard]] base::Result<nlohmann::json> submission_json(const SubmitPayload& payload);
+/// The body of POST /v1/jobs. `manner`, if given: what the submitting command is asked to do.
+/// Prints warnings to stderr about directives and about variables that are omitted because they are
+/// not valid UTF-8. Errors: those of directives, options and the environment; BadData if the script
+/// or another value is not valid UTF-8, or the folder of an output file does not exist.
+[[nodiscard]] base::Result<nlohmann::json> submission_json(
+    const SubmitPayload& payload, live::job::SubmitManner* manner = nullptr);
 
 /// Whether the daemon that `server` names is on this machine: it is asked over a Unix socket.
 [[nodiscard]] bool is_local(const std::string& server);

@@ -1,4 +1,6 @@
 // goban wait: waits until jobs have finished and returns their exit code.
+#include "cli/jobs/wait_command.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -30,6 +32,7 @@ struct WaitArguments {
   JobChoice choice;
   std::optional<std::string> timeout;
   bool json_out = false;
+  bool quiet = false;
 };
 
 /// The jobs that are waited for, by number, as they were last read.
@@ -156,7 +159,7 @@ int run_wait(const WaitArguments& arguments) {
   }
   for (const std::string& name : chosen->unknown) report_error(unknown_job(name));
   if (!chosen->unknown.empty()) return 1;
-  WaitedJobs jobs(chosen->jobs, arguments.json_out);
+  WaitedJobs jobs(chosen->jobs, arguments.json_out || arguments.quiet);
   const auto is_late = [&] { return *until && WaitClock::now() >= **until; };
   constexpr double kLookEvery_s = 1;
   const auto watched = watch_jobs(
@@ -177,6 +180,14 @@ int run_wait(const WaitArguments& arguments) {
 }
 
 }  // namespace
+
+int wait_for_job(const std::string& server, uint32_t job) {
+  WaitArguments arguments;
+  arguments.server = server;
+  arguments.choice.names = {fmt::format("{}", job)};
+  arguments.quiet = true;
+  return run_wait(arguments);
+}
 
 void add_wait(Command& app, Action& action) {
   auto arguments = std::make_shared<WaitArguments>();

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kShims = {"sbatch", "squeue", "scancel", "sinfo", "sacct", "srun"};
+constexpr std::array kShims = {"sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo", "sacct"};
 /// Marks our own files, which are written again.
 constexpr const char* kMark = "# Written by goban shims.";
 constexpr const char* kScript = "goban_slurm.py";
@@ -36,10 +36,12 @@ base::Status write_shim(const fs::path& path, const char* name, const std::strin
                           "write the commands to a folder of their own");
     }
   }
+  std::error_code problem;
+  const fs::path folder = fs::absolute(path, problem).lexically_normal().parent_path();
   const std::string text = fmt::format(
-      "#!/bin/sh\n{}\nexport GOBAN_PROGRAM=\"${{GOBAN_PROGRAM:-{}}}\"\n"
+      "#!/bin/sh\n{}\nexport GOBAN_PROGRAM=\"${{GOBAN_PROGRAM:-{}}}\"\nexport GOBAN_SHIMS={}\n"
       "exec python3 {} {} \"$@\"\n",
-      kMark, program_path(), shell_word(script), name);
+      kMark, program_path(), shell_word(folder.string()), shell_word(script), name);
   if (auto written = base::write_file(path.string(), text); !written) return written;
   fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
                   fs::perm_options::add, none);
@@ -71,7 +73,8 @@ int write_shims(const std::string& folder) {
 void add_shims(Command& app, Action& action) {
   auto folder = std::make_shared<std::string>();
   Command* c = app.add_subcommand(
-      "shims", "Write sbatch, squeue, scancel, sinfo, sacct and srun that use this daemon");
+      "shims",
+      "Write sbatch, srun, squeue, scancel, scontrol, sinfo and sacct that use this daemon");
   c->add_option("DIR", *folder, "Folder for the commands; created if absent")->required();
   c->footer(
       "For a single machine without Slurm: job scripts work unchanged. The commands need Python "

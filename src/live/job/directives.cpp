@@ -67,7 +67,10 @@ class OptionLine {
     while (at_ < words_.size()) {
       const Status status = dialect_ == nullptr ? read_own() : read_foreign();
       if (!status) return status;
-      for (std::string& note : out_->notes) unread(option_, std::move(note));
+      for (std::string& note : out_->notes) {
+        unread(option_, std::move(note));
+        out_->unread.back().in_part = true;
+      }
       out_->notes.clear();
     }
     return {};
@@ -75,7 +78,7 @@ class OptionLine {
 
  private:
   void unread(std::string text, std::string why) {
-    out_->unread.push_back({line_, std::move(text), std::move(why)});
+    out_->unread.push_back({.line = line_, .text = std::move(text), .why = std::move(why)});
   }
 
   /// The words up to the next option, for messages.

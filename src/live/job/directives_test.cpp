@@ -83,9 +83,20 @@ INSTANTIATE_TEST_SUITE_P(
         CASE("#SBATCH -t UNLIMITED", m.spec.walltime_limit_ns == 0),
         CASE("#SBATCH -A lab -q high --reservation=day",
              m.spec.account == "lab" && m.spec.qos == "high" && m.spec.reservation == "day"),
-        CASE("#SBATCH --exclusive", m.spec.training.sharing == core::model::SharingRequest::No),
-        CASE("#SBATCH --exclusive=user",
-             m.spec.training.sharing == core::model::SharingRequest::No),
+        CASE("#SBATCH --gpus-per-node=2 --gpus-per-task=1", m.spec.num_gpus == 2 && m.tasks == 2),
+        CASE("#SBATCH --gpus=4 --gpus-per-task=2 -c 3", m.tasks == 2 && m.spec.cores == 6),
+        CASE("#SBATCH --gres=gpu:4 --ntasks-per-node=4 --gpus-per-task=1", m.spec.num_gpus == 4),
+        CASE("#SBATCH --gres=gpu:2 --ntasks-per-gpu=3", m.tasks == 6 && m.spec.cores == 6),
+        CASE("#SBATCH --gres=gpu:2 --cpus-per-gpu=4", m.spec.cores == 8 && m.tasks == -1),
+        CASE("#SBATCH -n 2 --gpus-per-task=2 --cpus-per-gpu=4", m.spec.cores == 16),
+        CASE("#SBATCH --gres=none", m.spec.num_gpus == 0),
+        CASE("#SBATCH -W -Q", m.manner.wait&& m.manner.quiet && !m.manner.test_only),
+        CASE("#SBATCH --parsable --test-only", m.manner.parsable&& m.manner.test_only),
+        CASE("#SBATCH -i data/%a.txt --open-mode=append",
+             m.spec.stdin_path == "data/%a.txt" && m.spec.open_mode == OpenMode::Append),
+        CASE("#GOBAN --open-mode append -i x",
+             m.spec.stdin_path == "x" && m.spec.open_mode == OpenMode::Append),
+        CASE("#SBATCH --open-mode=truncate", m.spec.open_mode == OpenMode::Truncate),
         CASE("#SBATCH -o out-%A_%a.txt", m.spec.stdout_path == "out-%A_%a.txt"),
         CASE("#SBATCH -o %u/%x-%J.out -e err-%j",
              m.spec.stdout_path == "%u/%x-%j.out" && m.spec.stderr_path == "err-%j"),
@@ -192,6 +203,35 @@ INSTANTIATE_TEST_SUITE_P(
     name_of);
 
 #undef CASE
+
+TEST(SlurmDirectives, WhatIsHonouredInPartIsRemarked) {
+  const SubmitDirectives whole = read("#SBATCH --exclusive=user\n");
+  EXPECT_EQ(whole.spec.training.sharing, core::model::SharingRequest::No);
+  ASSERT_EQ(whole.unread.size(), 1U);
+  EXPECT_THAT(whole.unread[0].why, HasSubstr("not off the node"));
+  const SubmitDirectives late = read("#SBATCH --deadline=now+2hours\n");
+  EXPECT_NEAR(base::to_seconds(late.spec.training.deadline_ns), 7200, 60);
+  ASSERT_EQ(late.unread.size(), 1U);
+  EXPECT_THAT(late.unread[0].why, HasSubstr("is not removed"));
+}
+
+TEST(SlurmDirectives, WhatWouldChangeTheJobIsRefused) {
+  for (const char* option : {"--container=image", "--uid=ada", "--gid=users", "--export-file=v",
+                             "--open-mode=over", "--deadline=2001-01-01"}) {
+    EXPECT_THAT(refused(std::string("#SBATCH ") + option + "\n"), testing::Not("taken")) << option;
+  }
+  const auto odd = finish(read("#SBATCH --gpus-per-node=4 -n 2 --gpus-per-task=1\n"));
+  ASSERT_FALSE(odd) << "Slurm refuses it, too";
+  EXPECT_THAT(odd.error().text(), HasSubstr("4 GPUs do not suit 2 tasks"));
+}
+
+TEST(SlurmDirectives, NothingIsIgnoredWithoutAWord) {
+  for (const char* option : {"--mail-type=END", "--comment=x", "--hint=nomultithread", "-C a100",
+                             "--wckey=x", "--tmp=10G", "--licenses=a", "--gpu-bind=closest",
+                             "--kill-on-invalid-dep=yes", "--acctg-freq=5", "-k", "--unheard=of"}) {
+    EXPECT_EQ(read(std::string("#SBATCH ") + option + "\n").unread.size(), 1U) << option;
+  }
+}
 
 TEST(Directives, WhatHasNoEffectIsNamedWithItsLine) {
   const SubmitDirectives found = read(

@@ -25,7 +25,16 @@ Status put_gpus(const SubmitDirectives& request, int64_t nodes, int64_t tasks, J
   int64_t gpus = spec.num_gpus;
   if (request.gpus >= 0) gpus = request.gpus;
   if (request.gpus_per_node >= 0) gpus = request.gpus_per_node * nodes;
-  if (request.gpus_per_task >= 0) gpus = request.gpus_per_task * tasks;
+  const bool in_all = request.gpus >= 0 || request.gpus_per_node >= 0;
+  if (request.gpus_per_task >= 0) {
+    const int64_t of_tasks = request.gpus_per_task * tasks;
+    if (in_all && of_tasks != gpus) {
+      return base::usage_error(fmt::format("{} GPUs do not suit {} tasks with {} GPUs each", gpus,
+                                           tasks, request.gpus_per_task),
+                               "leave out one of the three numbers");
+    }
+    gpus = of_tasks;
+  }
   const auto count = count_of("GPUs", gpus);
   if (!count) return base::failure(count.error());
   spec.num_gpus = *count;
@@ -35,9 +44,13 @@ Status put_gpus(const SubmitDirectives& request, int64_t nodes, int64_t tasks, J
 Status put_cores(const SubmitDirectives& request, int64_t nodes, int64_t tasks, JobSpec& spec) {
   int64_t cores = spec.cores;
   if (request.slots >= 0) cores = ceil_div(request.slots, nodes);
+  const int64_t node_gpus = ceil_div(spec.num_gpus, nodes);
   const bool tasks_said = request.tasks >= 0 || request.tasks_per_node >= 0;
   if (request.cores_per_task >= 0 || tasks_said) {
     cores = ceil_div(tasks, nodes) * std::max(request.cores_per_task, 1);
+  }
+  if (request.cores_per_gpu >= 0 && request.cores_per_task < 0) {
+    cores = std::max(tasks_said ? cores : 0, node_gpus * request.cores_per_gpu);
   }
   const auto count = count_of("cores per node", cores);
   if (!count) return base::failure(count.error());
@@ -61,6 +74,17 @@ Status put_memory(const SubmitDirectives& request, int64_t nodes, JobSpec& spec)
   }
   spec.mem_bytes = each * units;
   return {};
+}
+
+/// The number of tasks if only GPUs tell it; -1 otherwise.
+int64_t tasks_of_gpus(const SubmitDirectives& request, int64_t nodes) {
+  if (request.tasks >= 0 || request.tasks_per_node >= 0) return -1;
+  int64_t gpus = request.gpus;
+  if (request.gpus_per_node >= 0) gpus = request.gpus_per_node * nodes;
+  if (gpus < 0) return -1;
+  if (request.gpus_per_task > 0) return std::max<int64_t>(gpus / request.gpus_per_task, 1);
+  if (request.tasks_per_gpu > 0) return std::max<int64_t>(gpus * request.tasks_per_gpu, 1);
+  return -1;
 }
 
 void name_outputs(const SubmitDirectives& request, JobSpec& spec) {
@@ -87,6 +111,11 @@ Result<SubmitDirectives> finish(SubmitDirectives request) {
   const auto instances = count_of("nodes", nodes);
   if (!instances) return base::failure(instances.error());
   spec.instances = *instances;
+  if (const int64_t told = tasks_of_gpus(request, nodes); told >= 0) {
+    const auto count = count_of("tasks", told);
+    if (!count) return base::failure(count.error());
+    request.tasks = *count;
+  }
   const int64_t tasks =
       request.tasks > 0 ? int64_t{request.tasks} : nodes * std::max(request.tasks_per_node, 1);
   if (const auto gpus = put_gpus(request, nodes, tasks, spec); !gpus) {
@@ -100,6 +129,11 @@ Result<SubmitDirectives> finish(SubmitDirectives request) {
   }
   name_outputs(request, spec);
   return request;
+}
+
+void forget_gpus(SubmitDirectives& request) {
+  request.gpus = request.gpus_per_node = request.gpus_per_task = request.tasks_per_gpu = -1;
+  request.spec.gpu_model.clear();
 }
 
 }  // namespace goban::live::job

@@ -25,6 +25,15 @@ struct UnreadDirective {
   int line = 0;
   std::string text{};
   std::string why{};
+  bool in_part = false;  ///< it was read; `why` says what is ignored of it
+};
+
+/// What the submitting command does, as `#SBATCH --wait` asks for.
+struct SubmitManner {
+  bool wait = false;       ///< returns when the job has ended, with its exit code
+  bool quiet = false;      ///< prints errors only
+  bool parsable = false;   ///< prints the number only
+  bool test_only = false;  ///< says when the job would start, and does not submit it
 };
 
 /// Options and directives of a submission; -1 = not given.
@@ -36,8 +45,10 @@ struct SubmitDirectives {
   int32_t cores_per_task = -1;
   int32_t slots = -1;          ///< cores of all nodes together
   int32_t gpus = -1;           ///< of all nodes together
-  int32_t gpus_per_node = -1;  ///< at most one of gpus, gpus_per_node and gpus_per_task is given
-  int32_t gpus_per_task = -1;
+  int32_t gpus_per_node = -1;  ///< gpus and gpus_per_node exclude each other
+  int32_t gpus_per_task = -1;  ///< with one of them: they determine the number of tasks
+  int32_t tasks_per_gpu = -1;
+  int32_t cores_per_gpu = -1;
   int64_t mem_per_core_bytes = -1;
   int64_t mem_per_gpu_bytes = -1;
   /// System of the first foreign directive: "slurm", "sge", "pbs"; empty = none. Determines the
@@ -45,13 +56,19 @@ struct SubmitDirectives {
   std::string dialect{};
   bool separate_errors = false;        ///< the default of "sge" and "pbs"
   std::vector<int32_t> array_tasks{};  ///< ascending; empty = no array
+  int32_t array_step = 1;              ///< of a single range
+  SubmitManner manner{};
   EnvironmentRequest environment{};
   std::vector<std::string> notes{};  ///< values that were read and are ignored, a sentence each
   std::vector<UnreadDirective> unread{};  ///< of the script, by line
 };
 
 /// Computes the GPUs, instances, cores and memory of `spec` from the given numbers, and names its
-/// output files. Errors: Usage if the numbers are too large.
+/// output files. The number of tasks is completed where GPUs determine it. Errors: Usage if the
+/// numbers are too large or contradict each other.
 [[nodiscard]] base::Result<SubmitDirectives> finish(SubmitDirectives request);
+
+/// Forgets the GPUs that directives requested: the command line requests others.
+void forget_gpus(SubmitDirectives& request);
 
 }  // namespace goban::live::job

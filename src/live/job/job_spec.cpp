@@ -22,6 +22,7 @@ constexpr int64_t kSpecBytesMax = int64_t{1} << 50;
 constexpr std::array<std::string_view, 5> kDependencyNames = {"after", "afterany", "afterok",
                                                               "afternotok", "singleton"};
 constexpr std::array<const char*, 3> kClassSources = {"submission", "model", "measured"};
+constexpr std::array<const char*, 3> kOpenModes = {"", "append", "truncate"};
 constexpr std::array<const char*, 3> kShareNames = {"unsaid", "no", "yes"};
 
 template <typename Enum, size_t N>
@@ -114,6 +115,12 @@ void read_class(base::FieldReader& in, JobSpec& spec) {
   if (!from.empty() && !find_name(kClassSources, from, spec.class_from)) {
     in.fail("class_from", "must be submission, model or measured");
   }
+}
+
+void read_open_mode(base::FieldReader& in, OpenMode& mode) {
+  std::string name;
+  in.field("open_mode", name);
+  if (!find_name(kOpenModes, name, mode)) in.fail("open_mode", "must be append or truncate");
 }
 
 void read_umask(base::FieldReader& in, uint32_t& umask) {
@@ -227,6 +234,11 @@ json to_json(const JobSpec& spec) {
   if (spec.umask != normal.umask) object["umask"] = fmt::format("{:04o}", spec.umask);
   out.field("stdout_path", spec.stdout_path, normal.stdout_path);
   out.field("stderr_path", spec.stderr_path, normal.stderr_path);
+  out.field("stdin_path", spec.stdin_path, normal.stdin_path);
+  if (spec.open_mode != normal.open_mode) {
+    object["open_mode"] = kOpenModes[static_cast<size_t>(spec.open_mode)];
+  }
+  out.field("script_path", spec.script_path, normal.script_path);
   if (spec.stop != normal.stop) {
     object["stop"] = {{"signal", spec.stop.signal},
                       {"lead_s", base::to_seconds(spec.stop.lead_ns)},
@@ -273,6 +285,9 @@ Result<JobSpec> job_spec_from_json(const json& document, std::vector<std::string
   read_umask(in, spec.umask);
   in.field("stdout_path", spec.stdout_path);
   in.field("stderr_path", spec.stderr_path);
+  in.field("stdin_path", spec.stdin_path);
+  read_open_mode(in, spec.open_mode);
+  in.field("script_path", spec.script_path);
   read_parts(in, spec);
   if (const auto status = in.status(); !status) return base::failure(status.error());
   if (unknown != nullptr) *unknown = in.unknown();

@@ -73,6 +73,13 @@ struct StageOut {
   friend bool operator==(const StageOut&, const StageOut&) = default;
 };
 
+/// What a run does with output files that exist.
+enum class OpenMode : uint8_t {
+  Unsaid,    ///< the first run overwrites them, later runs append
+  Append,    ///< every run appends
+  Truncate,  ///< every run overwrites them
+};
+
 /// Source of a job's application class.
 enum class ClassSource : uint8_t {
   Submission,
@@ -122,6 +129,9 @@ struct JobSpec {
   std::string
       stdout_path{};  ///< patterns, see output_path.hpp: %j job number, %x name, %u user, %a task
   std::string stderr_path{};  ///< empty = the same file as stdout
+  std::string stdin_path{};   ///< a pattern, too; empty = no input
+  OpenMode open_mode = OpenMode::Unsaid;
+  std::string script_path{};  ///< of the submitted script; to be shown only
   StopRequest stop{};
   /// Files or folders that are on the fast tier before it starts; relative to the work folder.
   std::vector<std::string> stage_in{};

@@ -68,6 +68,9 @@ JobSpec full_spec() {
   spec.work_folder = "/home/alice";
   spec.stdout_path = "out-%j";
   spec.stderr_path = "err-%j";
+  spec.stdin_path = "in-%a";
+  spec.open_mode = OpenMode::Truncate;
+  spec.script_path = "/home/alice/train.sh";
   spec.stop = {.signal = 10, .lead_ns = 60 * base::kSecond, .grace_ns = base::kSecond / 2};
   return spec;
 }

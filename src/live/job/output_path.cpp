@@ -11,6 +11,11 @@ std::string without_slashes(std::string name) {
   return name;
 }
 
+std::string in_work_folder(const JobSpec& spec, std::string path) {
+  if (path.starts_with('/') || spec.work_folder.empty()) return path;
+  return spec.work_folder + (spec.work_folder.ends_with('/') ? "" : "/") + path;
+}
+
 }  // namespace
 
 std::string filled_pattern(const std::string& pattern, JobId job, const JobSpec& spec) {
@@ -51,9 +56,12 @@ std::string filled_pattern(const std::string& pattern, JobId job, const JobSpec&
 std::string output_path(JobId job, const JobSpec& spec, OutputStream stream) {
   std::string pattern = spec.stdout_path.empty() ? "goban-%j.out" : spec.stdout_path;
   if (stream == OutputStream::Stderr && !spec.stderr_path.empty()) pattern = spec.stderr_path;
-  std::string path = filled_pattern(pattern, job, spec);
-  if (path.starts_with('/') || spec.work_folder.empty()) return path;
-  return spec.work_folder + (spec.work_folder.ends_with('/') ? "" : "/") + path;
+  return in_work_folder(spec, filled_pattern(pattern, job, spec));
+}
+
+std::string input_path(JobId job, const JobSpec& spec) {
+  if (spec.stdin_path.empty()) return {};
+  return in_work_folder(spec, filled_pattern(spec.stdin_path, job, spec));
 }
 
 }  // namespace goban::live::job

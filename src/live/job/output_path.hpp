@@ -12,6 +12,9 @@ namespace goban::live::job {
 [[nodiscard]] std::string filled_pattern(const std::string& pattern, JobId job,
                                          const JobSpec& spec);
 
+/// The file of standard input, likewise; empty if the job has none.
+[[nodiscard]] std::string input_path(JobId job, const JobSpec& spec);
+
 enum class OutputStream : uint8_t { Stdout, Stderr };
 
 /// The file of a stream, relative to the work folder unless the pattern is absolute. %j job number

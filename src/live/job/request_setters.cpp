@@ -64,6 +64,7 @@ Status set_array(SubmitDirectives& request, std::string_view value) {
   if (!array) return base::failure(array.error());
   request.array_tasks = std::move(array->tasks);
   request.spec.array_limit = array->limit;
+  request.array_step = array->step;
   return {};
 }
 
@@ -71,6 +72,35 @@ Status set_begin(SubmitDirectives& request, std::string_view value) {
   const auto begin = parse_begin(value, base::wall_ns());
   if (!begin) return base::failure(begin.error());
   request.spec.begin_ns = *begin;
+  return {};
+}
+
+Status set_deadline(SubmitDirectives& request, std::string_view value) {
+  const TimeNs now_ns = base::wall_ns();
+  const auto deadline = parse_begin(value, now_ns);
+  if (!deadline) return base::failure(deadline.error());
+  if (*deadline <= now_ns) return refused_value(value, "not in the future", "name a later time");
+  request.spec.training.deadline_ns = *deadline - now_ns;
+  request.notes.push_back(fmt::format(
+      "the deadline {} is what the policy aims at; a job that misses it is not removed", value));
+  return {};
+}
+
+Status set_open_mode(SubmitDirectives& request, std::string_view value) {
+  // sbatch reads the first letter.
+  if (value != "append" && value != "a" && value != "truncate" && value != "t") {
+    return refused_value(value, "not a way to open files", "write append or truncate");
+  }
+  request.spec.open_mode = value.front() == 'a' ? OpenMode::Append : OpenMode::Truncate;
+  return {};
+}
+
+Status set_whole_node(SubmitDirectives& request, std::string_view value) {
+  request.spec.training.sharing = core::model::SharingRequest::No;
+  request.notes.push_back(fmt::format(
+      "--exclusive{}{} keeps other jobs off its GPUs, not off the node; request all GPUs of the "
+      "node for that",
+      value.empty() ? "" : "=", value));
   return {};
 }
 
@@ -181,6 +211,7 @@ Result<GpuRequest> parse_gpus(std::string_view text) {
 }
 
 Status set_gres(SubmitDirectives& request, std::string_view value) {
+  if (value == "none" || value == "NONE") value = "gpu:0";
   std::string gpus;
   for (const std::string_view each : split_list(value)) {
     if (each == "gpu" || each.starts_with("gpu:")) {

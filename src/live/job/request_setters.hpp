@@ -51,12 +51,12 @@ base::Status set_count(SubmitDirectives& request, std::string_view value) {
   return {};
 }
 
-/// The last one of --gpus, --gpus-per-node and --gpus-per-task takes effect.
+/// The last one of --gpus and --gpus-per-node takes effect; --gpus-per-task goes with both.
 template <int32_t SubmitDirectives::* Field>
 base::Status set_gpus(SubmitDirectives& request, std::string_view value) {
   auto gpus = parse_gpus(value);
   if (!gpus) return base::failure(gpus.error());
-  request.gpus = request.gpus_per_node = request.gpus_per_task = -1;
+  if (Field != &SubmitDirectives::gpus_per_task) request.gpus = request.gpus_per_node = -1;
   request.*Field = gpus->count;
   request.spec.gpu_model = std::move(gpus->model);
   return {};
@@ -78,6 +78,12 @@ base::Status set_time(SubmitDirectives& request, std::string_view value) {
   const auto time = Parse(value);
   if (!time) return base::failure(time.error());
   request.spec.*Field = *time;
+  return {};
+}
+
+template <bool SubmitManner::* Field>
+base::Status set_manner(SubmitDirectives& request, std::string_view) {
+  request.manner.*Field = true;
   return {};
 }
 
@@ -127,6 +133,12 @@ base::Status set_memory_per(SubmitDirectives& request, std::string_view value) {
 [[nodiscard]] base::Status set_priority(SubmitDirectives& request, std::string_view value);
 [[nodiscard]] base::Status set_nodes(SubmitDirectives& request, std::string_view value);
 [[nodiscard]] base::Status set_array(SubmitDirectives& request, std::string_view value);
+/// A time as --begin has it; the policy aims at it.
+[[nodiscard]] base::Status set_deadline(SubmitDirectives& request, std::string_view value);
+/// "append" or "truncate".
+[[nodiscard]] base::Status set_open_mode(SubmitDirectives& request, std::string_view value);
+/// sbatch --exclusive: no GPU is shared, and a note says what that does not include.
+[[nodiscard]] base::Status set_whole_node(SubmitDirectives& request, std::string_view value);
 [[nodiscard]] base::Status set_begin(SubmitDirectives& request, std::string_view value);
 [[nodiscard]] base::Status set_dependencies(SubmitDirectives& request, std::string_view value);
 /// "y", "yes" or "n", "no": whether the job may be requeued.

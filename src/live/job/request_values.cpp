@@ -177,7 +177,8 @@ Result<ArrayRequest> parse_array(std::string_view text) {
     const auto number = base::parse_int(part);
     return number && *number >= 0 && *number <= kTaskMax ? static_cast<int32_t>(*number) : -1;
   };
-  for (std::string_view range : split_list(text.substr(0, percent))) {
+  const auto ranges = split_list(text.substr(0, percent));
+  for (std::string_view range : ranges) {
     int32_t step = 1;
     if (const size_t colon = range.find(':'); colon != std::string_view::npos) {
       step = task(range.substr(colon + 1));
@@ -193,6 +194,7 @@ Result<ArrayRequest> parse_array(std::string_view text) {
                            fmt::format("an array has at most {} tasks", kArrayTasksMax));
     }
     for (int32_t each = first; each <= last; each += step) request.tasks.push_back(each);
+    request.step = ranges.size() == 1 ? step : 1;
   }
   std::sort(request.tasks.begin(), request.tasks.end());
   request.tasks.erase(std::unique(request.tasks.begin(), request.tasks.end()), request.tasks.end());

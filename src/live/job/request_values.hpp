@@ -32,6 +32,7 @@ inline constexpr int32_t kArrayTasksMax = 10'000;
 struct ArrayRequest {
   std::vector<int32_t> tasks{};  ///< ascending, each once
   int32_t limit = 0;             ///< maximum number of tasks running at once; 0 = no limit
+  int32_t step = 1;              ///< of a single range
 };
 /// "0-9%2", "1-10:2", "1,4,7-9".
 [[nodiscard]] base::Result<ArrayRequest> parse_array(std::string_view text);

@@ -17,13 +17,14 @@ using nlohmann::json;
 
 namespace {
 constexpr std::array<const char*, 4> kPayloadFields = {"script", "args", "env", "dialect"};
-constexpr std::array<std::string_view, 36> kKnown = {
-    "account",   "app_class",    "args",          "array_limit", "array_tasks",   "begin_s",
-    "cores",     "dependencies", "dialect",       "env",         "exclude_nodes", "gpu_model",
-    "held",      "instances",    "interactive",   "mem_bytes",   "model",         "name",
-    "node_list", "num_gpus",     "partition",     "preemptible", "priority",      "qos",
-    "requeue",   "reservation",  "resource_type", "script",      "stderr_path",   "stdout_path",
-    "stop",      "training",     "umask",         "user",        "walltime_s",    "work_folder"};
+constexpr std::array<std::string_view, 39> kKnown = {
+    "account",     "app_class",    "args",        "array_limit",   "array_tasks",   "begin_s",
+    "cores",       "dependencies", "dialect",     "env",           "exclude_nodes", "gpu_model",
+    "held",        "instances",    "interactive", "mem_bytes",     "model",         "name",
+    "node_list",   "num_gpus",     "open_mode",   "partition",     "preemptible",   "priority",
+    "qos",         "requeue",      "reservation", "resource_type", "script",        "script_path",
+    "stderr_path", "stdin_path",   "stdout_path", "stop",          "training",      "umask",
+    "user",        "walltime_s",   "work_folder"};
 
 tl::unexpected<base::Error> wrong(std::string field, std::string message, std::string remedy = {}) {
   return base::bad_data({.file = {}, .line = 0, .column = 0, .field = std::move(field)},
@@ -102,6 +103,8 @@ Status check_texts(const live::job::JobSpec& spec, const SubmitLimits& limits) {
       {"work_folder", &spec.work_folder},
       {"stdout_path", &spec.stdout_path},
       {"stderr_path", &spec.stderr_path},
+      {"stdin_path", &spec.stdin_path},
+      {"script_path", &spec.script_path},
   });
   for (const auto& [field, text] : paths) {
     if (text->size() > limits.path_bytes_max) {

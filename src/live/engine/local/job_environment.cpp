@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
+#include <thread>
 
 #include "base/number.hpp"
 
@@ -75,10 +76,12 @@ void add_gpus(const RunOrder& order, Names& out) {
   if (order.shares && slowness == 0 && !order.gpus.empty()) add_mps_limits(order, out);
 }
 
-/// One task on one machine; launchers such as torchrun and mpirun start the ranks.
-void add_ranks(const RunPlaces& places, Names& out) {
+/// One task on one machine; launchers such as torchrun and mpirun start the ranks. Slurm names no
+/// rank in a job: programs take RANK as a sign that a launcher started them.
+void add_ranks(const RunPlaces& places, bool is_slurm, Names& out) {
   out["MASTER_ADDR"] = "127.0.0.1";
   out["MASTER_PORT"] = fmt::format("{}", places.master_port);
+  if (is_slurm) return;
   for (const char* name :
        {"WORLD_SIZE", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"}) {
     out[name] = "1";
@@ -95,20 +98,42 @@ int32_t cores_of(const RunOrder& order) {
   return order.spec.cores * (adds_up ? std::max(1, order.spec.instances) : 1);
 }
 
+/// Cores that the run may use: those it asked for or is bound to, else all of the machine.
+int64_t usable_cores(const RunOrder& order, const RunPlaces& places) {
+  if (order.spec.cores > 0) return cores_of(order);
+  if (!places.cpus.empty()) return static_cast<int64_t>(places.cpus.size());
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+/// What Slurm says of an allocation of one node. What it says of the request, such as SLURM_NTASKS,
+/// comes with the submission.
 void add_slurm(const RunOrder& order, const RunPlaces& places, Names& out) {
   const job::JobSpec& spec = order.spec;
   out["SLURM_JOB_ID"] = out["SLURM_JOBID"] = fmt::format("{}", job::job_number(order.run.job));
   out["SLURM_JOB_NAME"] = spec.name;
   out["SLURM_JOB_NODELIST"] = out["SLURM_NODELIST"] = out["SLURMD_NODENAME"] = order.node;
-  out["SLURM_NNODES"] = out["SLURM_JOB_NUM_NODES"] = out["SLURM_NTASKS"] = "1";
-  out["SLURM_PROCID"] = out["SLURM_LOCALID"] = out["SLURM_NODEID"] = "0";
-  out["SLURM_GPUS_ON_NODE"] = fmt::format("{}", order.gpus.size());
-  out["SLURM_JOB_GPUS"] = gpu_list(order);
-  out["SLURM_RESTART_COUNT"] = fmt::format("{}", order.restarts);
-  out["SLURM_SUBMIT_DIR"] = places.work_folder;
+  out["SLURM_NNODES"] = out["SLURM_JOB_NUM_NODES"] = "1";
+  out["SLURM_PROCID"] = out["SLURM_LOCALID"] = out["SLURM_NODEID"] = out["SLURM_GTIDS"] = "0";
+  const auto tasks = out.find("SLURM_NTASKS");
+  out["SLURM_TASKS_PER_NODE"] = tasks == out.end() ? "1" : tasks->second;
+  out["SLURM_CPUS_ON_NODE"] = out["SLURM_JOB_CPUS_PER_NODE"] =
+      fmt::format("{}", usable_cores(order, places));
+  out["SLURM_CLUSTER_NAME"] = "goban";
+  out["SLURM_JOB_USER"] = spec.owner.user;
+  out["SLURM_JOB_UID"] = fmt::format("{}", spec.owner.uid);
+  out["SLURM_JOB_GID"] = fmt::format("{}", spec.owner.gid);
+  out["SLURM_TOPOLOGY_ADDR"] = order.node;
+  out["SLURM_TOPOLOGY_ADDR_PATTERN"] = "node";
+  out["ENVIRONMENT"] = "BATCH";
+  if (!order.gpus.empty()) {
+    out["SLURM_GPUS_ON_NODE"] = fmt::format("{}", order.gpus.size());
+    out["SLURM_JOB_GPUS"] = gpu_list(order);
+  }
+  if (order.restarts > 0) out["SLURM_RESTART_COUNT"] = fmt::format("{}", order.restarts);
+  out.emplace("SLURM_SUBMIT_DIR", places.work_folder);
   out["SLURM_JOB_PARTITION"] = spec.partition;
   out["SLURM_JOB_ACCOUNT"] = spec.account;
-  if (spec.cores > 0) out["SLURM_CPUS_PER_TASK"] = fmt::format("{}", cores_of(order));
+  out["SLURM_JOB_QOS"] = spec.qos.empty() ? "normal" : spec.qos;
   if (spec.array_task < 0) return;
   out["SLURM_ARRAY_TASK_ID"] = fmt::format("{}", spec.array_task);
   out["SLURM_ARRAY_JOB_ID"] = fmt::format("{}", job::job_number(spec.array_first));
@@ -154,7 +179,7 @@ std::vector<std::string> job_environment(const RunOrder& order, const Payload& p
     if (is_name && value.find('\0') == std::string::npos) out[name] = value;
   }
   add_gpus(order, out);
-  add_ranks(places, out);
+  add_ranks(places, payload.dialect == "slurm", out);
   out["GOBAN_JOB_ID"] = fmt::format("{}", job::job_number(order.run.job));
   out["GOBAN_JOB_NAME"] = order.spec.name;
   out["GOBAN_RUN"] = fmt::format("{}", order.run.run);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/files.hpp"
+#include "live/engine/local/login_shell.hpp"
 #include "live/job/output_path.hpp"
 #include "live/machine/process_tree.hpp"
 
@@ -70,6 +71,17 @@ base::Result<base::Descriptor> open_output(const std::string& path, bool append)
   return file;
 }
 
+base::Result<base::Descriptor> open_input(const RunOrder& order, const job::JobSpec& placed) {
+  const std::string path =
+      placed.stdin_path.empty() ? "/dev/null" : job::input_path(order.run.job, placed);
+  base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (!file) {
+    return base::system_error("cannot read the input file", path,
+                              "it must exist and be readable for the job's user");
+  }
+  return file;
+}
+
 base::Status connect_terminal(const std::string& device) {
   const base::Descriptor file(::open(device.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (!file || ::ioctl(file.get(), TIOCSCTTY, 0) != 0) {
@@ -84,8 +96,11 @@ base::Status connect_files(const RunOrder& order, const RunPlaces& places) {
   placed.work_folder = places.work_folder;
   const std::string to = job::output_path(order.run.job, placed, job::OutputStream::Stdout);
   const std::string errors_to = job::output_path(order.run.job, placed, job::OutputStream::Stderr);
-  const bool append = order.restarts > 0;  // to the output of earlier runs
-  const base::Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const job::OpenMode mode = order.spec.open_mode;
+  const bool appends_later = mode != job::OpenMode::Truncate;
+  const bool append = mode == job::OpenMode::Append || (appends_later && order.restarts > 0);
+  const auto in = open_input(order, placed);
+  if (!in) return base::failure(in.error());
   const auto out = open_output(to, append);
   if (!out) return base::failure(out.error());
   if (errors_to == to) {
@@ -96,7 +111,7 @@ base::Status connect_files(const RunOrder& order, const RunPlaces& places) {
     ::dup2(err->get(), STDERR_FILENO);
   }
   ::dup2(out->get(), STDOUT_FILENO);
-  ::dup2(null.get(), STDIN_FILENO);
+  ::dup2(in->get(), STDIN_FILENO);
   return {};
 }
 
@@ -273,7 +288,9 @@ tl::expected<StartingJob, StartFailure> start_job(const RunOrder& order, const P
   const auto unable = [](base::Error error) {
     return tl::unexpected<StartFailure>({.error = std::move(error), .of_machine = true});
   };
-  const auto script = script_in_memory(payload.script);
+  const auto shims = payload.env.find("GOBAN_SHIMS");
+  const auto script = script_in_memory(
+      shims == payload.env.end() ? payload.script : with_shims(payload.script, shims->second));
   if (!script) return unable(script.error());
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {

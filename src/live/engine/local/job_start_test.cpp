@@ -4,6 +4,7 @@
 #include <csignal>
 #include <gtest/gtest.h>
 
+#include "live/engine/local/login_shell.hpp"
 #include "live/engine/local/nccl_variables.hpp"
 #include "live/engine/local/stop_plan.hpp"
 #include "live/engine/local/test_runs.hpp"
@@ -21,6 +22,24 @@ TEST(JobStart, TheFirstLineOfAScriptNamesItsInterpreter) {
   const ScriptCommand env = script_command("#! /usr/bin/env python3 -u \nprint()\n");
   EXPECT_EQ(env.interpreter, "/usr/bin/env");
   EXPECT_EQ(env.argument, "python3 -u");  // one argument, as in the kernel
+}
+
+TEST(JobStart, LoginShellsFindTheShimsAgain) {
+  for (const char* first : {"#!/bin/bash -l", "#!/bin/bash --login", "#! /bin/sh -el",
+                            "#!/usr/bin/env -S bash -l", "#!/usr/bin/zsh -l"}) {
+    const std::string script = std::string(first) + "\nsrun hostname\n";
+    EXPECT_EQ(
+        with_shims(script, "/opt/it's"),
+        "case \":$PATH:\" in :'/opt/it'\\''s':*) ;; *) export PATH='/opt/it'\\''s':\"$PATH\" ;; "
+        "esac\nsrun hostname\n")
+        << first;
+    EXPECT_EQ(with_shims(script, ""), script);
+    EXPECT_EQ(with_shims(script, "relative"), script);
+  }
+  for (const char* first : {"#!/bin/bash", "#!/bin/bash -e", "#!/bin/bash --norc", "#!/bin/tcsh -l",
+                            "#!/usr/bin/python3 -l", "srun -l hostname"}) {
+    EXPECT_EQ(with_shims(first, "/opt"), first);
+  }
 }
 
 RunOrder order_of_two_gpus() {
@@ -79,10 +98,44 @@ TEST(JobEnvironment, NamesOfOtherSchedulersOnlyWhereTheScriptExpectsThem) {
         "SLURM_ARRAY_JOB_ID=40", "SLURM_ARRAY_TASK_ID=7", "GOBAN_ARRAY_TASK_ID=7"}) {
     EXPECT_TRUE(has(slurm, entry)) << entry;
   }
+  EXPECT_FALSE(has_name(slurm, "SLURM_NTASKS=")) << "comes with the submission";
+  EXPECT_FALSE(has_name(slurm, "SLURM_CPUS_PER_TASK="));
+  EXPECT_FALSE(has_name(slurm, "RANK=")) << "Slurm names no ranks in a script";
+  EXPECT_FALSE(has_name(slurm, "WORLD_SIZE="));
   payload.dialect = "sge";
   EXPECT_TRUE(has(job_environment(order, payload, {}), "SGE_TASK_ID=7"));
   payload.dialect = "pbs";
   EXPECT_TRUE(has(job_environment(order, payload, {}), "PBS_ARRAY_INDEX=7"));
+}
+
+TEST(JobEnvironment, SlurmsVariablesAreThoseOfTheAllocation) {
+  RunOrder order = order_of_two_gpus();
+  order.spec.cores = 8;
+  order.spec.owner.uid = 1000;
+  order.restarts = 0;
+  Payload payload;
+  payload.dialect = "slurm";
+  payload.env = {{"SLURM_NTASKS", "4"}, {"SLURM_SUBMIT_DIR", "/home/ada"}};
+  RunPlaces places;
+  places.work_folder = "/data";
+  const auto env = job_environment(order, payload, places);
+  for (const char* entry :
+       {"SLURM_NTASKS=4", "SLURM_TASKS_PER_NODE=4", "SLURM_JOB_CPUS_PER_NODE=8",
+        "SLURM_CPUS_ON_NODE=8", "SLURM_SUBMIT_DIR=/home/ada", "SLURM_JOB_USER=ada",
+        "SLURM_JOB_UID=1000", "SLURM_JOB_QOS=normal", "SLURM_NNODES=1"}) {
+    EXPECT_TRUE(has(env, entry)) << entry;
+  }
+  EXPECT_FALSE(has_name(env, "SLURM_RESTART_COUNT="));
+  order.gpus.clear();
+  order.spec.cores = 0;
+  payload.env = {};
+  places.cpus = {0, 1, 2};
+  const auto plain = job_environment(order, payload, places);
+  EXPECT_TRUE(has(plain, "SLURM_TASKS_PER_NODE=1"));
+  EXPECT_TRUE(has(plain, "SLURM_CPUS_ON_NODE=3"));
+  EXPECT_TRUE(has(plain, "SLURM_SUBMIT_DIR=/data"));
+  EXPECT_FALSE(has_name(plain, "SLURM_GPUS_ON_NODE="));
+  EXPECT_FALSE(has_name(plain, "SLURM_JOB_GPUS="));
 }
 
 TEST(JobEnvironment, AJobWithoutGpusSeesNone) {
