@@ -15,6 +15,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "live"))
 
+from devices import by_claims
 from kube_site import ApiError, KubeSite, build, skip_where_missing
 from fixture import PODS, pod
 from live_daemon import expect
@@ -69,9 +70,9 @@ class Daemon:
                          all(j.get(k) == v for k, v in fields.items())), None)
         return self.wait(f"{name} {fields}", found)
 
-    def launch(self, name, job, *parts, run=1):
+    def launch(self, name, job, *parts, run=1, **words):
         seen = self.seen(name)
-        self.order(do="launch", id=seen["id"], job=job, run=run, parts=[{"node": n, "gpus": g} for n, g in parts])
+        self.order(do="launch", id=seen["id"], job=job, run=run, parts=[{"node": n, "gpus": g} for n, g in parts], **words)
         return seen["id"]
 
     def kill(self):
@@ -288,6 +289,10 @@ def groups(site, d):
     operator.join()
 
 
+def claims(site, d):
+    by_claims(site, d, job, JOBS)
+
+
 def labelled(site, d):
     labels = {"goban.dev/gang": "plain", "goban.dev/gang-size": "3"}
     for index in range(2):
@@ -366,6 +371,61 @@ LEASE = "/apis/coordination.k8s.io/v1/namespaces/goban/leases/goban"
 
 def holder(site):
     return site.get(LEASE)["spec"]["holderIdentity"]
+
+
+def in_time(program, site):
+    """A pod that asks for a day of grace gets what the site gives when it is taken back."""
+    made = job("slow", 1)
+    made["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 86_400
+    site.post(JOBS, made)
+    site.delete(LEASE)
+    with Daemon(program, site, 'mode = "all"\ngrace = "20s"\ntakeover = "3s"', epoch=4) as d:
+        d.launch("slow", 81, ("n2", [0]))
+        d.report("started", 81)
+        site.silence("n2")  # its kubelet ends nothing
+        d.order(do="stop", job=81, run=1, reason="preempt")
+        site.wait_for("a shorter grace", lambda: [p["metadata"].get("deletionGracePeriodSeconds") for p in site.pods(selector="job-name=slow")] == [20])
+        site.speak("n2")
+        d.report("ended", 81)
+        d.order(do="withdraw", id=d.seen("slow", ready=False)["id"])
+        site.wait_for("the Job's end", lambda: gone(site, f"{JOBS}/slow"))
+
+
+def shared(program, site):
+    """Two on one GPU by decision stay there; the younger is evicted, with the grace of its disruption budget, and the older goes on."""
+    labels = {"goban.dev/gpus": "1", "goban.dev/share": "true"}
+    site.patch("/api/v1/nodes/n1", {"metadata": {"labels": {"goban.dev/gpus": "4"}}})
+    site.delete(LEASE)
+    with Daemon(program, site, 'mode = "all"\nindices = "exact"\nsharing = "labelled"\ntakeover = "3s"', epoch=5) as d:
+        site.post(JOBS, job("older", 1, gpus=0, **labels))
+        made = pod("x", gpus=0, scheduler="goban", app="younger", **labels, **{"goban.dev/gang": "younger", "goban.dev/gang-size": "1"})
+        del made["metadata"]["name"], made["spec"]["restartPolicy"]
+        site.post("/apis/apps/v1/namespaces/default/replicasets", {"metadata": {"name": "younger"}, "spec": {
+            "replicas": 1, "selector": {"matchLabels": {"app": "younger"}}, "template": made}})
+        expect(d.seen("older")["spec"]["training"].get("share") == "yes", str(d.seen("older")))
+        d.launch("older", 71, ("n1", [2]))
+        d.report("started", 71)
+        d.launch("younger", 72, ("n1", [2]), shares=True)
+        d.report("started", 72)
+        time.sleep(2)
+        (older,), (younger,) = site.pods(selector="job-name=older"), site.pods(selector="app=younger")
+        notes = [each["metadata"]["annotations"].get("goban.dev/shares") for each in (older, younger)]
+        expect(notes == [None, "true"] and not younger["metadata"].get("deletionTimestamp"), f"nobody takes it back: {notes}")
+        budget = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+        site.post(budget, {"metadata": {"name": "younger"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "younger"}}}})
+        site.wait_for("the budget", lambda: site.get(f"{budget}/younger").get("status", {}).get("expectedPods") == 1)
+        d.order(do="stop", job=72, run=1, reason="preempt")
+        time.sleep(1)
+        expect(not gone(site, f"{PODS}/{younger['metadata']['name']}"), "its disruption budget holds")
+        site.delete(f"{budget}/younger")
+        d.report("ended", 72)
+        d.launch("younger", 72, ("n1", [3]), run=2)
+        d.report("started", 72, 2)
+        expect([p["metadata"]["uid"] for p in site.pods(selector="job-name=older")] == [older["metadata"]["uid"]], "the older one goes on")
+    site.delete("/apis/apps/v1/namespaces/default/replicasets/younger?propagationPolicy=Background")
+    site.delete(f"{JOBS}/older?propagationPolicy=Background")
+    site.wait_for("their ends", lambda: not site.pods(selector="app=younger") and not site.pods(selector="job-name=older"))
+    site.patch("/api/v1/nodes/n1", {"metadata": {"labels": {"goban.dev/gpus": None}}})
 
 
 def two_daemons(program, site):
@@ -452,12 +512,13 @@ def main():
         give_rights(site, goban, "all")
         first = Daemon(program, site)
         with contextlib.closing(first.process.stdin):
-            for part in (a_gang_by_index, not_whole, unmanaged, preempted, cancelled, told, labelled, groups, api_server_killed):
+            for part in (a_gang_by_index, not_whole, unmanaged, preempted, cancelled, told, labelled, groups, claims, api_server_killed):
                 began = time.monotonic()
                 part(site, first)
                 print(f"{part.__name__}: {time.monotonic() - began:.1f} s", flush=True)
             runs = restart(program, site, first)
-        for part in (lambda: dead_node(program, site, runs), lambda: two_daemons(program, site), lambda: observes(program, site, goban)):
+        for part in (lambda: dead_node(program, site, runs), lambda: in_time(program, site), lambda: shared(program, site),
+                     lambda: two_daemons(program, site), lambda: observes(program, site, goban)):
             began = time.monotonic()
             part()
             print(f"{time.monotonic() - began:.1f} s", flush=True)

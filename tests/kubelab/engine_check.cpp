@@ -4,7 +4,7 @@
 //   kube_engine_check KUBECONFIG TABLE EPOCH [STATE]    (TABLE: keys of [kubernetes], as TOML)
 //
 //   {"do": "recall", "known": [{"id", "job", "run", "launched", "parts"}]}
-//   {"do": "launch" | "resume", "id", "job", "run", "parts": [{"node", "gpus"}]}
+//   {"do": "launch" | "resume", "id", "job", "run", "parts": [{"node", "gpus"}], "shares"}
 //   {"do": "stop", "job", "run", "reason": "preempt" | "cancel"} {"do": "withdraw", "id"}
 //   {"do": "fence", "node"}
 //   {"do": "stall"}: from now on no commit cycle is completed
@@ -59,7 +59,10 @@ void carry_out(Engine& engine, const json& order) {
                                                : goban::live::StopReason::Cancelled);
   }
   const goban::live::LaunchOrder made{
-      .run = run_of(order), .engine_id = order.at("id"), .parts = parts_of(order)};
+      .run = run_of(order),
+      .engine_id = order.at("id"),
+      .parts = parts_of(order),
+      .shares = order.value("shares", false)};
   return what == "launch" ? engine.launch(made) : engine.resume(made);
 }
 

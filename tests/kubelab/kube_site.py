@@ -110,12 +110,13 @@ def build():
         if os.path.exists(program()):
             return
         print("building Kubernetes; the first time takes 10 CPU minutes", file=sys.stderr)
+        target = program()
         name = "k8s.io/component-base/version.git"
         major, minor, _ = VERSION.split(".")
         flags = f"-s -w -X {name}Version=v{VERSION} -X {name}Major={major} -X {name}Minor={minor}"
-        subprocess.run([go_program(), "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", program() + ".new", *go_files()],
+        subprocess.run([go_program(), "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", target + ".new", *go_files()],
                        cwd=HERE, env={**os.environ, "GOTOOLCHAIN": "local"}, check=True)
-        os.replace(program() + ".new", program())
+        os.replace(target + ".new", target)
 
 
 class ApiError(Exception):
@@ -135,6 +136,7 @@ class KubeSite(LoopbackSite):
         self.nodes, self.gpus, self.audited = nodes, gpus, audited
         self.names = [name for name in CONTROL_PLANE if scheduler or name != "kube-scheduler"]
         self.ports, self.children = [], {}
+        self.runtime = "resource.k8s.io/v1beta1=true"  # versions of the API that are served or not
         self.environment = dict(os.environ, KUBECONFIG=self.path("admin.kubeconfig"))
 
     def show_logs(self):
@@ -190,7 +192,7 @@ class KubeSite(LoopbackSite):
                 f"--client-ca-file={pki('ca.crt')}", f"--token-auth-file={self.path('tokens.csv')}",
                 "--service-account-issuer=https://kubernetes.default.svc", f"--service-account-key-file={pki('accounts.key')}",
                 f"--service-account-signing-key-file={pki('accounts.key')}", "--endpoint-reconciler-type=none",
-                "--service-cluster-ip-range=10.0.0.0/24", "--runtime-config=resource.k8s.io/v1beta1=true", "--profiling=false"]
+                "--service-cluster-ip-range=10.0.0.0/24", f"--runtime-config={self.runtime}", "--profiling=false"]
         if name == "nodes":
             return ["--kubeconfig", admin, "--count", str(self.nodes), "--gpus", str(self.gpus), "--silent", self.path("silent")]
         kube = [f"--kubeconfig={admin}", f"--secure-port={port[name]}", "--leader-elect=false", "--profiling=false",

@@ -35,6 +35,7 @@ type fakeNodes struct {
 	known   map[string]bool
 	holding map[string]map[types.UID]int64 // node, pod: GPUs of admitted pods
 	serving map[types.UID]bool
+	devices map[string]types.UID // of drivers, held by pods
 }
 
 func (f *fakeNodes) isSilent(node string) bool {
@@ -195,6 +196,15 @@ func (f *fakeNodes) serve(ctx context.Context, pod *core.Pod) {
 		f.setPhase(ctx, pod, core.PodFailed, "OutOf"+gpuResource, 0)
 		return
 	}
+	if len(pod.Spec.ResourceClaims) > 0 {
+		ready, reason := f.prepare(ctx, pod)
+		if reason != "" {
+			f.setPhase(ctx, pod, core.PodFailed, reason, 0)
+		}
+		if !ready { // the resync asks again
+			return
+		}
+	}
 	if pod.Status.Phase == core.PodPending {
 		f.setPhase(ctx, pod, core.PodRunning, "", 0)
 	}
@@ -227,6 +237,11 @@ func (f *fakeNodes) release(pod *core.Pod) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	delete(f.holding[pod.Spec.NodeName], pod.UID)
+	for device, holder := range f.devices {
+		if holder == pod.UID {
+			delete(f.devices, device)
+		}
+	}
 }
 
 func runNodes(ctx context.Context, args []string) {
@@ -243,7 +258,8 @@ func runNodes(ctx context.Context, args []string) {
 	client, err := kubernetes.NewForConfig(config)
 	fail(err)
 	f := &fakeNodes{client: client, silent: *silent, gpus: *gpus, known: map[string]bool{},
-		holding: map[string]map[types.UID]int64{}, serving: map[types.UID]bool{}}
+		holding: map[string]map[types.UID]int64{}, serving: map[types.UID]bool{},
+		devices: map[string]types.UID{}}
 	for i := 1; i <= *count; i++ {
 		f.known[fmt.Sprintf("n%d", i)] = true
 	}

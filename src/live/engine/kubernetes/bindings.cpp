@@ -104,6 +104,7 @@ std::string binding_body(const Binding& binding, const std::string& version,
   meta["resourceVersion"] = version;
   meta["annotations"] = {{kGpusNote, gpu_list_text(binding.gpus)},
                          {kRunNote, cluster::mark_text(mark)}};
+  if (binding.shares) meta["annotations"][kSharesNote] = "true";
   return json{{"apiVersion", "v1"},
               {"kind", "Binding"},
               {"metadata", std::move(meta)},
@@ -136,6 +137,33 @@ std::string deletion_body(const Meta& meta, Deletion how) {
             {"preconditions", {{"uid", meta.uid}}}};
   if (how == Deletion::AtOnce) body["gracePeriodSeconds"] = 0;
   return body.dump();
+}
+
+std::string hurry_body(const Meta& meta, TimeNs grace_ns) {
+  return json{{"apiVersion", "v1"},
+              {"kind", "DeleteOptions"},
+              {"gracePeriodSeconds", std::max<int64_t>(grace_ns / base::kSecond, 1)},
+              {"preconditions", {{"uid", meta.uid}}}}
+      .dump();
+}
+
+std::vector<const Pod*> slow_to_end(const Gang& gang, const std::set<std::string>& evicted,
+                                    TimeNs wall_ns, TimeNs grace_ns) {
+  const Meta* owner = gang.group != nullptr  ? &gang.group->meta
+                      : gang.work != nullptr ? &gang.work->meta
+                                             : nullptr;
+  const bool is_ours =
+      owner != nullptr && gang.is_suspended() && !owner->note(kSuspendedNote).empty();
+  std::vector<const Pod*> out;
+  for (const Pod* pod : gang.pods) {
+    const bool is_taken_back = is_ours || evicted.contains(pod->meta.uid);
+    const bool waits = !pod->node.empty() && pod->meta.deleting;
+    // A second more: the server's clock is another one, and what is to end soon ends.
+    if (is_taken_back && waits && pod->meta.kill_ns > wall_ns + grace_ns + base::kSecond) {
+      out.push_back(pod);
+    }
+  }
+  return out;
 }
 
 std::string suspension_body(const Meta& meta, bool suspended) {

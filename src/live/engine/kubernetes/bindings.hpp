@@ -2,11 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "live/engine/kubernetes/claims.hpp"
 #include "live/engine/kubernetes/gangs.hpp"
 
 namespace goban::live::engine::kubernetes {
@@ -15,6 +17,8 @@ struct Binding {
   const Pod* pod = nullptr;
   std::string node{};
   std::vector<int32_t> gpus{};
+  bool shares = false;          ///< others hold some of its GPUs
+  std::vector<Grant> grants{};  ///< by grant_devices(): of its claims, which come first
 };
 
 /// Whether a pod may run on a node.
@@ -42,6 +46,13 @@ enum class Deletion : uint8_t {
   AtOnce,  ///< although nobody says that it has ended
 };
 [[nodiscard]] std::string deletion_body(const Meta& meta, Deletion how = Deletion::WithGrace);
+/// Body of DELETE of a pod that is being deleted: no more grace than this.
+[[nodiscard]] std::string hurry_body(const Meta& meta, TimeNs grace_ns);
+/// Pods that were taken back and whose grace is longer than this. `evicted`: uids of pods without a
+/// Job or object that could be suspended.
+[[nodiscard]] std::vector<const Pod*> slow_to_end(const Gang& gang,
+                                                  const std::set<std::string>& evicted,
+                                                  TimeNs wall_ns, TimeNs grace_ns);
 /// Merge patch of a Job: suspended by us, or no longer.
 [[nodiscard]] std::string suspension_body(const Meta& meta, bool suspended);
 /// Strategic merge patch of the status of a pod that waits.

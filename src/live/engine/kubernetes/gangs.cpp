@@ -6,8 +6,11 @@
 #include <tuple>
 
 #include "base/number.hpp"
+#include "core/model/import/kubernetes_nodes.hpp"
+#include "live/engine/kubernetes/device_books.hpp"
 #include "live/engine/kubernetes/gang_stand.hpp"
 #include "live/engine/kubernetes/gpu_holdings.hpp"
+#include "live/engine/kubernetes/node_sleep.hpp"
 #include "live/engine/kubernetes/pod_facts.hpp"
 #include "live/job/stage_paths.hpp"
 
@@ -110,6 +113,7 @@ std::string blocked_by(const Gang& gang) {
   for (const Pod* pod : gang.pods) {
     if (pod->gated) return "a scheduling gate holds it";
     if (!pod->unclear.empty()) return fmt::format("Goban does not carry out {}", pod->unclear);
+    if (!pod->waits.empty()) return pod->waits;
     if (pod->gpus == 0) continue;
     if (gpus != 0 && pod->gpus != gpus) return "its pods need different numbers of GPUs";
     gpus = pod->gpus;
@@ -132,6 +136,19 @@ void set_request(const Gang& gang, const Pod& pod, job::JobSpec& spec) {
   spec.mem_bytes = pod.mem_bytes;
 }
 
+/// Only what can be evicted and starts again may share, so that it can be undone.
+void set_sharing(const Gang& gang, const Pod& pod, const Rules& rules, job::JobSpec& spec) {
+  using core::model::SharingRequest;
+  const bool may = rules.shares && rules.indices == Indices::Exact && spec.requeue &&
+                   pod.claims.empty() && pod.meta.label(kShareLabel) == "true";
+  const bool all = std::ranges::all_of(gang.pods, [](const Pod* each) {
+    return each->gpus == 0 || each->meta.label(kShareLabel) == "true";
+  });
+  spec.training.sharing = may && all ? SharingRequest::Yes : SharingRequest::No;
+  const std::string memory = pod.meta.label("goban.dev/gpu-memory");
+  spec.training.gpu_mem_bytes = core::model::parse_kubernetes_quantity(memory).value_or(0);
+}
+
 job::JobSpec spec_of(const Gang& gang, const Pod& pod, const Objects& objects, const Rules& rules) {
   job::JobSpec spec;
   const Meta& meta = gang.group != nullptr  ? gang.group->meta
@@ -149,6 +166,7 @@ job::JobSpec spec_of(const Gang& gang, const Pod& pod, const Objects& objects, c
   spec.app_class = class_of_label(pod.meta.label("goban.dev/class"));
   spec.requeue = !pod.owner_kind.empty() || gang.work != nullptr || gang.group != nullptr;
   spec.preemptible = spec.requeue && pod.meta.label("goban.dev/preemptible") == "true";
+  set_sharing(gang, pod, rules, spec);
   for (const auto& [key, node] : objects.nodes) {
     const bool open = gang.pods.empty()
                           ? may_run_on(pod, node)
@@ -247,6 +265,21 @@ void add_other(const Pod& pod, const Holdings& holdings, View& view) {
   view.picture.jobs[gang.id] = std::move(seen);
 }
 
+/// GPUs that nobody uses, and that are not free either.
+void add_idle(const IdleClaim& idle, View& view) {
+  const Meta& meta = idle.claim->meta;
+  JobSeen seen{.id = id_of(meta), .state = SeenState::Running};
+  seen.spec.name = meta.name;
+  seen.spec.owner = {.user = meta.space, .realm = std::string(kRealm)};
+  seen.spec.partition = meta.space;
+  for (const NodePart& part : idle.parts) {
+    seen.spec.num_gpus += static_cast<int32_t>(part.gpus.size());
+  }
+  seen.submit_ns = seen.start_ns = meta.created_ns;
+  seen.parts = idle.parts;
+  view.picture.jobs[seen.id] = std::move(seen);
+}
+
 /// What is left of a node's cores and memory by pods without GPUs, which are no jobs here.
 void add_nodes(const Objects& objects, const Rules& rules, View& view) {
   constexpr int64_t kMemoryStep = int64_t{1} << 30;
@@ -260,6 +293,11 @@ void add_nodes(const Objects& objects, const Rules& rules, View& view) {
   for (const auto& [key, node] : objects.nodes) {
     if (!is_managed(node, rules)) continue;
     SeenNode seen = node.seen;
+    // Its sleep is the core's own: it wakes the node when it is needed.
+    if (rules.sleeps && (is_asleep(node) || waking_since(node) >= 0)) {
+      seen.state = SeenNodeState::Up;
+      seen.reason.clear();
+    }
     const auto [cpu_milli, mem_bytes] = others[seen.name];
     seen.cores = static_cast<int32_t>(
         std::clamp<int64_t>((node.cpu_milli - cpu_milli) / kMilli, 1, INT32_MAX));
@@ -353,6 +391,7 @@ View view_of(const Objects& objects, const std::map<std::string, Gang>& gangs, c
     if (pod.node.empty() || pod.is_over() || pod.gpus == 0) continue;
     if (!is_ours(pod.meta, pod.scheduler, rules)) add_other(pod, holdings, view);
   }
+  for (const IdleClaim& idle : idle_claims(objects, rules)) add_idle(idle, view);
   // What was told and is nowhere any more was deleted.
   for (const auto& [id, seen] : told.jobs) {
     if (view.picture.jobs.contains(id) || view.picture.ended.contains(id)) continue;

@@ -9,6 +9,7 @@
 #include "live/engine/cluster/ledger.hpp"
 #include "live/engine/cluster/mark.hpp"
 #include "live/engine/cluster/picture.hpp"
+#include "live/engine/kubernetes/devices.hpp"
 #include "live/engine/kubernetes/groups.hpp"
 #include "live/engine/kubernetes/objects.hpp"
 
@@ -28,7 +29,11 @@ struct Rules {
   /// spec.schedulerName of pods that wait for us; with "-exact" they wait for nobody else.
   std::string scheduler = "goban";
   Indices indices = Indices::Counts;
+  bool sleeps = false;       ///< nodes may sleep (node_sleep.hpp)
+  bool shares = false;       ///< pods with kShareLabel may share GPUs; only with Indices::Exact
   uint64_t first_epoch = 0;  ///< marks of lower epochs are of a daemon with another state folder
+  /// The DRA driver whose devices are GPUs. Its DeviceClass has the same name.
+  std::string driver = "gpu.nvidia.com";
 };
 
 /// All objects at one moment, by their keys (Meta::key).
@@ -40,6 +45,10 @@ struct Objects {
   std::map<std::string, Group> mpi2_jobs{};
   std::map<std::string, Group> pytorch_jobs{};
   std::map<std::string, Group> job_sets{};
+  std::map<std::string, Slice> slices{};
+  std::map<std::string, DeviceClass> classes{};
+  std::map<std::string, Claim> claims{};
+  std::string devices_api{};  ///< path of the group and version; empty: not served
 };
 
 struct Gang {

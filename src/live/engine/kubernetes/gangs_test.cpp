@@ -372,6 +372,84 @@ TEST(KubernetesGangs, OfTwoOnOneGpuTheYoungerIsTakenBack) {
   EXPECT_THAT(view.picture.jobs.at("ml/a/uid-a").parts.front().gpus, ElementsAre(2, 3));
 }
 
+TEST(KubernetesGangs, WhatMayShareIsLabelledAndStartsAgain) {
+  using core::model::SharingRequest;
+  World world;
+  world.job("train", 2);
+  for (const char* name : {"a", "b"}) {
+    world.pod(name, 1, "train").meta.labels = {{"goban.dev/share", "true"},
+                                               {"goban.dev/gpu-memory", "20Gi"}};
+  }
+  const Rules shared{.mode = Mode::All, .indices = Indices::Exact, .shares = true};
+  const auto asked = [&](const Rules& rules) {
+    return world.view(rules).picture.jobs.begin()->second.spec.training;
+  };
+  EXPECT_EQ(asked(shared).sharing, SharingRequest::Yes);
+  EXPECT_EQ(asked(shared).gpu_mem_bytes, int64_t{20} << 30);
+  EXPECT_EQ(asked(kAll).sharing, SharingRequest::No) << "off if it is not asked for";
+  world.objects.pods.at("ml/b").meta.labels.clear();
+  EXPECT_EQ(asked(shared).sharing, SharingRequest::No) << "all of its pods";
+  // A pod that nobody makes again cannot be taken back.
+  World single;
+  single.pod("p", 1).meta.labels = {{"goban.dev/share", "true"}};
+  EXPECT_EQ(single.view(shared).picture.jobs.begin()->second.spec.training.sharing,
+            SharingRequest::No);
+}
+
+TEST(KubernetesGangs, WhatSharesByDecisionIsNotTakenBack) {
+  World world;
+  const Rules exact{.mode = Mode::All, .indices = Indices::Exact, .shares = true};
+  int64_t at = 0;
+  for (const char* name : {"a", "b", "c"}) {
+    World::bind(world.pod(name, 1), "n1", "0");
+    world.objects.pods.at(std::string("ml/") + name).start_ns = ++at;
+  }
+  world.objects.pods.at("ml/b").meta.notes[std::string(kSharesNote)] = "true";
+  EXPECT_THAT(doubled(gangs_of(world.objects, exact), exact), ElementsAre("ml/c/uid-c"));
+  const json body = json::parse(binding_body(
+      {.pod = &world.objects.pods.at("ml/a"), .node = "n1", .gpus = {0}, .shares = true}, "7", {}));
+  EXPECT_EQ(body["metadata"]["annotations"]["goban.dev/shares"], "true");
+}
+
+TEST(KubernetesGangs, WhatIsTakenBackGetsTheGraceOfTheSite) {
+  World world;
+  Work& work = world.job("train", 1);
+  Pod& pod = world.pod("a", 2, "train");
+  World::bind(pod, "n1", "0,1");
+  pod.meta.deleting = true;
+  pod.meta.kill_ns = 1000 * base::kSecond;
+  const auto slow = [&](TimeNs wall_ns, const std::set<std::string>& evicted = {}) {
+    const auto gangs = gangs_of(world.objects, kAll);
+    return slow_to_end(gangs.begin()->second, evicted, wall_ns, 300 * base::kSecond).size();
+  };
+  EXPECT_EQ(slow(0), 0U) << "its user deletes it";
+  EXPECT_EQ(slow(0, {"uid-a"}), 1U);
+  work.suspended = true;
+  EXPECT_EQ(slow(0), 0U) << "a quota in front suspended it";
+  work.meta.notes[std::string(kSuspendedNote)] = "true";
+  EXPECT_EQ(slow(0), 1U);
+  EXPECT_EQ(slow(698 * base::kSecond), 1U);
+  EXPECT_EQ(slow(700 * base::kSecond), 0U);
+  EXPECT_EQ(json::parse(hurry_body(pod.meta, 300 * base::kSecond))["gracePeriodSeconds"], 300);
+}
+
+TEST(KubernetesGangs, PodsWithATerminalArePlacedAsOthers) {
+  World world;
+  world.job("shell", 2);
+  for (const char* name : {"a", "b"}) {
+    json object = json::parse(R"({"metadata": {"namespace": "ml", "ownerReferences": [
+      {"kind": "Job", "name": "shell", "uid": "uid-shell", "controller": true}]},
+      "spec": {"schedulerName": "goban", "containers": [{"stdin": true, "tty": true,
+      "resources": {"limits": {"nvidia.com/gpu": "2"}}}]}})");
+    object["metadata"]["name"] = object["metadata"]["uid"] = name;
+    const Pod pod = read_pod(object).value();
+    world.objects.pods[pod.meta.key()] = pod;
+  }
+  const JobSeen seen = world.view().picture.jobs.at("ml/shell/uid-shell");
+  EXPECT_EQ(seen.blocked, "");
+  EXPECT_EQ(seen.spec.num_gpus, 4);
+}
+
 /// As the operators of Kubeflow and JobSet write them; shortened.
 constexpr const char* kMpiJob = R"({"kind": "MPIJob", "metadata": {"namespace": "ml", "name": "mpi",
   "uid": "u1"}, "spec": {"runPolicy": {"suspend": false}, "mpiReplicaSpecs": {

@@ -11,6 +11,7 @@ namespace {
 
 /// The GPUs of a node, while they are given to pods.
 struct NodeGpus {
+  bool is_exact = false;  ///< nobody knows which of them other pods hold
   std::vector<bool> taken{};
 };
 
@@ -49,7 +50,9 @@ std::vector<int32_t> told_gpus(const cluster::Picture& told, const Pod& pod) {
 Holdings holdings_of(const Objects& objects, const Rules& rules, const cluster::Picture& told) {
   std::map<std::string, NodeGpus> nodes;
   for (const auto& [key, node] : objects.nodes) {
-    nodes[node.meta.name].taken.resize(static_cast<size_t>(node.seen.num_gpus));
+    NodeGpus& gpus = nodes[node.meta.name];
+    gpus.taken.resize(static_cast<size_t>(node.seen.num_gpus));
+    gpus.is_exact = rules.indices == Indices::Exact || !node.devices.empty();
   }
   Holdings out;
   std::vector<const Pod*> pods;
@@ -62,10 +65,12 @@ Holdings holdings_of(const Objects& objects, const Rules& rules, const cluster::
     auto gpus = is_ours(pod->meta, pod->scheduler, rules)
                     ? parse_gpu_list(pod->meta.note(kGpusNote))
                     : std::nullopt;
+    // What is allocated to its claims says it, of others' pods, too.
+    if (!pod->held.empty()) gpus = pod->held;
     // Where only their number counts, a device plug-in gives no GPU twice, whatever two daemons
     // say.
     const bool is_known = gpus && gpus->size() == static_cast<size_t>(pod->gpus) &&
-                          (rules.indices == Indices::Exact || all_free(nodes[pod->node], *gpus));
+                          (nodes[pod->node].is_exact || all_free(nodes[pod->node], *gpus));
     if (!is_known) {
       unknown.push_back(pod);
       continue;
@@ -73,10 +78,11 @@ Holdings holdings_of(const Objects& objects, const Rules& rules, const cluster::
     take(nodes[pod->node], *gpus);
     out[pod->meta.uid] = std::move(*gpus);
   }
-  if (rules.indices == Indices::Exact) {
-    for (const Pod* pod : unknown) out[pod->meta.uid] = free_of(nodes[pod->node], SIZE_MAX);
-    return out;
-  }
+  std::erase_if(unknown, [&](const Pod* pod) {
+    const NodeGpus& node = nodes[pod->node];
+    if (node.is_exact) out[pod->meta.uid] = free_of(node, SIZE_MAX);
+    return node.is_exact;
+  });
   std::erase_if(unknown, [&](const Pod* pod) {
     std::vector<int32_t> gpus = told_gpus(told, *pod);
     if (gpus.size() != static_cast<size_t>(pod->gpus) || !all_free(nodes[pod->node], gpus)) {
@@ -96,6 +102,9 @@ Holdings holdings_of(const Objects& objects, const Rules& rules, const cluster::
 
 std::set<std::string> doubled(const std::map<std::string, Gang>& gangs, const Rules& rules) {
   std::set<std::string> out;
+  for (const auto& [id, gang] : gangs) {
+    if (std::ranges::any_of(gang.pods, &Pod::is_second)) out.insert(id);
+  }
   if (rules.indices != Indices::Exact) return out;
   std::vector<std::pair<const Pod*, const Gang*>> pods;
   for (const auto& [id, gang] : gangs) {
@@ -109,7 +118,9 @@ std::set<std::string> doubled(const std::map<std::string, Gang>& gangs, const Ru
     for (const int32_t gpu :
          parse_gpu_list(pod->meta.note(kGpusNote)).value_or(std::vector<int32_t>{})) {
       const auto [holder, is_first] = holders.emplace(std::pair(pod->node, gpu), gang);
-      if (!is_first && !out.contains(holder->second->id)) out.insert(gang->id);
+      // The core placed it beside others.
+      if (is_first || pod->meta.note(kSharesNote) == "true") continue;
+      if (!out.contains(holder->second->id)) out.insert(gang->id);
     }
   }
   return out;

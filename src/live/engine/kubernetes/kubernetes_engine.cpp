@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/printable.hpp"
+#include "live/engine/kubernetes/device_books.hpp"
 #include "live/engine/kubernetes/gpu_holdings.hpp"
 
 namespace goban::live::engine::kubernetes {
@@ -60,6 +61,14 @@ void KubernetesEngine::fence(const std::string& node) {
   post([this, node] { fenced_ns_.emplace(node, base::kNever); });
 }
 
+void KubernetesEngine::rest(const std::string& node) {
+  post([this, node] { to_sleep_[node] = true; });
+}
+
+void KubernetesEngine::wake(const std::string& node) {
+  post([this, node] { to_sleep_[node] = false; });
+}
+
 void KubernetesEngine::beat() {
   const std::scoped_lock lock(mutex_);
   if (lease_) lease_->beat();
@@ -93,6 +102,7 @@ bool KubernetesEngine::leads() {
 
 void KubernetesEngine::run() {
   if (options_.tells) events_ = std::make_unique<EventWriter>(options_.access, options_.timeout_s);
+  if (!options_.sleep.empty()) sleep_ = std::make_unique<SleepCommand>(options_.sleep);
   if (!options_.lease.empty()) {
     const std::scoped_lock lock(mutex_);
     // Not delayed by other requests.
@@ -127,9 +137,11 @@ Objects KubernetesEngine::objects_now() {
     pod.node = assumed->second.node;
     pod.meta.notes[std::string(kGpusNote)] = assumed->second.gpus;
     pod.meta.notes[std::string(kRunNote)] = assumed->second.mark;
+    if (assumed->second.shares) pod.meta.notes[std::string(kSharesNote)] = "true";
     open.insert(pod.meta.uid);
   }
   std::erase_if(assumed_, [&](const auto& each) { return !open.contains(each.first); });
+  settle_devices(objects, options_.rules);
   return objects;
 }
 
@@ -152,8 +164,11 @@ void KubernetesEngine::step() {
   std::erase_if(started_, [&](const auto& each) { return !told_.jobs.contains(each.first); });
   carry_out(gangs, objects);
   if (options_.rules.mode == Mode::Observe) return;
+  if (sleep_) tend_sleep(objects);
   mend(gangs);
+  hurry(gangs);
   remove_fenced(objects);
+  release_claims(objects);
   say_reasons(gangs);
 }
 
@@ -247,14 +262,31 @@ ApiAnswer KubernetesEngine::bind(Api& api, const Binding& binding, const cluster
 
 base::Result<std::vector<Binding>> KubernetesEngine::plan(const Task& task, const Gang& gang,
                                                           const Objects& objects) const {
-  if (task.order.shares) return base::failed("GPUs are not shared on this cluster");
+  const bool shares = task.order.shares;
+  if (shares && !options_.rules.shares) return base::failed("GPUs are not shared on this cluster");
   if (gang.is_marked && gang.mark.epoch > options_.epoch) {
     return base::failed(fmt::format("a later daemon, of epoch {}, decides", gang.mark.epoch));
   }
-  return bindings_of(gang, task.order.parts, [&](const Pod& pod, const std::string& name) {
+  auto bindings = bindings_of(gang, task.order.parts, [&](const Pod& pod, const std::string& name) {
     const auto node = objects.nodes.find("/" + name);
     return node != objects.nodes.end() && may_run_on(pod, node->second);
   });
+  if (!bindings) return bindings;
+  for (Binding& each : *bindings) each.shares = shares;
+  if (auto status = grant_devices(*bindings, objects, options_.rules); !status) {
+    return base::failure(status.error());
+  }
+  return bindings;
+}
+
+/// What a pod's claims get is written before it is bound: its kubelet asks for it at once.
+ApiAnswer KubernetesEngine::grant_and_bind(Api& api, const Binding& binding,
+                                           const cluster::Mark& mark) {
+  for (const Grant& grant : binding.grants) {
+    ApiAnswer granted = grant_claim(api, grant, [this] { return may_write() && !ending_; });
+    if (!granted.fine()) return granted;
+  }
+  return bind(api, binding, mark);
 }
 
 /// The pods of all gangs together, as most gangs are small.
@@ -266,7 +298,7 @@ void KubernetesEngine::bind_all(std::vector<Start>& starts) {
   }
   spread(each.size(), [&](Api& api, size_t i) {
     auto& [start, pod] = each[i];
-    start->answers[pod] = bind(api, start->bindings[pod], start->mark);
+    start->answers[pod] = grant_and_bind(api, start->bindings[pod], start->mark);
   });
 }
 
@@ -276,11 +308,17 @@ KubernetesEngine::Outcome KubernetesEngine::outcome_of(const Start& start) {
   for (size_t i = 0; i < start.answers.size(); ++i) {
     const Binding& binding = start.bindings[i];
     const ApiAnswer& answer = start.answers[i];
+    for (const Grant& grant : binding.grants) {
+      // A pod that was bound after all is seen until then.
+      const TimeNs wait_ns = answer.unknown ? options_.patience.repeat_ns : base::kSecond;
+      granted_ns_[grant.claim.meta.uid] = steady_ns() + wait_ns;
+    }
     if (answer.fine()) {
       ++bound;
       assumed_[binding.pod->meta.uid] = {.node = binding.node,
                                          .gpus = gpu_list_text(binding.gpus),
-                                         .mark = cluster::mark_text(start.mark)};
+                                         .mark = cluster::mark_text(start.mark),
+                                         .shares = binding.shares};
       continue;
     }
     out.unsure = out.unsure || answer.unknown;
@@ -346,6 +384,7 @@ KubernetesEngine::Outcome KubernetesEngine::take_back(const Gang& gang) {
   std::vector<Write> writes;
   for (const Pod* pod : gang.pods) {
     if (pod->node.empty() || pod->meta.deleting) continue;
+    evicted_.insert(pod->meta.uid);
     writes.push_back({.method = "POST",
                       .path = pod_path(pod->meta, "/eviction"),
                       .body = eviction_body(pod->meta)});
@@ -384,6 +423,55 @@ KubernetesEngine::Outcome KubernetesEngine::mark(const Gang& gang, RunId run) {
   return send(std::move(writes));
 }
 
+void KubernetesEngine::tend_sleep(const Objects& objects) {
+  constexpr TimeNs kAgain_ns = 5 * base::kSecond;
+  const TimeNs now_ns = steady_ns();
+  for (const auto& [key, node] : objects.nodes) {
+    const std::string& name = node.meta.name;
+    const bool is_new = !woken_ns_.contains(name) || woken_ns_[name] + kAgain_ns < now_ns;
+    if (!is_new || !is_woken(node, base::wall_ns(), options_.patience.start_ns)) continue;
+    woken_ns_[name] = now_ns;
+    (void)send({{.method = "PATCH", .path = node_path(name), .body = woken_body()}});
+  }
+  for (auto each = to_sleep_.begin(); each != to_sleep_.end();) {
+    const auto& [name, sleeps] = *each;
+    const Outcome out = send({{.method = "PATCH",
+                               .path = node_path(name),
+                               .body = sleeps ? sleep_body() : wake_body(base::wall_ns())}});
+    // A node that could not be cordoned stays awake; one that is to wake is tried again.
+    if (out.problem.empty()) sleep_->run(sleeps ? "sleep" : "wake", name);
+    each = out.problem.empty() || sleeps ? to_sleep_.erase(each) : std::next(each);
+  }
+  for (const std::string& failure : sleep_->look()) {
+    fmt::print(stderr, "goban: warning: {}\n", base::printable(failure));
+  }
+}
+
+void KubernetesEngine::hurry(const Gangs& gangs) {
+  constexpr TimeNs kAgain_ns = 5 * base::kSecond;
+  const TimeNs now_ns = steady_ns();
+  std::set<std::string> there;
+  std::map<std::string, TimeNs> hurried_ns;
+  std::vector<Write> writes;
+  for (const auto& [id, gang] : gangs) {
+    for (const Pod* pod : gang.pods) {
+      if (evicted_.contains(pod->meta.uid)) there.insert(pod->meta.uid);
+    }
+    for (const Pod* pod : slow_to_end(gang, evicted_, base::wall_ns(), options_.grace_ns)) {
+      const auto before = hurried_ns_.find(pod->meta.uid);
+      const bool is_new = before == hurried_ns_.end() || before->second + kAgain_ns < now_ns;
+      hurried_ns[pod->meta.uid] = is_new ? now_ns : before->second;
+      if (!is_new) continue;
+      writes.push_back({.method = "DELETE",
+                        .path = pod_path(pod->meta),
+                        .body = hurry_body(pod->meta, options_.grace_ns)});
+    }
+  }
+  evicted_ = std::move(there);
+  hurried_ns_ = std::move(hurried_ns);
+  (void)send(std::move(writes));
+}
+
 void KubernetesEngine::remove_fenced(const Objects& objects) {
   constexpr TimeNs kAgain_ns = 5 * base::kSecond;
   const TimeNs now_ns = steady_ns();
@@ -404,6 +492,20 @@ void KubernetesEngine::remove_fenced(const Objects& objects) {
     each = writes.empty() ? fenced_ns_.erase(each) : std::next(each);
     if (!writes.empty()) (void)send(std::move(writes));
   }
+}
+
+void KubernetesEngine::release_claims(const Objects& objects) {
+  constexpr TimeNs kAgain_ns = 5 * base::kSecond;
+  const TimeNs now_ns = steady_ns();
+  std::erase_if(granted_ns_, [&](const auto& each) { return each.second < now_ns; });
+  std::vector<Write> writes;
+  for (const Claim& claim : left_granted(objects, options_.rules)) {
+    if (!granted_ns_.emplace(claim.meta.uid, now_ns + kAgain_ns).second) continue;
+    writes.push_back({.method = "PUT",
+                      .path = claim_path(objects.devices_api, claim.meta, "/status"),
+                      .body = release_body(objects.devices_api, claim.meta)});
+  }
+  (void)send(std::move(writes));
 }
 
 void KubernetesEngine::say_reasons(const Gangs& gangs) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "live/engine/kubernetes/event_writer.hpp"
 #include "live/engine/kubernetes/lease_keeper.hpp"
 #include "live/engine/kubernetes/mirror.hpp"
+#include "live/engine/kubernetes/node_sleep.hpp"
 
 namespace goban::live::engine::kubernetes {
 
@@ -49,11 +51,13 @@ struct KubernetesOptions {
   double settle_s = 0.02;  ///< after a change, before it is looked at
   double look_s = 1;       ///< between two looks without a change
   MirrorTimes mirror{};
-  double requests_s = 200;                 ///< at most, of all connections
-  std::shared_ptr<WaitReasons> reasons{};  ///< null: pods are not told why they wait
-  bool tells = false;                      ///< users of the cluster what was done, by Events
-  std::string lease{};                     ///< NAMESPACE/NAME; empty: this daemon is the only one
-  LeaseTerms terms{};                      ///< of the Lease
+  base::TimeNs grace_ns = 300 * base::kSecond;  ///< of pods that are taken back, at most
+  double requests_s = 200;                      ///< at most, of all connections
+  std::shared_ptr<WaitReasons> reasons{};       ///< null: pods are not told why they wait
+  bool tells = false;                           ///< users of the cluster what was done, by Events
+  std::string sleep{};                          ///< command of node_sleep.hpp; empty: none sleeps
+  std::string lease{};  ///< NAMESPACE/NAME; empty: this daemon is the only one
+  LeaseTerms terms{};   ///< of the Lease
   /// A gang whose containers do not start, as an image is missing, is taken back.
   cluster::Patience patience{.start_ns = 600 * base::kSecond,
                              .hopeless_ns = base::kSecond / 2,
@@ -70,6 +74,8 @@ class KubernetesEngine final : public cluster::ClusterEngine {
 
   void recall(const std::vector<KnownJob>& known) override;
   void fence(const std::string& node) override;
+  void rest(const std::string& node) override;
+  void wake(const std::string& node) override;
   void beat() override;
   [[nodiscard]] bool is_shut_out() const override;
 
@@ -84,6 +90,7 @@ class KubernetesEngine final : public cluster::ClusterEngine {
     std::string node{};
     std::string gpus{};
     std::string mark{};
+    bool shares = false;
     bool seen_by(const Pod& pod) const { return !pod.node.empty(); }
   };
   /// A request to the API server and what came of it.
@@ -117,6 +124,8 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   void carry_out(const Gangs& gangs, const Objects& objects);
   [[nodiscard]] base::Result<std::vector<Binding>> plan(const cluster::Task& task, const Gang& gang,
                                                         const Objects& objects) const;
+  [[nodiscard]] ApiAnswer grant_and_bind(Api& api, const Binding& binding,
+                                         const cluster::Mark& mark);
   void bind_all(std::vector<Start>& starts);
   [[nodiscard]] Outcome outcome_of(const Start& start);
   /// Tells the cluster's users how it went.
@@ -131,8 +140,15 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   [[nodiscard]] Outcome send(std::vector<Write> writes);
   /// Gangs that lost pods, and Jobs that are to go on.
   void mend(const Gangs& gangs);
+  /// Nodes that were told to sleep or to wake, and those that are awake again.
+  void tend_sleep(const Objects& objects);
+  /// Pods that are taken back get no more grace than the site gives.
+  void hurry(const Gangs& gangs);
+  using ClusterEngine::hurry;
   /// Removes pods of nodes that were fenced and have not come back.
   void remove_fenced(const Objects& objects);
+  /// Claims that were allocated for a start that failed are free again.
+  void release_claims(const Objects& objects);
   /// Writes to pods that wait why they do, some at a time.
   void say_reasons(const Gangs& gangs);
   /// Something has changed; by any thread.
@@ -155,6 +171,12 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   std::map<std::string, std::pair<bool, base::TimeNs>> mended_ns_;  ///< id: goes on, when
   std::map<std::string, base::TimeNs> said_ns_;        ///< pod's uid: not told anew before
   std::map<std::string, base::TimeNs> fenced_ns_;      ///< node: removed last
+  std::map<std::string, base::TimeNs> granted_ns_;     ///< claim's uid: not released before
+  std::unique_ptr<SleepCommand> sleep_;                ///< null: none sleeps
+  std::map<std::string, bool> to_sleep_;               ///< node: true = to sleep, false = to wake
+  std::map<std::string, base::TimeNs> woken_ns_;       ///< node: last told that it is awake
+  std::set<std::string> evicted_;                      ///< uids of pods
+  std::map<std::string, base::TimeNs> hurried_ns_;     ///< pod's uid: when
   std::map<std::string, base::TimeNs> taken_back_ns_;  ///< by mend(): id, when
 };
 

@@ -129,9 +129,25 @@ KubernetesChoice read_kubernetes(base::TableReader& table) {
     table.refuse("scheduler", "is the name of Kubernetes' own", "scheduler = \"goban\"");
   }
   if (one_of(table, "indices", kIndices) == "exact") options.rules.indices = Indices::Exact;
+  constexpr std::array<std::string_view, 2> kSharing = {"none", "labelled"};
+  options.rules.shares = one_of(table, "sharing", kSharing) == "labelled";
+  if (options.rules.shares && options.rules.indices != Indices::Exact) {
+    table.refuse("sharing", "needs to say which GPU a pod gets", "indices = \"exact\"");
+  }
+  options.rules.driver = table.text("driver", options.rules.driver);
   options.patience.start_ns = table.duration("start", options.patience.start_ns);
   if (options.patience.start_ns < base::kSecond || options.patience.start_ns > kStartMost) {
     table.refuse("start", "must be from a second to a day", "start = \"10m\"");
+  }
+  options.sleep = table.text("sleep");
+  options.rules.sleeps = !options.sleep.empty();
+  if (options.rules.sleeps && !options.sleep.starts_with('/')) {
+    table.refuse("sleep", "is not the absolute path of a program",
+                 "sleep = \"/usr/local/sbin/node-power\"");
+  }
+  options.grace_ns = table.duration("grace", options.grace_ns);
+  if (options.grace_ns < base::kSecond || options.grace_ns > kStartMost) {
+    table.refuse("grace", "must be from a second to a day", "grace = \"5m\"");
   }
   constexpr double kRequestsMost = 100'000;
   options.requests_s = table.number("requests", 1, kRequestsMost, options.requests_s);
@@ -159,6 +175,12 @@ base::Status check_version(std::string_view said, bool any) {
                       fmt::format("tried: {}; version = \"any\" uses it all the same "
                                   "(docs/kubernetes.md)",
                                   fmt::join(kTried, ", ")));
+}
+
+bool nodes_may_sleep(const EngineChoice& choice) {
+  base::ConfigProblems problems(choice.file);
+  base::TableReader table(choice.table, choice.name, problems);
+  return read_kubernetes(table).options.rules.sleeps;
 }
 
 base::Result<EngineParts> make_kubernetes(const EngineSetup& setup) {

@@ -20,8 +20,12 @@ struct KubernetesChoice {
 ///   context     of the kubeconfig; if absent, its current one
 ///   scheduler   schedulerName of managed pods (goban)
 ///   indices     counts (if absent), exact
+///   sharing     none (if absent), labelled: pods with goban.dev/share=true may share GPUs
+///   driver      the DRA driver whose devices are GPUs, and its DeviceClass (gpu.nvidia.com)
 ///   requests    to the API server, a second at most (200)
 ///   start       how long the containers of a gang may take to start (10 min)
+///   sleep       path of a program: PROGRAM sleep NODE, PROGRAM wake NODE; empty: no node sleeps
+///   grace       of pods that are taken back: most time from the signal to the kill (5 min)
 ///   lease       NAMESPACE/NAME of the Lease that the daemon that decides holds (goban/goban)
 ///   takeover    without a sign of life for so long a stand-by takes over (15 s)
 ///   version     any: also a version of Kubernetes that was not tried
@@ -33,6 +37,9 @@ struct KubernetesChoice {
 /// `said`: the body of GET /version. Errors: Failed if this version was not tried.
 [[nodiscard]] base::Status check_version(std::string_view said, bool any);
 
+/// Whether the table names a command that puts nodes to sleep.
+[[nodiscard]] bool nodes_may_sleep(const EngineChoice& choice);
+
 /// Errors: those above. An API server that does not answer yet, or not to us, is a note.
 [[nodiscard]] base::Result<EngineParts> make_kubernetes(const EngineSetup& setup);
 
@@ -41,6 +48,7 @@ inline constexpr EngineKind kKubernetesKind{
     .submit_with = "kubectl",
     .parts_share_nodes = true,
     .fences_nodes = true,
+    .rests_nodes = nodes_may_sleep,
     .check = [](base::TableReader& table) { (void)read_kubernetes(table); },
     .make = make_kubernetes};
 

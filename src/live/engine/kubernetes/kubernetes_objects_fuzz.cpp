@@ -6,11 +6,27 @@
 #include "base/check.hpp"
 #include "live/engine/kubernetes/access.hpp"
 #include "live/engine/kubernetes/bindings.hpp"
+#include "live/engine/kubernetes/device_books.hpp"
 #include "live/engine/kubernetes/watch_lines.hpp"
 
 namespace {
 
 namespace kubernetes = goban::live::engine::kubernetes;
+
+/// Claims and slices of one node, whatever they say.
+void settle(kubernetes::Objects& objects) {
+  const kubernetes::Rules rules{.mode = kubernetes::Mode::All};
+  kubernetes::settle_devices(objects, rules);
+  for (const auto& [key, pod] : objects.pods) {
+    GOBAN_CHECK(pod.gpus >= 0);
+    std::vector<kubernetes::Binding> bindings{{.pod = &pod, .node = pod.node, .gpus = {0, 1}}};
+    if (!kubernetes::grant_devices(bindings, objects, rules)) continue;
+    for (const auto& grant : bindings.front().grants) {
+      GOBAN_CHECK(!kubernetes::allocation_body(grant, "1").empty());
+    }
+  }
+  GOBAN_CHECK(kubernetes::left_granted(objects, rules).size() <= objects.claims.size());
+}
 
 void read_all(const nlohmann::json& object) {
   kubernetes::Objects objects;
@@ -34,6 +50,20 @@ void read_all(const nlohmann::json& object) {
       GOBAN_CHECK(!kubernetes::group_suspension_body(*group, true).empty());
     }
   }
+  if (const auto slice = kubernetes::read_slice(object)) {
+    objects.slices[slice->meta.key()] = *slice;
+  }
+  if (const auto made = kubernetes::read_device_class(object)) {
+    objects.classes[made->meta.key()] = *made;
+  }
+  if (const auto claim = kubernetes::read_claim(object)) {
+    for (const auto& each : claim->requests) GOBAN_CHECK(each.count >= 0);
+    objects.claims[claim->meta.key()] = *claim;
+    const kubernetes::Grant grant{.api = "/apis/resource.k8s.io/v1", .claim = *claim};
+    GOBAN_CHECK(!kubernetes::allocation_body(grant, "1").empty());
+    GOBAN_CHECK(!kubernetes::finalizer_body(*claim).empty());
+  }
+  settle(objects);
   for (const auto mode : {kubernetes::Mode::Observe, kubernetes::Mode::All}) {
     for (const auto indices : {kubernetes::Indices::Counts, kubernetes::Indices::Exact}) {
       const kubernetes::Rules rules{.mode = mode, .indices = indices};
@@ -70,5 +100,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     GOBAN_CHECK(kubernetes::parse_gpu_list(kubernetes::gpu_list_text(*gpus)) == *gpus);
   }
   (void)kubernetes::token_of_plugin(text);
+  (void)kubernetes::devices_api_of(text);
   return 0;
 }

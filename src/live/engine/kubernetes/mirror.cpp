@@ -45,6 +45,9 @@ Mirror::Mirror(std::shared_ptr<Credentials> credentials, MirrorTimes times,
   add(mpi2_jobs_, &Objects::mpi2_jobs, GroupKind::MpiJob2);
   add(pytorch_jobs_, &Objects::pytorch_jobs, GroupKind::PyTorchJob);
   add(job_sets_, &Objects::job_sets, GroupKind::JobSet);
+  threads_.emplace_back([this] { follow(slices_, &Objects::slices, read_slice); });
+  threads_.emplace_back([this] { follow(classes_, &Objects::classes, read_device_class); });
+  threads_.emplace_back([this] { follow(claims_, &Objects::claims, read_claim); });
 }
 
 Mirror::~Mirror() {
@@ -62,7 +65,8 @@ Mirror::Kind Mirror::kind_of(GroupKind kind) {
 }
 
 std::vector<const Mirror::Kind*> Mirror::kinds() const {
-  return {&nodes_, &pods_, &works_, &mpi_jobs_, &mpi2_jobs_, &pytorch_jobs_, &job_sets_};
+  return {&nodes_,        &pods_,     &works_,  &mpi_jobs_, &mpi2_jobs_,
+          &pytorch_jobs_, &job_sets_, &slices_, &classes_,  &claims_};
 }
 
 bool Mirror::is_complete() const {
@@ -113,6 +117,17 @@ void Mirror::follow(Kind& kind, std::map<std::string, Object> Objects::* objects
   }
 }
 
+ApiAnswer Mirror::find_path(Api& api, Kind& kind) {
+  ApiAnswer group = api.get("/apis/resource.k8s.io");
+  if (!group.fine()) return group;
+  const std::string found = devices_api_of(group.body);
+  if (found.empty()) return {.status = kNotServed, .problem = "no version that is known"};
+  const std::scoped_lock lock(mutex_);
+  kind.path = found + "/" + kind.devices;
+  objects_.devices_api = found;
+  return {};
+}
+
 /// False: to be tried again after a pause.
 template <typename Object, typename Parse>
 bool Mirror::list(Api& api, Kind& kind, std::map<std::string, Object> Objects::* objects,
@@ -121,10 +136,11 @@ bool Mirror::list(Api& api, Kind& kind, std::map<std::string, Object> Objects::*
   std::map<std::string, Object> found;
   std::string next;
   std::string last;
+  const ApiAnswer known = kind.devices.empty() ? ApiAnswer{} : find_path(api, kind);
   do {
     std::string path = fmt::format("{}?limit={}", kind.path, times_.page);
     if (!next.empty()) path += "&continue=" + url_part(next);
-    const ApiAnswer answer = api.get(path);
+    const ApiAnswer answer = known.fine() ? api.get(path) : known;
     auto page = answer.fine() ? parse_list_page(answer.body) : std::nullopt;
     if (!page) {
       // 410: the list took too long, and begins anew.

@@ -47,6 +47,7 @@ class Mirror {
   struct Kind {
     std::string path{};
     bool is_optional = false;  ///< not every cluster has such objects, nor may we read them
+    std::string devices{};     ///< of resource.k8s.io: the plural; the API server says its version
     std::string problem{};
     bool listed = false;
   };
@@ -60,6 +61,8 @@ class Mirror {
   template <typename Object, typename Parse>
   bool watch(Api& api, Kind& kind, std::map<std::string, Object> Objects::* objects, Parse parse,
              std::string& version);
+  /// Sets the path of a kind of resource.k8s.io.
+  [[nodiscard]] ApiAnswer find_path(Api& api, Kind& kind);
   void fail(Kind& kind, const std::string& problem);
   void pause(double seconds);
 
@@ -78,6 +81,9 @@ class Mirror {
   Kind mpi2_jobs_ = kind_of(GroupKind::MpiJob2);
   Kind pytorch_jobs_ = kind_of(GroupKind::PyTorchJob);
   Kind job_sets_ = kind_of(GroupKind::JobSet);
+  Kind slices_{.is_optional = true, .devices = "resourceslices"};
+  Kind classes_{.is_optional = true, .devices = "deviceclasses"};
+  Kind claims_{.is_optional = true, .devices = "resourceclaims"};
   std::vector<std::thread> threads_;
 };
 

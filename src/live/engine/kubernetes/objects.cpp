@@ -81,6 +81,7 @@ bool read_meta(const json& object, Meta& meta) {
   meta.version = text_at(from, "resourceVersion", kNameMost);
   meta.created_ns = time_at(from, "creationTimestamp", 0);
   meta.deleting = member(from, "deletionTimestamp").is_string();
+  meta.kill_ns = time_at(from, "deletionTimestamp", -1);
   meta.labels = texts_of(member(from, "labels"), "");
   meta.notes = texts_of(member(from, "annotations"), "goban.dev/");
   meta.staging = texts_of(member(from, "annotations"), "staging.goban.dev/");
@@ -177,8 +178,12 @@ void read_placement(const json& spec, Pod& pod) {
       pod.unclear = "a required topology spread";
     }
   }
+  for (const json& each : list_at(spec, "resourceClaims")) {
+    pod.claims.push_back(text_at(each, "resourceClaimName", kNameMost));
+  }
   const json& claims = member(spec, "resourceClaims");
-  if (claims.is_array() && !claims.empty()) pod.unclear = "resource claims";
+  if (claims.is_array() && claims.size() > kListMost) pod.unclear = "so many resource claims";
+  if (!pod.claims.empty()) pod.waits = "its ResourceClaims are not known";
   for (const json& each : list_at(spec, "tolerations")) {
     pod.tolerations.push_back({.key = text_at(each, "key", kNameMost),
                                .value = text_at(each, "value"),
@@ -230,6 +235,18 @@ Phase phase_of(std::string_view text) {
   if (text == "Running") return Phase::Running;
   if (text == "Succeeded") return Phase::Succeeded;
   return text == "Failed" ? Phase::Failed : Phase::Pending;
+}
+
+/// Claims that were made from templates bear the names that the status says.
+void read_claims(const json& spec, const json& status, Pod& pod) {
+  const json& wanted = list_at(spec, "resourceClaims");
+  for (size_t i = 0; i < pod.claims.size() && i < wanted.size(); ++i) {
+    for (const json& made : list_at(status, "resourceClaimStatuses")) {
+      if (pod.claims[i].empty() && text_at(made, "name") == text_at(wanted[i], "name")) {
+        pod.claims[i] = text_at(made, "resourceClaimName", kNameMost);
+      }
+    }
+  }
 }
 
 bool matches(const Requirement& wanted, const std::map<std::string, std::string>& labels) {
@@ -284,6 +301,7 @@ std::optional<Pod> read_pod(const json& object) {
   pod.index = number_of(index, kPodsMost).value_or(-1);
   read_spec(member(object, "spec"), pod);
   const json& status = member(object, "status");
+  read_claims(member(object, "spec"), status, pod);
   pod.phase = phase_of(text_at(status, "phase"));
   pod.reason = text_at(status, "reason");
   pod.start_ns = time_at(status, "startTime", -1);
@@ -327,11 +345,12 @@ std::optional<Node> read_node(const json& object) {
   for (const json& each : list_at(status, "conditions")) {
     if (text_at(each, "type") == "Ready") ready = text_at(each, "status") == "True";
   }
+  node.is_ready = ready && !node.meta.deleting;
   if (flag_at(spec, "unschedulable")) {
     seen.state = SeenNodeState::Drained;
     seen.reason = "cordoned";
   }
-  if (!ready || node.meta.deleting) {
+  if (!node.is_ready) {
     seen.state = SeenNodeState::Down;
     seen.reason = "not ready";
   }
@@ -386,6 +405,7 @@ std::string gpu_list_text(const std::vector<int32_t>& gpus) {
 }
 
 bool may_run_on(const Pod& pod, const Node& node) {
+  if (pod.gpus > 0 && pod.claims.empty() != node.devices.empty()) return false;
   const bool fits = std::ranges::all_of(
       pod.where, [&](const Requirement& each) { return matches(each, node.meta.labels); });
   return fits && std::ranges::all_of(node.taints, [&](const Taint& taint) {

@@ -17,6 +17,9 @@ inline constexpr std::string_view kGpusNote = "goban.dev/gpus";  ///< annotation
 inline constexpr std::string_view kRunNote = "goban.dev/run";    ///< annotation: cluster::Mark
 /// Annotation of a Job that we suspended: it goes on when its pods are gone.
 inline constexpr std::string_view kSuspendedNote = "goban.dev/suspended";
+/// Annotation of a pod that was placed beside others on its GPUs: "true".
+inline constexpr std::string_view kSharesNote = "goban.dev/shares";
+inline constexpr std::string_view kShareLabel = "goban.dev/share";  ///< of pods: "true"
 inline constexpr std::string_view kGangLabel = "goban.dev/gang";
 inline constexpr std::string_view kGangSizeLabel = "goban.dev/gang-size";
 inline constexpr std::string_view kGpusLabel =
@@ -32,6 +35,7 @@ struct Meta {
   std::string version{};  ///< resourceVersion
   TimeNs created_ns = 0;
   bool deleting = false;
+  TimeNs kill_ns = -1;  ///< deleting: when its kubelet ends it at the latest, by the server's clock
   std::map<std::string, std::string> labels{};
   std::map<std::string, std::string> notes{};    ///< annotations of goban.dev
   std::map<std::string, std::string> staging{};  ///< annotations of staging.goban.dev
@@ -64,6 +68,13 @@ struct Toleration {
 
 enum class Phase : uint8_t { Pending, Running, Succeeded, Failed };
 
+/// A device of the DRA driver whose devices are GPUs.
+struct DeviceName {
+  std::string pool{};
+  std::string name{};
+  friend auto operator<=>(const DeviceName&, const DeviceName&) = default;
+};
+
 struct Pod {
   Meta meta{};
   std::string owner_kind{};  ///< its controller; empty: it has none
@@ -81,8 +92,13 @@ struct Pod {
   int64_t mem_bytes = 0;
   std::vector<Requirement> where{};
   std::vector<Toleration> tolerations{};
-  std::string said{};     ///< why it has no node, as its condition PodScheduled says
-  std::string unclear{};  ///< a rule of its placement that Goban does not carry out
+  std::string said{};                 ///< why it has no node, as its condition PodScheduled says
+  std::string unclear{};              ///< a rule of its placement that Goban does not carry out
+  std::vector<std::string> claims{};  ///< names of its ResourceClaims; empty: one is not made yet
+  // By settle_devices(), for pods with claims:
+  std::string waits{};          ///< what its claims need first
+  std::vector<int32_t> held{};  ///< GPUs of its node that are allocated to its claims
+  bool is_second = false;       ///< of ours, on a GPU that somebody else had before
   TimeNs start_ns = -1;
   TimeNs end_ns = -1;
   int32_t exit_code = -1;
@@ -97,6 +113,8 @@ struct Node {
   int64_t cpu_milli = 0;  ///< allocatable
   int64_t mem_bytes = 0;
   std::vector<Taint> taints{};
+  bool is_ready = false;
+  std::vector<DeviceName> devices{};  ///< by settle_devices(): its GPUs by index; empty: no driver
 };
 
 /// A batch/v1 Job.
@@ -122,8 +140,9 @@ struct Work {
 [[nodiscard]] std::optional<std::vector<int32_t>> parse_gpu_list(std::string_view text);
 [[nodiscard]] std::string gpu_list_text(const std::vector<int32_t>& gpus);
 
-/// Whether a pod may run on the node by its labels and taints. A node that is cordoned or not ready
-/// is not ruled out by the taints that say so.
+/// Whether a pod may run on the node by its labels and taints, and has its GPUs by claims if and
+/// only if a DRA driver publishes those of the node. A node that is cordoned or not ready is not
+/// ruled out by the taints that say so.
 [[nodiscard]] bool may_run_on(const Pod& pod, const Node& node);
 
 }  // namespace goban::live::engine::kubernetes

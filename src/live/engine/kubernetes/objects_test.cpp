@@ -55,7 +55,6 @@ TEST(KubernetesObjects, RulesThatAreNotCarriedOutAreNamed) {
   };
   EXPECT_EQ(unclear(R"({"topologySpreadConstraints": [{"whenUnsatisfiable": "DoNotSchedule"}]})"),
             "a required topology spread");
-  EXPECT_EQ(unclear(R"({"resourceClaims": [{"name": "x"}]})"), "resource claims");
   EXPECT_EQ(unclear(R"({"affinity": {"podAntiAffinity":
       {"requiredDuringSchedulingIgnoredDuringExecution": [{}]}}})"),
             "a required podAntiAffinity");

@@ -1,0 +1,113 @@
+#include "live/engine/kubernetes/node_sleep.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+
+#include "base/clock.hpp"
+#include "base/http/http_client.hpp"
+#include "base/number.hpp"
+#include "base/spawn.hpp"
+
+namespace goban::live::engine::kubernetes {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kAsleep = "asleep";
+constexpr std::string_view kWaking = "waking ";
+constexpr TimeNs kCommandMost_ns = 10 * base::kMinute;
+
+std::string note_body(const json& cordoned, const json& note) {
+  return json{{"metadata", {{"annotations", {{kSleepNote, note}}}}},
+              {"spec", {{"unschedulable", cordoned}}}}
+      .dump();
+}
+
+}  // namespace
+
+bool is_asleep(const Node& node) { return node.meta.note(kSleepNote) == kAsleep; }
+
+TimeNs waking_since(const Node& node) {
+  const std::string note = node.meta.note(kSleepNote);
+  if (!note.starts_with(kWaking)) return -1;
+  constexpr int64_t kMost = int64_t{1} << 33;
+  const auto since_s = base::parse_int(note.substr(kWaking.size()));
+  return since_s && *since_s >= 0 && *since_s < kMost ? *since_s * base::kSecond : 0;
+}
+
+bool is_woken(const Node& node, TimeNs wall_ns, TimeNs patience_ns) {
+  const TimeNs since_ns = waking_since(node);
+  if (since_ns < 0) return false;
+  return node.is_ready || wall_ns > since_ns + patience_ns;
+}
+
+std::string node_path(const std::string& name) {
+  return "/api/v1/nodes/" + base::http::url_part(name);
+}
+
+std::string sleep_body() { return note_body(true, kAsleep); }
+
+std::string wake_body(TimeNs wall_ns) {
+  return note_body(true, fmt::format("{}{}", kWaking, wall_ns / base::kSecond));
+}
+
+std::string woken_body() { return note_body(nullptr, nullptr); }
+
+SleepCommand::~SleepCommand() {
+  for (const auto& [node, each] : running_) {
+    ::kill(-each.pid, SIGKILL);
+    ::waitpid(each.pid, nullptr, 0);
+  }
+}
+
+void SleepCommand::run(const std::string& what, const std::string& node) {
+  if (running_.contains(node)) {
+    waiting_[node] = what;
+  } else {
+    start(what, node);
+  }
+}
+
+void SleepCommand::start(const std::string& what, const std::string& node) {
+  const pid_t pid = base::spawn({command_, what, node}, {.group = base::SpawnGroup::OwnSession});
+  if (pid == 0) {
+    failures_.push_back(fmt::format("{} {} {}: {}", command_, what, node, std::strerror(errno)));
+    return;
+  }
+  running_[node] = {.pid = pid, .what = what, .since_ns = base::steady_ns()};
+}
+
+std::vector<std::string> SleepCommand::look() {
+  for (auto each = running_.begin(); each != running_.end();) {
+    auto& [node, command] = *each;
+    int status = 0;
+    if (base::steady_ns() > command.since_ns + kCommandMost_ns) ::kill(-command.pid, SIGKILL);
+    if (::waitpid(command.pid, &status, WNOHANG) == 0) {
+      ++each;
+      continue;
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+      const std::string how = WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
+                                                : fmt::format("signal {}", WTERMSIG(status));
+      failures_.push_back(fmt::format("{} {} {}: {}", command_, command.what, node, how));
+    }
+    each = running_.erase(each);
+  }
+  for (auto each = waiting_.begin(); each != waiting_.end();) {
+    const auto& [node, what] = *each;
+    if (running_.contains(node)) {
+      ++each;
+      continue;
+    }
+    start(what, node);
+    each = waiting_.erase(each);
+  }
+  return std::exchange(failures_, {});
+}
+
+}  // namespace goban::live::engine::kubernetes

@@ -1,0 +1,57 @@
+// Nodes that sleep: cordoned, marked by an annotation, and put to sleep and woken by a command of
+// the site. Off unless the site names one.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "live/engine/kubernetes/objects.hpp"
+
+namespace goban::live::engine::kubernetes {
+
+/// Annotation of a node: "asleep", or "waking" and the Unix time of the request. Until it is gone
+/// the node counts as up: Goban itself decides whether it is used.
+inline constexpr std::string_view kSleepNote = "goban.dev/sleep";
+
+[[nodiscard]] bool is_asleep(const Node& node);
+/// Being woken since this Unix time in ns; -1: it is not.
+[[nodiscard]] TimeNs waking_since(const Node& node);
+/// A node that was woken and is ready, or is not after all this time: it is used as what it is.
+[[nodiscard]] bool is_woken(const Node& node, TimeNs wall_ns, TimeNs patience_ns);
+
+[[nodiscard]] std::string node_path(const std::string& name);
+/// Merge patches of a node.
+[[nodiscard]] std::string sleep_body();
+[[nodiscard]] std::string wake_body(TimeNs wall_ns);
+[[nodiscard]] std::string woken_body();
+
+/// Runs `COMMAND sleep NODE` and `COMMAND wake NODE`, one after the other for a node, without
+/// waiting. Used by one thread.
+class SleepCommand {
+ public:
+  explicit SleepCommand(std::string command) : command_(std::move(command)) {}
+  /// Kills what still runs.
+  ~SleepCommand();
+  SleepCommand(const SleepCommand&) = delete;
+  SleepCommand& operator=(const SleepCommand&) = delete;
+  void run(const std::string& what, const std::string& node);
+  /// Starts what waited, and takes note of what has ended. Returns what failed, in words.
+  [[nodiscard]] std::vector<std::string> look();
+
+ private:
+  struct Running {
+    int pid = 0;
+    std::string what{};
+    TimeNs since_ns = 0;
+  };
+  void start(const std::string& what, const std::string& node);
+
+  std::string command_;
+  std::map<std::string, Running> running_;      ///< by node
+  std::map<std::string, std::string> waiting_;  ///< node: what follows
+  std::vector<std::string> failures_;
+};
+
+}  // namespace goban::live::engine::kubernetes
