@@ -32,6 +32,7 @@ class DecisionBoard final : public policy::Board {
   bool may_start(Job job) const override { return state_.limit_on(*job) == Accounts::kNone; }
   Job first() override;
   Job after(Job job) override;
+  size_t leading(std::span<Waiting> out) override;
   Job after_fitting(Job job, const policy::Gap& gap) override;
   bool follows_by_more_than(Job job, Job later, int32_t count) const override;
   bool start(Job job) override;

@@ -98,6 +98,16 @@ class WaitQueue {
   /// First entry, or first entry after `key`; null if none. Valid until the next change.
   [[nodiscard]] const Entry* first() const;
   [[nodiscard]] const Entry* after(const OrderKey& key) const;
+  /// Calls `visit(entry)` for the first entries in queue order until it returns false. The queue
+  /// must not change meanwhile.
+  template <typename Visit>
+  void visit(const Visit& visit) const {
+    for (const Block& block : blocks_) {
+      for (size_t i = block.begin; i < block.entries.size(); ++i) {
+        if (!visit(block.entries[i])) return;
+      }
+    }
+  }
   /// First entry after `key` with gpus <= free that is short enough or fits the spare GPUs, and
   /// whose shape is not skipped; SkipLong skips those that are not short enough.
   [[nodiscard]] const Entry* after_fitting(const OrderKey& key, const policy::Gap& gap,

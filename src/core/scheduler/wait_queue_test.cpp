@@ -76,6 +76,14 @@ TEST(WaitQueueProperty, BehavesAsAnOrderedMap) {
       const WaitQueue::Entry* after = queue.after(key);
       RC_ASSERT((after == nullptr) == (next == model.end()));
       if (after != nullptr) RC_ASSERT(after->slot == next->second.slot);
+      std::vector<uint32_t> swept;
+      queue.visit([&](const WaitQueue::Entry& entry) {
+        swept.push_back(entry.slot);
+        return swept.size() < 40;
+      });
+      RC_ASSERT(swept.size() == std::min<size_t>(40, model.size()));
+      auto in_order = model.begin();
+      for (const uint32_t slot : swept) RC_ASSERT(slot == (in_order++)->second.slot);
       const auto most = random.below(1000);
       const OrderKey to{0, 0, key.metric + static_cast<int64_t>(random.below(3000))};
       const auto between = static_cast<size_t>(std::distance(next, model.upper_bound(to)));

@@ -59,6 +59,7 @@ Episode::Episode(std::shared_ptr<const core::model::JobHistory> history,
       cluster_(cluster),
       options_(options),
       estimates_(*history_, false, this),
+      waiting_(options_.slots),
       held_(history_->jobs.size()),
       fiber_([this] { run(); }) {
   for (const auto& node : cluster_.nodes()) free_.push_back(static_cast<int32_t>(node.num_gpus));
@@ -104,7 +105,7 @@ base::Status Episode::step(size_t action) {
 }
 
 bool Episode::fits(size_t slot) const {
-  return slot < slots_.size() && !refused_[slot] && slots_[slot]->request.num_gpus <= free_gpus_;
+  return slot < slots_.size() && !slots_[slot].refused && slots_[slot].gpus <= free_gpus_;
 }
 
 bool Episode::must_start() const { return running_ == 0 && submitted_ == history_->jobs.size(); }
@@ -112,15 +113,9 @@ bool Episode::must_start() const { return running_ == 0 && submitted_ == history
 void Episode::select(Board& board) {
   count_to(board.now());
   now_ = board.now();
-  std::vector<const JobState*> refused;
+  for (Slot& each : slots_) each.refused = false;
   while (!board.full()) {
-    slots_.clear();
-    refused_.clear();
-    for (Board::Job job = board.first(); job != nullptr && slots_.size() < options_.slots;
-         job = board.after(job)) {
-      slots_.push_back(job);
-      refused_.push_back(std::ranges::find(refused, job) != refused.end());
-    }
+    fill_slots(board);
     free_gpus_ = board.free_gpus();
     size_t first = 0;
     while (first < slots_.size() && !fits(first)) ++first;
@@ -132,14 +127,43 @@ void Episode::select(Board& board) {
       if (!must_start()) return;
       slot = first;
     }
-    const JobState* job = slots_[slot];
+    const JobState* job = slots_[slot].job;
     const JobId id = job->job;
     if (board.start(job)) {
       hold(id);
+      slots_.erase(slots_.begin() + static_cast<std::ptrdiff_t>(slot));
     } else {
-      refused.push_back(job);
+      slots_[slot].refused = true;
     }
   }
+}
+
+void Episode::fill_slots(Board& board) {
+  const size_t count = board.leading(waiting_);
+  spare_.clear();
+  // Jobs keep their order for the most part, so each is found where the one before was.
+  size_t expected = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const Board::Waiting& each = waiting_[i];
+    const auto known = [&](const Slot& slot) { return slot.arrival == each.arrival; };
+    auto at =
+        std::find_if(slots_.begin() + static_cast<std::ptrdiff_t>(expected), slots_.end(), known);
+    if (at == slots_.end()) at = std::ranges::find_if(slots_, known);
+    if (at != slots_.end()) {
+      expected = static_cast<size_t>(at - slots_.begin()) + 1;
+      spare_.push_back(*at);
+    } else {
+      const core::model::JobRequest& request = each.job->request;
+      const TimeNs limit = request.walltime_limit_ns;
+      const double estimate_s = limit > 0 ? base::to_seconds(limit) : estimates_.of(each.job->job);
+      spare_.push_back({.arrival = each.arrival,
+                        .gpus = each.gpus,
+                        .estimate_s = static_cast<float>(estimate_s),
+                        .since = each.job->waiting_since_ns});
+    }
+    spare_.back().job = each.job;
+  }
+  std::swap(slots_, spare_);
 }
 
 void Episode::hold(JobId job) {
@@ -177,14 +201,12 @@ void Episode::observe_slots(std::span<float> out) const {
   GOBAN_CHECK(out.size() == options_.slots * kFeatures);
   std::ranges::fill(out, 0.0F);
   if (over()) return;
-  const JobRows rows(slots_, now_, estimates_);
-  for (size_t slot = 0; slot < slots_.size(); ++slot) {
-    float* row = &out[slot * kFeatures];
-    row[kGpus] = static_cast<float>(slots_[slot]->request.num_gpus);
-    const TimeNs limit = slots_[slot]->request.walltime_limit_ns;
-    row[kEstimate_s] =
-        static_cast<float>(limit > 0 ? base::to_seconds(limit) : estimates_.of(slots_[slot]->job));
-    row[kWait_s] = static_cast<float>(rows.real(RealColumn::WaitS, slot));
+  float* row = out.data();
+  for (const Slot& slot : slots_) {
+    row[kGpus] = static_cast<float>(slot.gpus);
+    row[kEstimate_s] = slot.estimate_s;
+    row[kWait_s] = static_cast<float>(base::to_seconds(now_ - slot.since));
+    row += kFeatures;
   }
 }
 

@@ -58,12 +58,24 @@ class Episode final : private simulator::Observer {
   class Choice;
   class Watched;
   struct Stopped {};
+  /// A waiting job that can be chosen. What is kept of it holds while it waits, so that the job
+  /// itself is looked at once.
+  struct Slot {
+    const JobState* job = nullptr;
+    uint32_t arrival = 0;
+    int32_t gpus = 0;
+    float estimate_s = 0;
+    bool refused = false;  ///< in this decision: the placement found no GPUs
+    TimeNs since = 0;      ///< it waits
+  };
 
   Episode(std::shared_ptr<const core::model::JobHistory> history,
           const core::model::Cluster& cluster, const EpisodeOptions& options);
   void run();
   base::Status proceed();
   void select(core::policy::Board& board);
+  /// The first jobs of the queue become the slots.
+  void fill_slots(core::policy::Board& board);
   [[nodiscard]] bool fits(size_t slot) const;
   [[nodiscard]] bool must_start() const;
   /// Counts the time of the jobs in the system up to `now`.
@@ -75,8 +87,9 @@ class Episode final : private simulator::Observer {
   const core::model::Cluster cluster_;
   EpisodeOptions options_;
   Estimates estimates_;
-  std::vector<const JobState*> slots_;  ///< of the decision in progress
-  std::vector<bool> refused_;           ///< by slot: the placement found no GPUs
+  std::vector<Slot> slots_;  ///< of the decision in progress; before it, those of the last one
+  std::vector<Slot> spare_;  ///< storage of fill_slots()
+  std::vector<core::policy::Board::Waiting> waiting_;
   int32_t free_gpus_ = 0;
   std::vector<int32_t> free_;                          ///< by node
   std::vector<core::model::GpuId> placed_;             ///< what the placement chose last

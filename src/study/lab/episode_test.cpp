@@ -18,8 +18,9 @@ const std::vector<Sample> kThree = {{.work_s = 10, .gpus = 2, .limit_s = 20},
                                     {.submit_s = 2, .work_s = 1, .gpus = 1, .limit_s = 5}};
 
 std::unique_ptr<Episode> episode_of(const std::string& cluster, JobHistory history,
-                                    size_t slots = 4) {
+                                    size_t slots = 4, const std::string& parts = "fifo+packed") {
   EpisodeOptions options;
+  options.parts = parts;
   options.slots = slots;
   options.run.restart_cost_s = 0;
   auto made = Episode::make(std::make_shared<JobHistory>(std::move(history)),
@@ -78,6 +79,30 @@ TEST(Episode, InOrderItIsFirstComeFirstServed) {
     const int gpus = samples[log.rows()[row].job.index()].gpus;
     EXPECT_EQ(log.offsets()[row + 1] - log.offsets()[row], starts ? gpus : 0);
   }
+}
+
+TEST(Episode, NewcomersMayGoFirst) {
+  std::vector<Sample> samples;
+  for (int i = 0; i < 80; ++i) {
+    samples.push_back({.submit_s = i * 3, .work_s = 5 + i * 7 % 40, .gpus = 1 + i * 5 % 8});
+  }
+  JobHistory history = history_of(samples);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    core::model::Job job = history.jobs[i];
+    job.request.priority = static_cast<int32_t>(i * 37 % 11);
+    history.jobs.put(i, job);
+  }
+  const auto episode = episode_of("2x4", history, 4, "priority+packed");
+  while (!episode->over()) ASSERT_TRUE(episode->step(mask_of(*episode)[0] == 1 ? 0 : 4));
+  RunOptions options;
+  options.restart_cost_s = 0;
+  const auto result = run(history, *core::model::make_preset("2x4"), "priority+packed", options);
+  ASSERT_TRUE(result);
+  double job_s = 0;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    job_s += base::to_seconds(result->outcomes[i].finish_ns) - samples[i].submit_s;
+  }
+  EXPECT_NEAR(episode->job_s(), job_s, 1e-6);
 }
 
 TEST(Episode, FreeGpusByNode) {

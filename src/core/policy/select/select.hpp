@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "core/model/job_state.hpp"
 #include "core/policy/preemption/preemption.hpp"
@@ -51,6 +52,15 @@ class Board {
   /// First job of the queue, or the first one after `job` (which may have been started since).
   [[nodiscard]] virtual Job first() = 0;
   [[nodiscard]] virtual Job after(Job job) = 0;
+  /// What the queue knows of a job without looking at it.
+  struct Waiting {
+    Job job = nullptr;
+    uint32_t arrival = 0;  ///< JobState::arrival
+    int32_t gpus = 0;      ///< that it needs
+  };
+  /// The first jobs of the queue, out.size() of them if there are as many; returns their number. As
+  /// first() and after(), in one sweep.
+  [[nodiscard]] virtual size_t leading(std::span<Waiting> out) = 0;
   /// First job after `job` that may fit the gap; it need not fit.
   [[nodiscard]] virtual Job after_fitting(Job job, const Gap& gap) = 0;
   /// True if more than `count` steps of after() lead from `job` to `later`. False also if hard
