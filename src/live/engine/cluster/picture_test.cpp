@@ -1,5 +1,6 @@
 #include "live/engine/cluster/picture.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include "base/random.hpp"
@@ -44,6 +45,21 @@ bool same(const Picture& a, const Picture& b) {
          std::ranges::equal(a.jobs, b.jobs, [](const auto& one, const auto& other) {
            return one.first == other.first && same_job(one.second, other.second);
          });
+}
+
+TEST(Picture, JobsAppearInTheOrderOfTheirSubmissionAndOfTheirNumbers) {
+  Picture picture;
+  for (const char* id : {"9", "10", "11_9", "11_10", "100", "a/x", "2"}) {
+    JobSeen job{.id = id};
+    job.submit_ns = job.id == "2" ? 7 : 5;
+    picture.jobs[id] = job;
+  }
+  std::vector<std::string> order;
+  for (const EngineEvent& event : diff({}, picture)) {
+    order.push_back(std::get<JobSeen>(event).id);
+  }
+  const std::vector<std::string> expected = {"9", "10", "11_9", "11_10", "100", "a/x", "2"};
+  EXPECT_EQ(order, expected);
 }
 
 TEST(Picture, DifferencesLeadFromEachPictureToTheNext) {
