@@ -87,7 +87,7 @@ void EngineReports::started(const Report& report, TimeNs at) {
 
 void EngineReports::progressed(const Report& report, TimeNs at) {
   const LiveRun* run = parts_.runs.find(report.run);
-  if (run == nullptr) return;
+  if (run == nullptr) return progressed_elsewhere(report, at);
   LiveJob& job = parts_.book.jobs.at(report.run.job);
   if (!report.detail.empty()) {
     job.detail = report.detail;
@@ -99,6 +99,15 @@ void EngineReports::progressed(const Report& report, TimeNs at) {
   if (!parts_.core.knows(job.job) || report.run.run != job.runs) return;
   parts_.observation.progressed(job, report.progress, at);
   parts_.jobs.report_speed(job.job, at);
+}
+
+void EngineReports::progressed_elsewhere(const Report& report, TimeNs at) {
+  const auto found = parts_.book.jobs.find(report.run.job);
+  if (report.run.run != 0 || found == parts_.book.jobs.end()) return;
+  LiveJob& job = found->second;
+  if (job.managed || job.stage != JobStage::Running || !report.detail.empty()) return;
+  add_progress(job.progress, report.progress);
+  job.progress_ns = at;
 }
 
 const LiveRun* EngineReports::find_launched(RunId id) const {

@@ -29,6 +29,8 @@ class EngineReports {
   void node(const Report& report, TimeNs at);
   void started(const Report& report, TimeNs at);
   void progressed(const Report& report, TimeNs at);
+  /// Progress of a job that the engine started by itself: it has no run here, and the report run 0.
+  void progressed_elsewhere(const Report& report, TimeNs at);
   void ended(const Report& report, TimeNs at);
   void ended_after_stop(LiveJob& job, StopReason reason, const Report& report, TimeNs at);
   /// The machine could not start the run: the job waits on, and launches there are held.

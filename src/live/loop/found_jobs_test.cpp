@@ -33,6 +33,25 @@ TEST_F(FoundJobs, AJobThatRunsElsewhereOnlyHoldsWhatItHolds) {
   EXPECT_EQ(free_gpus(), 1);
 }
 
+TEST_F(FoundJobs, ItsProgressIsShown) {
+  step({running("41", {{.node = "n0", .gpus = {0}}})});
+  Report said{.kind = ReportKind::Progress, .run = {.job = JobId(0U), .run = 0}};
+  said.progress.loss = 0.5;
+  said.progress.epoch = 2;
+  step({said});
+  EXPECT_EQ(job(0).progress.loss, 0.5);
+  EXPECT_EQ(job(0).progress.epoch, 2);
+  EXPECT_GE(job(0).progress_ns, 0);
+  said.progress.loss = 0.25;
+  said.run.run = 1;
+  step({said});
+  EXPECT_EQ(job(0).progress.loss, 0.5) << "it has no run 1";
+  ASSERT_TRUE(ask(controller::Submit{.jobs = {job::JobSpec{.num_gpus = 1}}})[0]);
+  said.run = {.job = JobId(1U), .run = 0};
+  step({said});
+  EXPECT_LT(job(1).progress.epoch, 0) << "ours have runs";
+}
+
 TEST_F(FoundJobs, WhatStandsInTheWayIsWithdrawnAndTheNodeIsClosedUntilThen) {
   ASSERT_TRUE(ask(controller::Submit{.jobs = {2, job::JobSpec{.num_gpus = 1}}})[0]);
   ASSERT_EQ(engine.launches.size(), 2U);
@@ -82,6 +101,17 @@ TEST_F(FoundJobs, AJobOfTheEnginesQueueIsLaunchedThere) {
   // The number may be used again.
   step({waiting("8")});
   EXPECT_EQ(job(1).engine_id, "8");
+}
+
+TEST_F(FoundJobs, WhatTheClusterCannotRequeueIsRefused) {
+  JobSeen seen = waiting("8", 1);
+  seen.spec.requeue = false;  // an allocation of salloc
+  step({seen});
+  step({Report{.kind = ReportKind::Started, .run = engine.launches.at(0).run}});
+  const base::Status refused = ask(controller::Requeue{.job = JobId(0U), .by = kOperator}).at(0);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("cannot be requeued"));
+  EXPECT_THAT(engine.stops, IsEmpty());
 }
 
 TEST_F(FoundJobs, TheBooksFollowWhatWasReallyGiven) {
