@@ -45,6 +45,7 @@ void add_job_change_routes(Router& router, const ApiContext& context);
 void add_forecast_route(Router& router, const ApiContext& context);
 void add_log_routes(Router& router, const ApiContext& context);
 void add_node_routes(Router& router, const ApiContext& context);
+void add_agent_route(Router& router, const ApiContext& context);
 void add_pilot_routes(Router& router, const ApiContext& context);
 void add_reservation_routes(Router& router, const ApiContext& context);
 void add_series_route(Router& router, const ApiContext& context);

@@ -37,7 +37,23 @@ ScoreReport scores_of(const ApiContext& context) {
   return context.parts.scores != nullptr ? context.parts.scores->report() : ScoreReport{};
 }
 
-json node_json(const ClusterView& view, size_t index, const ScoreReport& scores) {
+using AgentStands = std::map<std::string, AgentStand>;
+
+AgentStands agents_of(const ApiContext& context) {
+  return context.parts.agents != nullptr ? context.parts.agents->stands() : AgentStands{};
+}
+
+json agent_json(const AgentStand& stand) {
+  json out = {{"state", stand.lost ? "lost" : "up"},
+              {"report_s", stand.report_s},
+              {"clock_skew_s", stand.clock_skew_s}};
+  if (stand.dropped > 0) out["dropped"] = stand.dropped;
+  if (!stand.problem.empty()) out["problem"] = stand.problem;
+  return out;
+}
+
+json node_json(const ClusterView& view, size_t index, const ScoreReport& scores,
+               const AgentStands& agents) {
   const core::model::Node& node = view.cluster->nodes()[index];
   std::set<uint64_t> jobs;
   for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
@@ -67,6 +83,9 @@ json node_json(const ClusterView& view, size_t index, const ScoreReport& scores)
                      {"suspect", count([](const auto& gpu) { return gpu.suspect; })},
                      {"measured", count([](const auto& gpu) { return gpu.measured_unix_s > 0; })}};
   }
+  if (const auto found = agents.find(node.name); found != agents.end()) {
+    out["agent"] = agent_json(found->second);
+  }
   for (const ClusterView::Promise& each : view.promises[index]) {
     out["reservations"].push_back(
         {{"reservation", live::controller::reservation_name(each.reservation)},
@@ -79,9 +98,10 @@ json node_json(const ClusterView& view, size_t index, const ScoreReport& scores)
 base::http::Response list_nodes(const ApiContext& context) {
   const ClusterView view = view_of(context, false);
   const ScoreReport scores = scores_of(context);
+  const AgentStands agents = agents_of(context);
   json nodes = json::array();
   for (size_t i = 0; i < view.cluster->nodes().size(); ++i) {
-    nodes.push_back(node_json(view, i, scores));
+    nodes.push_back(node_json(view, i, scores, agents));
   }
   return base::http::reply({{"nodes", std::move(nodes)}});
 }
@@ -124,6 +144,7 @@ base::http::Response show_cluster(const ApiContext& context) {
   const GpuReadings readings =
       context.parts.gpus != nullptr ? context.parts.gpus->latest() : GpuReadings{};
   const ScoreReport scores = scores_of(context);
+  const AgentStands agents = agents_of(context);
   const core::model::Cluster& cluster = *view.cluster;
   const size_t level = rack_level(cluster);
   json racks = json::array();
@@ -139,7 +160,7 @@ base::http::Response show_cluster(const ApiContext& context) {
            {"nodes", json::array()}});
       last = rack;
     }
-    json each = node_json(view, i, scores);
+    json each = node_json(view, i, scores, agents);
     json gpus = json::array();
     for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
       gpus.push_back(gpu_json(view, core::model::GpuId(gpu), readings.gpus, scores));
@@ -174,7 +195,7 @@ base::http::Response drain(const Call& call, const ApiContext& context) {
   const auto node = node_of(call, context);
   if (!node)
     return base::http::refusal(base::http::kNotFound, "there is no such node",
-                               "GET /v1/nodes lists them");
+                               "goban nodes lists them");
   live::controller::Drain input{.node = *node};
   constexpr size_t kReasonBytesMax = 1000;
   if (!call.request.body.empty()) {
@@ -201,7 +222,7 @@ base::http::Response resume(const Call& call, const ApiContext& context) {
   const auto node = node_of(call, context);
   if (!node)
     return base::http::refusal(base::http::kNotFound, "there is no such node",
-                               "GET /v1/nodes lists them");
+                               "goban nodes lists them");
   return take(context, call.names[0], live::controller::Resume{.node = *node});
 }
 
@@ -209,7 +230,7 @@ base::http::Response fence(const Call& call, const ApiContext& context) {
   const auto node = node_of(call, context);
   if (!node)
     return base::http::refusal(base::http::kNotFound, "there is no such node",
-                               "GET /v1/nodes lists them");
+                               "goban nodes lists them");
   return take(context, call.names[0], live::controller::Fence{.node = *node});
 }
 

@@ -44,6 +44,7 @@ int32_t priority_max_of(Role role, const PriorityMax& most) {
       return most.an_operator;
     case Role::User:
     case Role::Viewer:
+    case Role::Agent:
       break;
   }
   return most.user;
@@ -83,7 +84,7 @@ std::vector<uint32_t> groups_of(const live::job::Owner& owner) {
 
 bool Identity::may_touch(const live::job::Owner& of, const std::string& account) const {
   if (role == Role::Operator) return true;
-  if (role == Role::Viewer) return false;
+  if (role <= Role::Viewer) return false;
   if (live::job::key_of(of) == live::job::key_of(owner) && of.user == owner.user) return true;
   return role == Role::AccountManager && !account.empty() && contains(accounts, account);
 }
@@ -138,6 +139,9 @@ base::Result<Identity> Callers::by_credentials(const base::http::Peer& peer) {
   } else if (manages != options_.account_managers.end()) {
     who.role = Role::AccountManager;
     who.accounts = manages->second;
+  } else if (contains(options_.agents, user)) {
+    who.role = Role::Agent;
+    who.node = "*";
   } else if (contains(options_.viewers, user)) {
     who.role = Role::Viewer;
   }
@@ -167,6 +171,11 @@ base::Result<Identity> Callers::by_token(const std::string& text) {
     token = *found;
   }
   Identity who{.owner = {}, .role = token.role, .accounts = std::move(token.accounts)};
+  if (token.role == Role::Agent) {
+    who.owner = {.uid = UINT32_MAX, .gid = UINT32_MAX, .user = "agent of " + token.user};
+    who.node = token.user;
+    return who;
+  }
   base::Result<live::job::Owner> owner = find_user(token.user);
   if (owner) {
     who.owner = std::move(*owner);

@@ -23,9 +23,14 @@ struct Identity {
   Role role = Role::User;
   std::vector<std::string> accounts{};  ///< managed by an account manager
   int32_t priority_max = INT32_MAX;     ///< highest priority of the caller's submissions
+  std::string node{};                   ///< of an agent; * = any
 
   [[nodiscard]] bool is_operator() const { return role == Role::Operator; }
-  [[nodiscard]] bool may_submit() const { return role != Role::Viewer; }
+  [[nodiscard]] bool may_submit() const { return role > Role::Viewer; }
+  /// Whether the caller may report on this node.
+  [[nodiscard]] bool may_report(const std::string& of) const {
+    return is_operator() || (role == Role::Agent && (node == "*" || node == of));
+  }
   /// Whether the caller may see and change a job of this owner and account.
   [[nodiscard]] bool may_touch(const live::job::Owner& of, const std::string& account) const;
   /// Whether the caller may see such a job in full: the same callers, and viewers.
@@ -46,6 +51,7 @@ struct CallerOptions {
   std::vector<std::string> operators{};        ///< users, in addition to root and the daemon's own
   std::vector<std::string> operator_groups{};  ///< groups whose members are operators
   std::vector<std::string> viewers{};          ///< users that may see everything, read-only
+  std::vector<std::string> agents{};           ///< users as whom agents of any node report
   /// User -> accounts whose jobs they may see and change.
   std::map<std::string, std::vector<std::string>> account_managers{};
   std::string token_file{};  ///< see token_file.hpp; empty = no tokens

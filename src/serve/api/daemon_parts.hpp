@@ -17,6 +17,7 @@
 #include "live/engine.hpp"
 #include "serve/api/gpu_curves.hpp"
 #include "serve/api/job_name.hpp"
+#include "site/telemetry/agent_report.hpp"
 #include "study/what_if.hpp"
 
 namespace goban::serve::api {
@@ -121,6 +122,26 @@ class StartTimes {
   [[nodiscard]] virtual std::shared_ptr<const StartTable> latest() const = 0;
 };
 
+/// What is known of the agent on a node (docs/agent.md).
+struct AgentStand {
+  double report_s = 0;      ///< Unix time of its last report
+  bool lost = false;        ///< no report for three of its intervals
+  double clock_skew_s = 0;  ///< of the node's clock, by the last report; positive: it is ahead
+  int64_t dropped = 0;      ///< samples that the agent lost, as its queue was full
+  std::string problem{};    ///< why it reads no GPUs; empty: none
+};
+
+/// Takes the reports of agents on nodes.
+class AgentInbox {
+ public:
+  virtual ~AgentInbox() = default;
+  /// A report that was taken before changes nothing. Errors: Usage if there is no such node.
+  [[nodiscard]] virtual base::Status take(const std::string& node,
+                                          site::telemetry::AgentReport report) = 0;
+  /// Of all nodes that ever had an agent, by name.
+  [[nodiscard]] virtual std::map<std::string, AgentStand> stands() const = 0;
+};
+
 /// Null: not available. All of them outlive the service.
 struct DaemonParts {
   Profiles* profiles = nullptr;
@@ -131,6 +152,7 @@ struct DaemonParts {
   const live::EngineView* engine = nullptr;
   study::WhatIf* what_if = nullptr;
   const StartTimes* starts = nullptr;
+  AgentInbox* agents = nullptr;
 };
 
 }  // namespace goban::serve::api

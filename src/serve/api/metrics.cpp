@@ -159,6 +159,7 @@ void add_metrics_route(Router& router, const ApiContext& context) {
     write_deadlines(page, figures.deadlines);
     write_gpus(page, figures.view,
                context.parts.gpus != nullptr ? context.parts.gpus->latest() : GpuReadings{});
+    if (context.parts.agents != nullptr) write_agents(page, context.parts.agents->stands());
     if (context.parts.scores != nullptr) {
       write_scores(page, figures.view, context.parts.scores->report());
     }

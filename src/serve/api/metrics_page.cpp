@@ -156,6 +156,26 @@ void write_gpus(MetricsPage& page, const ClusterView& view, const GpuReadings& r
                 [](const GpuReading& each) { return each.temperature_c; });
 }
 
+void write_agents(MetricsPage& page, const std::map<std::string, AgentStand>& stands) {
+  if (stands.empty()) return;
+  const auto by_node = [&](const char* name, const char* kind, const char* help, auto get) {
+    page.family(name, kind, help);
+    for (const auto& [node, stand] : stands) {
+      page.value(static_cast<double>(get(stand)), metric_labels({{"node", node}}));
+    }
+  };
+  by_node("goban_agent_up", "gauge", "1 if the agent on a node reports, 0 if it is lost.",
+          [](const AgentStand& each) { return each.lost ? 0 : 1; });
+  by_node("goban_agent_report_time_seconds", "gauge", "Unix time of the last report of an agent.",
+          [](const AgentStand& each) { return each.report_s; });
+  by_node("goban_agent_clock_skew_seconds", "gauge",
+          "How far the clock of a node is ahead, by its agent's last report.",
+          [](const AgentStand& each) { return each.clock_skew_s; });
+  by_node("goban_agent_samples_dropped_total", "counter",
+          "Samples that an agent lost, as its queue was full.",
+          [](const AgentStand& each) { return each.dropped; });
+}
+
 void write_scores(MetricsPage& page, const ClusterView& view, const ScoreReport& report) {
   if (report.gpus.empty()) return;
   const std::vector<GpuName> names = gpu_names(view);

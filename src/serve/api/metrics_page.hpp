@@ -44,6 +44,9 @@ void write_deadlines(MetricsPage& page, const DeadlineCounts& counts);
 /// Readings, number of holders and PM scores of every GPU.
 void write_gpus(MetricsPage& page, const ClusterView& view, const GpuReadings& readings);
 
+/// Agents of nodes: up, clock, lost samples. Writes nothing if there are none.
+void write_agents(MetricsPage& page, const std::map<std::string, AgentStand>& stands);
+
 /// State of the PM scores and the cost of measuring them. Writes nothing if `report` has no GPUs.
 void write_scores(MetricsPage& page, const ClusterView& view, const ScoreReport& report);
 

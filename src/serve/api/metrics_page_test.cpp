@@ -22,11 +22,20 @@ struct TestStarts final : StartTimes {
                              {.p10_ns = 0, .p50_ns = base::kMinute, .p90_ns = base::kHour}}}});
 };
 
+/// One agent that reports.
+struct OneAgent final : AgentInbox {
+  base::Status take(const std::string&, site::telemetry::AgentReport) override { return {}; }
+  [[nodiscard]] std::map<std::string, AgentStand> stands() const override {
+    return {{"n0", {.report_s = 5}}};
+  }
+};
+
 struct MetricsTest : ServiceTest {
   MetricsTest() {
     parts.starts = &starts;
     parts.gpus = &gpus;
     parts.scores = &scores;
+    parts.agents = &agents;
     scores.scores.gpus.resize(16);
     scores.scores.gpus[3] = {.expired = true};
     scores.scores.gpus[5] = {.suspect = true, .measured_unix_s = 1'700'000'123};
@@ -41,6 +50,7 @@ struct MetricsTest : ServiceTest {
   TestGpus gpus;
   TestScores scores;
   TestStarts starts;
+  OneAgent agents;
 };
 
 TEST_F(MetricsTest, WhatIsKnownOfScoresIsTold) {

@@ -89,6 +89,12 @@ base::http::Response Router::answer(const base::http::Request& request, const Id
     response.headers.emplace_back("Retry-After", fmt::format("{}", std::ceil(wait_s)));
     return response;
   }
+  const bool is_agent = who.role == Role::Agent;
+  if (!is_public && is_agent != (route->access == Access::Agent) && !who.is_operator()) {
+    return base::http::refusal(
+        base::http::kForbidden,
+        is_agent ? "agents may only report on their node" : "only agents are permitted to do this");
+  }
   if (route->access == Access::Operator && !who.is_operator()) {
     return base::http::refusal(base::http::kForbidden, "only operators are permitted to do this");
   }

@@ -29,6 +29,7 @@ enum class Access : uint8_t {
   Public,    ///< all who can connect
   Known,     ///< identified callers
   Operator,  ///< operators only
+  Agent,     ///< agents of nodes, and operators; agents may call nothing else
 };
 
 class Router {

@@ -131,6 +131,7 @@ struct Service::Parts {
     add_job_change_routes(router, context);
     add_log_routes(router, context);
     add_node_routes(router, context);
+    add_agent_route(router, context);
     add_forecast_route(router, context);
     add_pilot_routes(router, context);
     add_reservation_routes(router, context);
@@ -209,6 +210,7 @@ ServiceOptions read_service_options(base::TableReader& table, ServiceOptions def
   out.callers.operators = table.texts("operators");
   out.callers.operator_groups = table.texts("operator_groups");
   out.callers.viewers = table.texts("viewers");
+  out.callers.agents = table.texts("agents");
   for (base::TableReader& each : table.tables("account_managers")) {
     each.require("user", "name the user who manages the accounts");
     const std::string user = each.text("user");

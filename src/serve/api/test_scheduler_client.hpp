@@ -77,6 +77,10 @@ class TestSchedulerClient final : public live::loop::SchedulerClient {
     ++version_;
     changed_.notify_all();
   }
+  void edit_book(const std::function<void(live::controller::JobBook&)>& change) {
+    const std::scoped_lock lock(mutex_);
+    change(book_);
+  }
   void edit_site(const std::function<void(live::controller::Site&)>& change) {
     const std::scoped_lock lock(mutex_);
     change(site_);
@@ -185,6 +189,7 @@ class TestSchedulerClient final : public live::loop::SchedulerClient {
     pilot->plan = start.plan;
     pilot->started_ns = now_ns;
     pilot->started_by = start.by.user;
+    if (start.plan.is_limited()) pilot->part = core::model::ReservationId(7U);
     pilot->periods.resize(static_cast<size_t>(start.plan.num_periods()));
     return {};
   }

@@ -47,6 +47,7 @@ class ServiceTest : public testing::Test {
   static constexpr const char* kManager = "token-of-a-manager";
   static constexpr const char* kViewer = "token-of-a-viewer";
   static constexpr const char* kOperator = "token-of-an-operator";
+  static constexpr const char* kAgent = "token-of-the-agent-of-n0";
 
   ServiceTest() {
     char pattern[] = "/tmp/goban_service_XXXXXX";
@@ -60,6 +61,7 @@ class ServiceTest : public testing::Test {
     line(kManager, "account_manager bin vision");
     line(kViewer, "viewer prometheus");
     line(kOperator, "operator operator");
+    line(kAgent, "agent n0");
     file.close();
     ::chmod((folder + "/tokens").c_str(), 0600);
     options.callers.token_file = folder + "/tokens";
@@ -89,7 +91,7 @@ class ServiceTest : public testing::Test {
         .method = method, .path = path, .query = std::move(query), .token = token, .body = body};
     base::http::Response response = service->answer(request);
     EXPECT_EQ(answer_problem(request, response), "");
-    for (const char* each : {kAlice, kBob, kManager, kViewer, kOperator}) {
+    for (const char* each : {kAlice, kBob, kManager, kViewer, kOperator, kAgent}) {
       EXPECT_EQ(response.body.find(each), std::string::npos) << "a token leaks";
     }
     return response;

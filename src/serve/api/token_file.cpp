@@ -16,7 +16,7 @@
 namespace goban::serve::api {
 
 namespace {
-constexpr std::array<std::string_view, 4> kRoles = {"viewer", "user", "account_manager",
+constexpr std::array<std::string_view, 5> kRoles = {"agent", "viewer", "user", "account_manager",
                                                     "operator"};
 constexpr size_t kFileBytesMax = 16 << 20;
 constexpr size_t kTokenBytes = 32;
@@ -54,7 +54,8 @@ base::Status read_line(std::string_view line, const base::Place& place, std::vec
   }
   const auto* const role = std::find(kRoles.begin(), kRoles.end(), fields[1]);
   if (role == kRoles.end()) {
-    return base::bad_data(place, "unknown role", "viewer, user, account_manager or operator");
+    return base::bad_data(place, "unknown role",
+                          "agent, viewer, user, account_manager or operator");
   }
   token.role = static_cast<Role>(role - kRoles.begin());
   token.user = fields[2];

@@ -4,6 +4,7 @@
 //   9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08  user      alice
 //   60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752  account_manager bob
 //   vision,speech
+//   486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7  agent     n17
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@
 namespace goban::serve::api {
 
 enum class Role : uint8_t {
+  Agent,           ///< may report on a node, and nothing else; the token's user is the node, or *
   Viewer,          ///< may see everything, change nothing
   User,            ///< may change own jobs
   AccountManager,  ///< also the jobs of the managed accounts

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <filesystem>
-#include <fmt/format.h>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/time.hpp"
 #include "serve/daemon/curve_sums.hpp"
-#include "site/series/codes.hpp"
-#include "site/series/store_reader.hpp"
+#include "serve/daemon/stored_readings.hpp"
 #include "site/series/store_writer.hpp"
 
 namespace goban::serve::daemon {
@@ -39,20 +36,6 @@ std::vector<live::HoldingRun> holding_runs(const live::loop::SchedulerClient& sc
   return out;
 }
 
-/// The GPUs' names as in accounting records: node, and index there.
-std::vector<site::series::DeviceKey> device_keys(const live::loop::SchedulerClient& scheduler) {
-  std::vector<site::series::DeviceKey> out;
-  scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
-    const core::model::Cluster& cluster = snapshot.site.cluster;
-    for (uint32_t gpu = 0; gpu < cluster.num_gpus(); ++gpu) {
-      const core::model::Node& node = cluster.node(cluster.node_of(core::model::GpuId(gpu)));
-      out.push_back(
-          {.node = node.name, .device = fmt::format("{}", gpu - node.first_gpu), .uuid = {}});
-    }
-  });
-  return out;
-}
-
 constexpr double kMebibyte = 1 << 20;  // unit of the metric of memory
 
 struct Kept {
@@ -65,35 +48,6 @@ std::array<Kept, 4> kept_of(const GpuReading& reading) {
            {Metric::GpuMemoryUsed, static_cast<double>(reading.mem_used_bytes) / kMebibyte},
            {Metric::GpuPower, reading.power_w},
            {Metric::GpuTemperature, reading.temperature_c}}};
-}
-
-GpuReading reading_of(Metric metric, double value) {
-  GpuReading out;
-  if (metric == Metric::GpuUtilization) out.util_pct = value;
-  if (metric == Metric::GpuPower) out.power_w = value;
-  if (metric == Metric::GpuMemoryUsed) out.mem_used_bytes = static_cast<int64_t>(value * kMebibyte);
-  return out;
-}
-
-/// Adds the stored samples of the window's GPUs.
-base::Status add_stored(const std::string& store, Metric metric,
-                        const std::vector<site::series::DeviceKey>& keys,
-                        const api::GpuWindow& window, CurveSums& sums) {
-  const int64_t from_ms = window.from_ns / base::kMillisecond;
-  const int64_t to_ms = window.to_ns / base::kMillisecond;
-  const auto reader = site::series::StoreReader::open(store, metric, from_ms, to_ms);
-  if (!reader) return base::failure(reader.error());
-  std::vector<site::series::StoreReader::Code> codes;
-  for (size_t i = 0; i < window.gpus.size(); ++i) {
-    if (window.gpus[i].index() >= keys.size()) continue;
-    codes.clear();
-    (void)reader->read(reader->find(keys[window.gpus[i].index()]), from_ms, to_ms, codes);
-    for (const auto& each : codes) {
-      if (!site::series::is_value(each.code)) continue;
-      sums.add(i, each.time_ms, reading_of(metric, each.code * reader->metric().quantum));
-    }
-  }
-  return {};
 }
 
 }  // namespace
@@ -228,14 +182,9 @@ base::Result<api::GpuCurves> GpuWatcher::curves(const api::GpuWindow& window) co
       }
     }
   }
-  std::error_code none;  // the first write creates the store
-  if (!std::filesystem::is_directory(options_.series, none)) return sums.take();
-  const std::vector<site::series::DeviceKey> keys = device_keys(scheduler_);
-  for (const Metric metric : {Metric::GpuUtilization, Metric::GpuMemoryUsed, Metric::GpuPower}) {
-    if (window.only_power && metric != Metric::GpuPower) continue;
-    const base::Status read = add_stored(options_.series, metric, keys, window, sums);
-    if (!read) return base::failure(read.error());
-  }
+  const base::Status read =
+      add_stored_readings(options_.series, device_keys(scheduler_), window, sums);
+  if (!read) return base::failure(read.error());
   return sums.take();
 }
 

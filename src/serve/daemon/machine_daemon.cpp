@@ -16,9 +16,11 @@
 #include "live/staging/staging_engine.hpp"
 #include "serve/api/api_client.hpp"
 #include "serve/api/dashboard_page.hpp"
+#include "serve/daemon/agent_box.hpp"
 #include "serve/daemon/gpu_watcher.hpp"
 #include "serve/daemon/machine_gpus.hpp"
 #include "serve/daemon/made_with.hpp"
+#include "serve/daemon/node_agents.hpp"
 #include "serve/daemon/past_jobs.hpp"
 #include "serve/daemon/past_runs.hpp"
 #include "serve/daemon/payload_store.hpp"
@@ -117,6 +119,7 @@ struct MachineDaemon::Parts {
   [[nodiscard]] std::vector<live::controller::EarlierJob> past_runs() const;
   [[nodiscard]] Status check_engine(const std::vector<live::journal::MadeWith>& made) const;
   void watch_gpus();
+  void take_agents();
   void sweep_payloads();
   Status start_service();
   [[nodiscard]] std::string dashboard() const;  ///< its address; empty = no TCP listener
@@ -133,12 +136,14 @@ struct MachineDaemon::Parts {
   std::unique_ptr<ProfileBook> profiles;
   EvidenceBox evidence;
   std::shared_ptr<MeasuringGate> gate = std::make_shared<MeasuringGate>();
+  std::shared_ptr<AgentBox> agent_box = std::make_shared<AgentBox>();
   std::unique_ptr<live::EngineView> view;
   std::unique_ptr<live::loop::Daemon> daemon;
   std::shared_ptr<PayloadUse> payload_use;  ///< the engine tells it what it removed
   std::optional<PayloadStore> payloads;
   std::unique_ptr<ReasonTeller> reasons;
   std::unique_ptr<GpuWatcher> gpus;
+  std::unique_ptr<NodeAgents> agents;  ///< null if it is local
   std::unique_ptr<ScoreKeeper> scores;
   std::unique_ptr<ProgressCurves> progress;
   std::unique_ptr<study::WhatIf> what_if;
@@ -215,15 +220,17 @@ Status MachineDaemon::Parts::start_daemon() {
                                                         .node = site->cluster.nodes()[0].name,
                                                         .streams = site->staging.fast->streams});
   }
-  auto accounting =
-      std::make_unique<StoreAccounting>(config.store, config.state + "/rejected-records.txt",
-                                        [this](const live::controller::LiveJob& job) {
-                                          if (!is_local) return;  // nothing of the job was measured
-                                          // If the profile cannot be written, the next run creates
-                                          // it.
-                                          (void)profiles->learn(job);
-                                          if (config.learn) evidence.put(job, *profiles);
-                                        });
+  if (!is_local) engine = std::make_unique<AgentEngine>(std::move(engine), agent_box);
+  auto accounting = std::make_unique<StoreAccounting>(
+      config.store, config.state + "/rejected-records.txt",
+      [this](const live::controller::LiveJob& job) {
+        if (!is_local) return;  // nothing of the job was measured
+        // If the profile cannot be written, the next run creates
+        // it.
+        (void)profiles->learn(job);
+        if (config.learn) evidence.put(job, *profiles);
+      },
+      [box = agent_box](core::model::JobId job) { return box->software_of(job); });
   live::loop::DaemonOptions options;
   options.staging_then =
       other_staging(journal->made_with, journal->recovered.records.size(), site->staging);
@@ -237,6 +244,7 @@ Status MachineDaemon::Parts::start_daemon() {
   if (!started) return base::failure(started.error());
   daemon = std::move(*started);
   if (is_local) watch_gpus();
+  if (!is_local) take_agents();
   if (view->wants_reasons()) reasons = std::make_unique<ReasonTeller>(*view, *daemon);
   return {};
 }
@@ -277,6 +285,15 @@ void MachineDaemon::Parts::watch_gpus() {
   scores = std::make_unique<ScoreKeeper>(*daemon, machine, evidence, gate, std::move(keeping));
 }
 
+void MachineDaemon::Parts::take_agents() {
+  NodeAgentsOptions options;
+  options.state = config.state;
+  options.series = config.series == "none" ? "" : config.series;
+  options.say = say;
+  options.may_write = [&on = *daemon] { return !on.was_taken_over(); };
+  agents = std::make_unique<NodeAgents>(*daemon, agent_box, std::move(options));
+}
+
 void MachineDaemon::Parts::sweep_payloads() {
   std::map<std::string, uint32_t> used;
   daemon->look([&](const live::loop::SchedulerSnapshot& snapshot) {
@@ -308,16 +325,18 @@ Status MachineDaemon::Parts::start_service() {
   pages["/"] = {.content_type = "text/html; charset=utf-8",
                 .body = api::dashboard_page(
                     {.version = GOBAN_VERSION, .policy = config.policy, .what_if = true})};
-  auto opened = api::Service::start(config.service, *daemon, *payloads,
-                                    {.profiles = profiles.get(),
-                                     .past = past.get(),
-                                     .gpus = gpus.get(),
-                                     .scores = scores.get(),
-                                     .progress = progress.get(),
-                                     .engine = view.get(),
-                                     .what_if = what_if.get(),
-                                     .starts = starts.get()},
-                                    std::move(pages));
+  auto opened = api::Service::start(
+      config.service, *daemon, *payloads,
+      {.profiles = profiles.get(),
+       .past = past.get(),
+       .gpus = is_local ? static_cast<api::GpuMonitor*>(gpus.get()) : agents.get(),
+       .scores = scores.get(),
+       .progress = progress.get(),
+       .engine = view.get(),
+       .what_if = what_if.get(),
+       .starts = starts.get(),
+       .agents = agents.get()},
+      std::move(pages));
   if (!opened) return base::failure(opened.error());
   service = std::move(*opened);
   return write_link();

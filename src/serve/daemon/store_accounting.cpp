@@ -64,8 +64,11 @@ base::Result<LiveJob> parse_stored_details(std::string_view text) {
   return job;
 }
 
-JobRecords::JobRecords(const LiveJob& job, const core::model::Cluster& cluster)
-    : cluster_(cluster) {
+JobRecords::JobRecords(const LiveJob& job, const core::model::Cluster& cluster,
+                       std::vector<std::string> software)
+    : cluster_(cluster),
+      software_(std::move(software)),
+      software_names_(software_.begin(), software_.end()) {
   id_ = live::job::job_name_of(job.job, job.spec);
   details_ = stored_details(job);
   for (uint32_t i = 0; i < cluster.node_gpus_max(); ++i) gpu_names_.push_back(fmt::format("{}", i));
@@ -109,6 +112,7 @@ void JobRecords::add_run(const LiveJob& job, const live::controller::PastRun* ru
   if (is_last) record.signal = job.signal;
   if (is_last) record.details = details_;
   record.end_ns = job.end_ns;
+  record.software = software_names_;
   if (run == nullptr) return;
   if (spec.training.gpus_max > 0) record.num_gpus = std::ssize(run->gpus);
   record.start_ns = run->start_ns;
@@ -139,7 +143,8 @@ base::Status StoreAccounting::record(const std::vector<live::loop::FinishedJob>&
   std::vector<AccountingRecord> all;
   for (const live::loop::FinishedJob& each : jobs) {
     if (ended_) ended_(each.job);
-    const auto& some = made.emplace_back(each.job, *each.cluster).records();
+    auto software = software_ ? software_(each.job.job) : std::vector<std::string>{};
+    const auto& some = made.emplace_back(each.job, *each.cluster, std::move(software)).records();
     all.insert(all.end(), some.begin(), some.end());
   }
   auto store = site::store::JobStore::open(store_, true);

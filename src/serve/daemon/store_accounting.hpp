@@ -16,8 +16,9 @@ namespace goban::serve::daemon {
 /// object.
 class JobRecords {
  public:
-  /// `job` and `cluster` outlive this object.
-  JobRecords(const live::controller::LiveJob& job, const core::model::Cluster& cluster);
+  /// `job` and `cluster` outlive this object. `software`: modules and libraries that it loaded.
+  JobRecords(const live::controller::LiveJob& job, const core::model::Cluster& cluster,
+             std::vector<std::string> software = {});
   [[nodiscard]] const std::vector<site::records::AccountingRecord>& records() const {
     return records_;
   }
@@ -27,6 +28,8 @@ class JobRecords {
                bool is_last);
 
   const core::model::Cluster& cluster_;
+  std::vector<std::string> software_;
+  std::vector<std::string_view> software_names_;
   std::string details_;
   std::string id_;
   std::vector<std::string> gpu_names_;
@@ -46,16 +49,21 @@ class StoreAccounting final : public live::loop::Accounting {
  public:
   /// `store`: as in `goban history --store`. If the store refuses records, the reason is appended
   /// to the file `rejects`. `ended`: called with each job before it is stored, and again if storing
-  /// failed; may be empty.
+  /// failed; may be empty. `software`: says which modules and libraries a job loaded; may be empty.
   StoreAccounting(std::string store, std::string rejects,
-                  std::function<void(const live::controller::LiveJob&)> ended = {})
-      : store_(std::move(store)), rejects_(std::move(rejects)), ended_(std::move(ended)) {}
+                  std::function<void(const live::controller::LiveJob&)> ended = {},
+                  std::function<std::vector<std::string>(core::model::JobId)> software = {})
+      : store_(std::move(store)),
+        rejects_(std::move(rejects)),
+        ended_(std::move(ended)),
+        software_(std::move(software)) {}
   [[nodiscard]] base::Status record(const std::vector<live::loop::FinishedJob>& jobs) override;
 
  private:
   std::string store_;
   std::string rejects_;
   std::function<void(const live::controller::LiveJob&)> ended_;
+  std::function<std::vector<std::string>(core::model::JobId)> software_;
 };
 
 }  // namespace goban::serve::daemon

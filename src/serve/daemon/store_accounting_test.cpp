@@ -60,6 +60,25 @@ struct StoreAccountingTest : testing::Test {
   std::filesystem::path folder;
 };
 
+TEST_F(StoreAccountingTest, WhatAgentsSawOfAJobsSoftwareIsStored) {
+  const std::string path = folder / "store.sqlite";
+  StoreAccounting accounting(path, folder / "rejects", {}, [](core::model::JobId id) {
+    return id == core::model::JobId(6U) ? std::vector<std::string>{"cuda/12", "libnccl.so.2"}
+                                        : std::vector<std::string>{};
+  });
+  ASSERT_TRUE(accounting.record({finished()}));
+  auto store = site::store::JobStore::open(path, false);
+  ASSERT_TRUE(store) << store.error().text();
+  site::records::RecordTable table;
+  ASSERT_TRUE(store->read({}, table));
+  ASSERT_FALSE(table.rows().empty());
+  std::vector<std::string> names;
+  for (const uint32_t name : table.software_of(table.rows()[0])) {
+    names.emplace_back(table.software_names()[name]);
+  }
+  EXPECT_THAT(names, ElementsAre("cuda/12", "libnccl.so.2"));
+}
+
 TEST_F(StoreAccountingTest, ARecordForEveryRun) {
   const JobRecords made(job, cluster);
   ASSERT_EQ(made.records().size(), 2U);
