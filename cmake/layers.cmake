@@ -78,6 +78,7 @@ goban_module(live/engine live live/engine/local live/engine/slurm live/engine/ku
 goban_layer(serve base core site study live)
 goban_module(serve/api)
 goban_module(serve/daemon serve/api)
+goban_module(serve/agent serve/api)
 
 # The command goban. One module; its folders are groups of commands.
 goban_layer(cli base core site study live serve)

@@ -14,6 +14,7 @@ void add_backup(Command& app, Action& action);
 void add_supervise(Command& app, Action& action);
 void add_stage_worker(Command& app, Action& action);
 void add_nodes(Command& app, Action& action);
+void add_agent(Command& app, Action& action);
 void add_reservations(Command& app, Action& action);  ///< reserve, reservations
 void add_token(Command& app, Action& action);
 void add_pilot(Command& app, Action& action);
@@ -23,11 +24,17 @@ void add_kubernetes_engine(Command& engine, Action& action);  ///< engine kubern
 void add_slurm_report(Command& slurm, Action& action);        ///< engine slurm observe-report
 
 inline constexpr std::array kAdminCommands = {
-    CommandEntry{"serve", add_serve},   CommandEntry{"replay", add_replay},
-    CommandEntry{"backup", add_backup}, CommandEntry{"supervise", add_supervise},
-    CommandEntry{"nodes", add_nodes},   CommandEntry{"reserve", add_reservations},
-    CommandEntry{"token", add_token},   CommandEntry{"engine", add_engine},
-    CommandEntry{"pilot", add_pilot},   CommandEntry{"stage-worker", add_stage_worker},
+    CommandEntry{"serve", add_serve},
+    CommandEntry{"replay", add_replay},
+    CommandEntry{"backup", add_backup},
+    CommandEntry{"supervise", add_supervise},
+    CommandEntry{"nodes", add_nodes},
+    CommandEntry{"reserve", add_reservations},
+    CommandEntry{"token", add_token},
+    CommandEntry{"engine", add_engine},
+    CommandEntry{"agent", add_agent},
+    CommandEntry{"pilot", add_pilot},
+    CommandEntry{"stage-worker", add_stage_worker},
 };
 
 }  // namespace goban::cli

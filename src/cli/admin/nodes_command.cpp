@@ -1,4 +1,5 @@
 // goban nodes: lists nodes, drains them, returns them to service, and fences dead ones.
+#include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -43,6 +44,18 @@ std::string scores_text(const json& scores) {
   return out.empty() ? fmt::format("{:.0f} measured", number_of(scores, "measured")) : out;
 }
 
+/// "up", or since when the agent on a node is lost; a clock that is off by more than two seconds.
+std::string agent_text(const json& agent, double now_s) {
+  constexpr double kSkew_s = 2;
+  if (!agent.is_object()) return "-";
+  if (text_of(agent, "state") == "lost") {
+    return "lost " + moment_text(number_of(agent, "report_s"), now_s);
+  }
+  if (const std::string problem = text_of(agent, "problem"); !problem.empty()) return problem;
+  const double skew_s = number_of(agent, "clock_skew_s");
+  return std::abs(skew_s) > kSkew_s ? fmt::format("up, clock {:+.0f} s", skew_s) : "up";
+}
+
 std::string reservations_text(const json& reservations, double now_s) {
   std::string out;
   for (const json& each : reservations.is_array() ? reservations : json::array()) {
@@ -73,6 +86,7 @@ int list(const NodesArguments& arguments) {
                    {"MEMORY", true, 12},
                    {"JOBS", false, 30},
                    {"SCORES", false, 30},
+                   {"AGENT", false, 30},
                    {"RESERVED", false, 40},
                    {"REASON", false, 40}});
   const double now_s = wall_clock_s();
@@ -84,6 +98,7 @@ int list(const NodesArguments& arguments) {
                fmt::format("{:.0f}", number_of(node, "held_gpus")), text_of(node, "gpu_model", "-"),
                cores > 0 ? fmt::format("{:.0f}", cores) : "-", bytes > 0 ? size_text(bytes) : "-",
                jobs_text(part_of(node, "jobs")), scores_text(part_of(node, "scores")),
+               agent_text(part_of(node, "agent"), now_s),
                reservations_text(part_of(node, "reservations"), now_s), text_of(node, "reason")});
     const std::string state = text_of(node, "state");
     table.paint(1, state == "up" ? Colour::None : state == "down" ? Colour::Bad : Colour::Notice);

@@ -23,7 +23,7 @@ using site::telemetry::AgentReport;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr base::TimeNs kStart = 1'700'000'000 * kSecond;
+constexpr base::TimeNs kAgentsBegin = 1'700'000'000 * kSecond;
 
 /// Four nodes of four GPUs; job 1 is Slurm's 41, and runs on n0's GPUs 1 and 2.
 struct NodeAgentsTest : testing::Test {
@@ -43,7 +43,7 @@ struct NodeAgentsTest : testing::Test {
     });
     scheduler.edit_book([](live::controller::JobBook& book) {
       book.by_engine_id["41"] = JobId(0U);
-      for (auto& [id, run] : book.runs) run.started_ns = kStart;
+      for (auto& [id, run] : book.runs) run.started_ns = kAgentsBegin;
     });
   }
   ~NodeAgentsTest() override {
@@ -83,7 +83,7 @@ struct NodeAgentsTest : testing::Test {
 
   std::string folder;
   std::string said;
-  std::atomic<base::TimeNs> clock = kStart + 100 * kSecond;
+  std::atomic<base::TimeNs> clock = kAgentsBegin + 100 * kSecond;
   NodeAgentsOptions options;
   api::TestSchedulerClient scheduler;
   std::shared_ptr<AgentBox> box = std::make_shared<AgentBox>();
@@ -114,7 +114,7 @@ TEST_F(NodeAgentsTest, TheStoreHasSamplesAtTheTimeOfTheDaemonsClockAndOnce) {
   ASSERT_TRUE(agents->take("n0", late)) << "its answer was lost, so it is sent again";
   agents.reset();
   EXPECT_THAT(stored("0"),
-              ElementsAre(std::pair((kStart + 10 * kSecond) / base::kMillisecond, 40)));
+              ElementsAre(std::pair((kAgentsBegin + 10 * kSecond) / base::kMillisecond, 40)));
   EXPECT_EQ(said, "");
 }
 
@@ -125,8 +125,10 @@ TEST_F(NodeAgentsTest, CurvesAreOfWhatIsWrittenAndOfWhatIsNot) {
   agents.reset();
   start();
   ASSERT_TRUE(agents->take("n0", report(1, 80)));
-  const auto curves = agents->curves(
-      {.gpus = {GpuId(1U)}, .from_ns = kStart, .to_ns = kStart + 400 * kSecond, .points_max = 300});
+  const auto curves = agents->curves({.gpus = {GpuId(1U)},
+                                      .from_ns = kAgentsBegin,
+                                      .to_ns = kAgentsBegin + 400 * kSecond,
+                                      .points_max = 300});
   ASSERT_TRUE(curves) << curves.error().text();
   ASSERT_EQ(curves->gpus.size(), 1U);
   std::vector<double> values;
@@ -145,7 +147,8 @@ TEST_F(NodeAgentsTest, ALostAgentIsSeenAlsoAfterARestart) {
   start();
   ASSERT_EQ(agents->stands().count("n0"), 1U);
   EXPECT_TRUE(agents->stands().at("n0").lost);
-  EXPECT_DOUBLE_EQ(agents->stands().at("n0").report_s, base::to_seconds(kStart + 100 * kSecond));
+  EXPECT_DOUBLE_EQ(agents->stands().at("n0").report_s,
+                   base::to_seconds(kAgentsBegin + 100 * kSecond));
   ASSERT_TRUE(agents->take("n0", report(2, 40)));
   EXPECT_FALSE(agents->stands().at("n0").lost);
 }
@@ -182,25 +185,25 @@ TEST_F(NodeAgentsTest, SamplesBeforeTheStartAreNotTheRuns) {
 
 TEST_F(NodeAgentsTest, ProgressIsThatOfTheOwnersProcesses) {
   start();
-  AgentReport said{.agent = "w", .sequence = 1, .interval_s = 60};
-  said.jobs = {AgentJob{.id = "41", .uid = 1001, .software = {"lie/1"}},
+  AgentReport sent{.agent = "w", .sequence = 1, .interval_s = 60};
+  sent.jobs = {AgentJob{.id = "41", .uid = 1001, .software = {"lie/1"}},
                AgentJob{.id = "41", .uid = 1000, .software = {"cuda/12", "cuda/12"}},
                AgentJob{.id = "77", .uid = 1000}};
-  for (AgentJob& job : said.jobs) {
+  for (AgentJob& job : sent.jobs) {
     job.progress.emplace();
     job.progress->latest.loss = job.uid == 1000 ? 0.5 : 99;
     job.progress->latest.epoch = 3;
   }
-  said.jobs[1].progress->ranks = {{.rank = 1, .ranks = 2, .steps = 9, .busy_s = 4}};
-  ASSERT_TRUE(agents->take("n0", said));
+  sent.jobs[1].progress->ranks = {{.rank = 1, .ranks = 2, .steps = 9, .busy_s = 4}};
+  ASSERT_TRUE(agents->take("n0", sent));
   auto reports = box->take_progress();
   ASSERT_EQ(reports.size(), 1U);
   EXPECT_EQ(reports[0].kind, live::ReportKind::Progress);
   EXPECT_EQ(reports[0].run, (live::RunId{.job = JobId(0U), .run = 1}));
   EXPECT_DOUBLE_EQ(reports[0].progress.loss, 0.5);
   EXPECT_THAT(box->software_of(JobId(0U)), ElementsAre("cuda/12"));
-  ++said.sequence;
-  ASSERT_TRUE(agents->take("n0", said));
+  ++sent.sequence;
+  ASSERT_TRUE(agents->take("n0", sent));
   EXPECT_THAT(box->take_progress(), IsEmpty()) << "nothing new";
   Report ended{.kind = live::ReportKind::Ended, .run = reports[0].run};
   box->complete(ended);
@@ -213,9 +216,9 @@ TEST_F(NodeAgentsTest, GpusThatTheEngineDoesNotKnowAreThoseOfTheJobsEnvironment)
     for (auto& [id, run] : book.runs) run.gpus.clear();
   });
   start();
-  AgentReport said = report(1, 70);
-  said.jobs = {AgentJob{.id = "41", .uid = 1000, .gpus = {0}}};
-  ASSERT_TRUE(agents->take("n0", said));
+  AgentReport sent = report(1, 70);
+  sent.jobs = {AgentJob{.id = "41", .uid = 1000, .gpus = {0}}};
+  ASSERT_TRUE(agents->take("n0", sent));
   Report ended{.kind = live::ReportKind::Ended, .run = {.job = JobId(0U), .run = 1}};
   box->complete(ended);
   EXPECT_FLOAT_EQ(ended.usage.gpu_util_pct, 70);
@@ -234,11 +237,11 @@ struct SilentEngine final : live::Engine {
 TEST_F(NodeAgentsTest, TheEngineTellsProgressBeforeAnEndWithItsUsage) {
   start();
   ASSERT_TRUE(agents->take("n0", report(1, 40)));
-  AgentReport said{.agent = "w", .sequence = 2, .interval_s = 60};
-  said.jobs = {AgentJob{.id = "41", .uid = 1000}};
-  said.jobs[0].progress.emplace();
-  said.jobs[0].progress->latest.step = 7;
-  ASSERT_TRUE(agents->take("n0", said));
+  AgentReport sent{.agent = "w", .sequence = 2, .interval_s = 60};
+  sent.jobs = {AgentJob{.id = "41", .uid = 1000}};
+  sent.jobs[0].progress.emplace();
+  sent.jobs[0].progress->latest.step = 7;
+  ASSERT_TRUE(agents->take("n0", sent));
   auto inner = std::make_unique<SilentEngine>();
   inner->events = {Report{.kind = live::ReportKind::Ended, .run = {.job = JobId(0U), .run = 1}}};
   AgentEngine engine(std::move(inner), box);

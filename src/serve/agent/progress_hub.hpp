@@ -1,0 +1,83 @@
+// The progress socket of a node: jobs that something else started report there, as jobs of this
+// daemon report to their supervisor (docs/progress.md). Any user may connect; the kernel says which
+// process and user it is, and JobScan which job.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/files.hpp"
+#include "live/engine/local/progress_lines.hpp"
+#include "site/telemetry/agent_report.hpp"
+
+namespace goban::serve::agent {
+
+/// What a job reported.
+struct HeardJob {
+  site::telemetry::AgentJob job{};  ///< with its progress
+  base::TimeNs heard_ns = 0;        ///< last line, on a monotonic clock
+};
+
+class ProgressHub {
+ public:
+  /// Says which job a process belongs to. Called by the hub's thread.
+  using JobOf = std::function<std::optional<site::telemetry::AgentJob>(pid_t)>;
+
+  /// Listens at `path` until it is destroyed, in a thread of its own. A socket that nobody serves
+  /// is replaced. Errors: Failed.
+  [[nodiscard]] static base::Result<std::unique_ptr<ProgressHub>> open(const std::string& path,
+                                                                       JobOf job_of);
+  ~ProgressHub();
+  ProgressHub(const ProgressHub&) = delete;
+  ProgressHub& operator=(const ProgressHub&) = delete;
+
+  /// By id and user; jobs that said nothing for ten minutes and are not connected are forgotten.
+  [[nodiscard]] std::vector<HeardJob> heard(base::TimeNs now_ns);
+
+ private:
+  static constexpr size_t kConnectionsMax = 1024;
+  static constexpr size_t kConnectionsJobMax = 64;
+  static constexpr int64_t kBytesPerSecond = 65'536;  ///< per connection; then reading is delayed
+
+  using Key = std::pair<std::string, uint32_t>;
+  struct Sum {
+    site::telemetry::AgentJob job{};
+    live::engine::local::ProgressSum sum{};
+    size_t connections = 0;
+    base::TimeNs heard_ns = 0;
+  };
+  struct Connection {
+    base::Descriptor socket{};
+    Key key{};
+    live::engine::local::LineCutter cutter{};
+    base::TimeNs window_ns = 0;  ///< start of the second in which bytes are counted
+    int64_t window_bytes = 0;
+    bool gone = false;
+  };
+
+  ProgressHub(std::string path, base::Descriptor listening, base::Descriptor end_reading,
+              base::Descriptor end_writing, JobOf job_of);
+  void work();
+  void admit(base::TimeNs now_ns);
+  void read_from(Connection& connection, base::TimeNs now_ns);
+
+  std::string path_;
+  base::Descriptor listening_{};
+  base::Descriptor end_reading_{};  ///< a pipe that wakes the thread for its end
+  base::Descriptor end_writing_{};
+  JobOf job_of_;
+  std::vector<Connection> connections_{};  ///< of the thread
+  std::mutex mutex_{};
+  std::map<Key, Sum> sums_{};
+  std::thread thread_{};
+};
+
+}  // namespace goban::serve::agent
