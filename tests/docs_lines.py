@@ -36,6 +36,8 @@ EXCEPTIONS = {
     "*--scores*": "names the scores of a site",
     "goban serve": "runs until it is stopped",
     "goban backup": "needs a configured service",
+    "goban agent --server": "reports until it is stopped",
+    "*/var/lib/goban/series*": "names the state folder of a daemon",
     "goban reserve": "names users and nodes of the reader, and a date",
     "goban submit --reservation": "needs the reservation of the line before",
     "goban reservations": "needs the reservation of the line before",

@@ -1,5 +1,6 @@
 """`goban serve` decides for a real Slurm: it starts jobs where it says, leaves alone what others started, follows cancels on
-either side, requeues, lost nodes and restarts, hands scheduling to Slurm when it is gone, and its journal replays equal.
+either side, requeues, lost nodes and restarts, hands scheduling to Slurm when it is gone, and its journal replays equal. Agents on its
+nodes report (agents.py).
 
     serve.py GOBAN     (needs root and Slurm; 77 without them)
 """
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import time
 
+from agents import Agents, reports
 from serving import USER, Serving, expect
 from slurm_site import skip_where_missing
 
@@ -173,7 +175,12 @@ def main():
     skip_where_missing()
     goban = sys.argv[1]
     began = time.monotonic()
-    with Serving(goban) as serving:
+    agents = Agents()
+    with Serving(goban, keys=agents.keys) as serving:
+        try:
+            reports(serving, agents)
+        finally:
+            agents.end()
         other, first = starts_and_others(serving)
         runs = cancels(serving, first)
         requeues(serving, runs)
