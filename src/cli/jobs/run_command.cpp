@@ -12,6 +12,7 @@
 #include "cli/jobs/hangup.hpp"
 #include "cli/jobs/job_end.hpp"
 #include "cli/jobs/job_row.hpp"
+#include "cli/jobs/kubectl_words.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/jobs/log_output.hpp"
 #include "cli/jobs/slurm_allocation.hpp"
@@ -155,6 +156,10 @@ int run(const RunArguments& arguments, const SubmitChoices& choices) {
   const auto jobs = submit(arguments.server, *body);
   if (!jobs && is_for_sbatch(jobs.error())) {
     return report_error(run_by_salloc(payload, arguments.server));
+  }
+  if (!jobs && is_for_kubectl(jobs.error())) {
+    const auto num_gpus = static_cast<int64_t>(number_of(*body, "num_gpus"));
+    return report_error(with_kubectl(jobs.error(), payload, num_gpus));
   }
   if (!jobs) return report_error(jobs.error());
   const uint32_t job = jobs->front();
