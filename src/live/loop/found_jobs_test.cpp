@@ -108,7 +108,7 @@ TEST_F(FoundJobs, WhatTheClusterCannotRequeueIsRefused) {
   seen.spec.requeue = false;  // an allocation of salloc
   step({seen});
   step({Report{.kind = ReportKind::Started, .run = engine.launches.at(0).run}});
-  const base::Status refused = ask(controller::Requeue{.job = JobId(0U), .by = kOperator}).at(0);
+  const auto refused = ask(controller::Requeue{.job = JobId(0U), .by = kOperator}).at(0);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, testing::HasSubstr("cannot be requeued"));
   EXPECT_THAT(engine.stops, IsEmpty());
