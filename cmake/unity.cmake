@@ -15,6 +15,7 @@ set(GOBAN_COMPILED_ALONE
   cli/shell/command_test.cpp
   cli/site/series_import_command.cpp
   core/knowledge/energy/power_file_test.cpp
+  core/knowledge/measure/learned_scores_test.cpp
   core/knowledge/scores_file_test.cpp
   core/model/site_rules_file_test.cpp
   core/policy/sharing/eaco_paper_test.cpp
