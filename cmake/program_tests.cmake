@@ -27,7 +27,7 @@ function(goban_script_test name label script)
 endfunction()
 
 foreach(part alter backup cpu_jobs full_disk hung_files isolation job_choices kills past_jobs profiles replay_inputs
-    reservations resource_types run_and_logs secret_leaks shared_gpu shims ssh_host staging standby start_errors state_space stops terminal
+    reservations resource_types run_and_logs sbatch_scripts secret_leaks shared_gpu shims ssh_host staging standby start_errors state_space stops terminal
     users wait wrap)
   goban_script_test(live.${part} live tests/live/${part}.py $<TARGET_FILE:goban>)
 endforeach()
@@ -37,6 +37,7 @@ goban_script_test(live.clock live tests/live/clock.py
   $<TARGET_FILE:goban> $<TARGET_FILE:goban_fake_clock>)
 goban_script_test(live.wrap_training live tests/live/wrap_training_test.py
   ${CMAKE_SOURCE_DIR}/python)
+goban_script_test(live.srun_tasks live tests/live/srun_tasks_test.py ${CMAKE_SOURCE_DIR}/python)
 goban_script_test(live.slurm_fixture live tests/slurm/fixture.py)
 goban_script_test(live.slurm_setup live tests/slurm/setup.py $<TARGET_FILE:goban>)
 goban_script_test(live.slurm_documented live tests/slurm/documented.py $<TARGET_FILE:goban>)
@@ -92,6 +93,7 @@ set_tests_properties(release.packages PROPERTIES TIMEOUT 1200)  # it builds stat
 goban_script_test(docs.site tools tests/docs_site.py)
 goban_script_test(release.portable_link tools tests/portable_link.py ${CMAKE_CXX_COMPILER})
 goban_script_test(help_pages.goban cli tests/help_pages.py $<TARGET_FILE:goban>)
+goban_script_test(command_contract cli tests/command_contract.py $<TARGET_FILE:goban>)
 if(TARGET goban-train)
   goban_script_test(help_pages.goban-train train tests/help_pages.py $<TARGET_FILE:goban-train>)
 endif()
@@ -104,6 +106,13 @@ endif()
 # The default policy is still ahead of what sites run, on generated jobs.
 goban_script_test(studies.ahead tools tools/studies/ahead.py --short)
 set_tests_properties(studies.ahead PROPERTIES ENVIRONMENT GOBAN=$<TARGET_FILE:goban>)
+
+# Profiles of real runs make the simulator share with those that wait for their input.
+if(TARGET goban-train)
+  goban_script_test(studies.starved train tools/studies/starved.py --short)
+  set_tests_properties(studies.starved PROPERTIES ENVIRONMENT
+    "GOBAN=$<TARGET_FILE:goban>;GOBAN_TRAIN=$<TARGET_FILE:goban-train>")
+endif()
 
 foreach(check comments docs includes)
   goban_script_test(architecture.${check} tools tools/check_${check}.py)
