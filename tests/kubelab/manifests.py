@@ -35,6 +35,27 @@ def with_notes(body, **notes):
     return body
 
 
+MPI_JOBS = "/apis/kubeflow.org/v1/namespaces/default/mpijobs"
+
+
+def make_kind(site):
+    """MPIJobs, without their operator; users may make them."""
+    site.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {"metadata": {"name": "mpijobs.kubeflow.org"}, "spec": {
+        "group": "kubeflow.org", "scope": "Namespaced", "names": {"kind": "MPIJob", "plural": "mpijobs", "singular": "mpijob"},
+        "versions": [{"name": "v1", "served": True, "storage": True,
+                      "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}})
+    site.post(f"{RBAC}/clusterroles", {"metadata": {"name": "mpijobs"}, "rules": [
+        {"apiGroups": ["kubeflow.org"], "resources": ["mpijobs"], "verbs": ["create", "patch", "get"]}]})
+    site.post(f"{RBAC}/namespaces/default/rolebindings", {
+        "metadata": {"name": "mpijobs"}, "subjects": [{"kind": "User", "name": "mallory"}],
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "mpijobs"}})
+    site.wait_for("the kind", lambda: site.get(MPI_JOBS)["items"] is not None)
+
+
+def mpi_job(name):
+    return {"apiVersion": "kubeflow.org/v1", "kind": "MPIJob", "metadata": {"name": name}, "spec": {"runPolicy": {"suspend": True}}}
+
+
 def hostile_user(site, closed):
     """`closed`: the policy stands; before, everything is accepted."""
     def attempt(what, call):
@@ -57,6 +78,12 @@ def hostile_user(site, closed):
     attempt("a pod of Goban's with a node", lambda: site.post(PODS, pod(f"m2{suffix}", scheduler="goban", node="n1"), **user))
     attempt("a Job whose template has the annotation", lambda: site.post(JOBS, template(lambda b: with_notes(b, gpus="0")), **user))
     attempt("a Job whose template has a node", lambda: site.post(JOBS, template(lambda b: b["spec"].update(nodeName="n1")), **user))
+    # Goban lets go on what it has suspended: whoever says so in its place passes a quota in front.
+    attempt("an MPIJob that Goban would let go on", lambda: site.post(MPI_JOBS, with_notes(mpi_job(f"mpi{suffix}"), suspended="true"), **user))
+    replicas = {"metadata": {"name": f"rs{suffix}"}, "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "x"}},
+                                                             "template": with_notes(pod("x", scheduler="goban", app="x"), gpus="0")}}
+    del replicas["spec"]["template"]["metadata"]["name"], replicas["spec"]["template"]["spec"]["restartPolicy"]
+    by_controller(site, replicas, closed)
     site.post(PODS, pod(f"m3{suffix}", scheduler="goban"), **user)  # honest
     attempt("an annotation added later", lambda: site.patch(f"{PODS}/m3{suffix}", with_notes({"metadata": {}}, run="goban:9.9.9"), **user))
     if not closed:
@@ -73,6 +100,21 @@ def hostile_user(site, closed):
     site.wait_for("a pod that Goban placed", lambda: site.get(f"{PODS}/m3{suffix}")["status"]["phase"] == "Running")
     site.post(JOBS, {"metadata": {"name": "honest"}, "spec": {"template": {"spec": pod("x")["spec"]}}}, **user)
     site.wait_for("an honest Job", lambda: [p for p in site.pods(selector="job-name=honest") if p["status"]["phase"] == "Running"])
+
+
+def by_controller(site, replicas, closed):
+    """Templates of other controllers are not looked at: their pods are."""
+    name = replicas["metadata"]["name"]
+    path = "/apis/apps/v1/namespaces/default/replicasets"
+    site.post(path, replicas, user="mallory")
+    if closed:
+        said = site.wait_for("the refusal", lambda: [each["message"] for each in site.get(f"{path}/{name}")["status"].get("conditions", ())])
+        expect("goban" in said[0], str(said))
+    else:
+        site.wait_for("its pod", lambda: site.pods(selector="app=x"))
+    site.delete(f"{path}/{name}?propagationPolicy=Background")
+    site.wait_for("its end", lambda: not site.pods(selector="app=x"))
+    print(f"{'refused' if closed else 'accepted'}: a ReplicaSet whose template has the annotation", flush=True)
 
 
 def least_rights(site, writes):
@@ -127,6 +169,7 @@ def main():
         site.post(f"{RBAC}/namespaces/default/rolebindings", {
             "metadata": {"name": "mallory"}, "subjects": [{"kind": "User", "name": "mallory"}],
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"}})
+        make_kind(site)
         hostile_user(site, closed=False)
         for command in documented("kubernetes.md", "See what it would do"):
             shell(site, goban, command)
@@ -141,6 +184,10 @@ def main():
                                    "kubectl apply --dry-run=server -f -")
         for name in ("goban", "goban-watchdog"):
             expect(f"deployment.apps/{name} created (server dry run)" in image, image)
+        agents = shell(site, goban, "goban engine kubernetes manifests --mode all --image registry.example/goban:1 --agents | "
+                                    "kubectl apply --dry-run=server -f -")
+        for name in ("daemonset.apps/goban-agent", "serviceaccount/goban-agent", "service/goban"):
+            expect(f"{name} created (server dry run)" in agents, agents)
         for command in documented("kubernetes.md", "And back"):
             shell(site, goban, command)
         refused(lambda: site.get("/api/v1/pods", token=site.account), 401, 403)
