@@ -10,6 +10,7 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kubelab"))
 
 from driver import ClusterDriver, expect, nodes_of
+from devices import claiming, publish, templates
 from engine import give_rights, gone, job
 from fixture import pod
 from kube_site import ApiError, KubeSite, build, missing
@@ -21,6 +22,8 @@ LEFT_OUT = {
 }
 # A gang that waits for several nodes does not keep later jobs back where it may not run on most of the nodes; in the simulator all are its own.
 ALONE = {"gangs_start_whole"}
+# Here a DRA driver publishes the GPUs, and pods claim them: the same starts, at the same times.
+BY_CLAIMS = {"gangs_start_whole", "higher_priority_preempts", "a_requeued_job_waits_again", "a_daemon_that_was_killed_goes_on"}
 SCENARIO = "kubelab/scenario"  # label of nodes
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 
@@ -50,6 +53,8 @@ class KubeDriver(ClusterDriver):
         spec["nodeSelector"] = {SCENARIO: self.space}
         if wanted.priority:
             spec["priorityClassName"] = f"p{wanted.priority}"
+        if self.scenario.name in BY_CLAIMS:
+            claiming(body, gpus)
         number = self.id_of(self.site.post(self.jobs, body))
         # The Job's controller makes them, after ten seconds if it failed once; a gang queues when its last pod is there.
         self.site.wait_for(f"the pods of {wanted.name}", lambda: len(self.site.get(f"{self.pods}?labelSelector=job-name%3D{wanted.name}")["items"]) >= count)
@@ -171,9 +176,14 @@ class KubeConformance:
             self.site.post("/apis/scheduling.k8s.io/v1/priorityclasses", {
                 "metadata": {"name": f"p{value}"}, "value": value, "preemptionPolicy": "Never"})
         for scenario in self.scenarios:
+            space, claims = self.spaces[scenario.name], scenario.name in BY_CLAIMS
+            if claims:
+                templates(self.site, space, *range(1, scenario.node_gpus + 1))
             for node in self.nodes[scenario.name]:
                 self.site.patch(f"/api/v1/nodes/{node}", {"metadata": {"labels": {
-                    SCENARIO: self.spaces[scenario.name], "goban.dev/gpus": str(scenario.node_gpus)}}})
+                    SCENARIO: space, "goban.dev/gpus": None if claims else str(scenario.node_gpus)}}})
+                if claims:
+                    publish(self.site, node, scenario.node_gpus)
         self.record.start()
 
     def stages(self):

@@ -103,6 +103,23 @@ def watchdog(site, daemon, goban):
     expect({p["metadata"]["uid"] for p in site.pods(selector="job-name=orphan")} == uids, "adopted, not stopped")
 
 
+def terminal(site, daemon):
+    """goban run says how a pod with a terminal is started here; that pod is placed as others are."""
+    refused = daemon.goban_run("run", "--pty", "--gpus", "2", "sh")
+    expect(refused.returncode == 1, refused.stderr)
+    command = refused.stderr[refused.stderr.index("kubectl run"):].strip().rstrip(")")
+    command = command.replace("IMAGE", "x").replace(" --rm", " --attach=false")  # nobody is at this terminal
+    ran = subprocess.run(["bash", "-c", f'kubectl() {{ "{program()}" kubectl "$@"; }}; {command}'], env=site.environment,
+                         capture_output=True, text=True)
+    expect(ran.returncode == 0, f"{command}: {ran.stderr}")
+    wait_state(site, daemon, "sh", "running")
+    made = site.get(f"{PODS}/sh")
+    (container,) = made["spec"]["containers"]
+    expect(container["stdin"] and container["tty"] and container["command"] == ["sh"], str(container))
+    expect(len(made["metadata"]["annotations"]["goban.dev/gpus"].split(",")) == 2, str(made["metadata"]))
+    site.delete(f"{PODS}/sh")
+
+
 def run(site, daemon):
     wait_state(site, daemon, "theirs", "running")
     site.post(JOBS, job("fills", 12))
@@ -135,6 +152,7 @@ def run(site, daemon):
         expect(done["result"] == "cancelled", f"also if its user deleted it while it ran: {done}")
     refused = daemon.goban_run("submit", "--wrap", "true")
     expect(refused.returncode == 1 and "use kubectl" in refused.stderr, refused.stderr)
+    terminal(site, daemon)
     print("passed")
 
 
