@@ -189,6 +189,18 @@ def change(words):
     return done.returncode
 
 
+def requeue(names):
+    """A job that is being stopped for its return is content: its handler of the signal asks again."""
+    codes = []
+    for name in names:
+        jobs, _ = ask_or_none("show", name)
+        if jobs and jobs[0]["state"] == "stopping":
+            codes.append(0)
+        else:
+            codes.append(change(["requeue", name]))
+    return max(codes)
+
+
 def changed_limit(name, text):
     """The new limit in seconds: "90", "+30", "-10", in minutes or with colons."""
     sign = text[0] if text[:1] in "+-" else ""
@@ -272,7 +284,7 @@ def scontrol(words):
         names = job_names(rest)
         if not names:
             fail(f"too few arguments for keyword:{keyword}")
-        return change([ACTIONS[keyword], *names])
+        return requeue(names) if keyword == "requeue" else change([ACTIONS[keyword], *names])
     if keyword in ("reboot", "reconfigure", "shutdown", "create", "delete", "write", "top", "wait_job", "token", "notify", "setdebug",
                    "cancel_reboot", "takeover", "requeuehold", "power", "fsdampeningfactor"):
         fail(f"{keyword} is not supported on a site of goban; see {os.path.basename(GOBAN)} --help")

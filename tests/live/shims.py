@@ -134,6 +134,15 @@ def control(shims):
     shims.daemon.wait_for("its return", lambda: "Restarts=1" in shims(f"scontrol show job {job}"))
     shims(f"scontrol hold {job}", code=1)
     shims(f"scancel {job}")
+    # A handler of the signal that asks for the requeue again, as that of submitit.
+    ready = os.path.join(shims.daemon.folder, "trap is set")
+    job = shims("sbatch --parsable --gpus=0 -o /dev/null -t 10 --signal=USR1@60 "
+                f"--wrap 'trap : USR1; touch \"{ready}\"; while :; do sleep 0.1; done'").strip()
+    shims.daemon.wait_for("the trap", lambda: os.path.exists(ready))
+    for _ in range(2):
+        shims(f"scontrol requeue {job}")
+    expect("JobState=COMPLETING" in shims(f"scontrol show job {job}"), shims(f"scontrol show job {job}"))
+    shims(f"scancel -s KILL {job}")
     shims("scontrol show job 99999", code=1)
     expect(shims("scontrol show hostnames 'a[1-2],b'") == "a1\na2\nb\n", "hostnames")
     expect(shims("SLURM_JOB_NODELIST=n[08-10] scontrol show hostnames") == "n08\nn09\nn10\n", "hostnames of the job")
