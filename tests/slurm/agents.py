@@ -83,11 +83,16 @@ class Agents:
         self.running[node].kill()
         self.running.pop(node).wait()
 
-    def end(self):
+    def stop(self):
         for process in self.running.values():
             process.terminate()
         for process in self.running.values():
             process.wait(30)
+        self.running = {}
+
+    def end(self):
+        """The daemon has ended, which reads the tokens."""
+        self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -171,3 +176,42 @@ def reports(serving, agents):
     daemon.start()
     site.wait_for("agents that found the daemon again", lambda: all(
         state == "up" for name, state in stands(serving).items() if name != "n1"), 120)
+
+
+def profiles(serving, folder):
+    """`goban profile cluster` measures an idle node as a job, sends its scores, and makes room for a job that waits."""
+    site, daemon = serving.site, serving.daemon
+    table = f"{folder}/scores.csv"
+    environment = {**daemon.environment, **{name: site.environment[name] for name in ("SLURM_CONF", "PATH")}}
+
+    def profile(*words):
+        return subprocess.Popen([serving.goban, "profile", "cluster", "--out", table, "--virtual-gpus", "4", "--force", "--json", *words],
+                                env=environment, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    measuring = profile("--nodes", "n4", "--quick", "--seconds", "0.1", "--send")
+    out, err = measuring.communicate(timeout=180)
+    expect(measuring.returncode == 0 and json.loads(out)["measured"] == ["n4"], f"{out} {err}")
+    def ended():
+        found = [job for job in serving.jobs_listed() if job.get("name") == "goban-profile"]
+        return found if all(job["state"] == "done" for job in found) else None
+    jobs = site.wait_for("the end of its job", ended)
+    expect(len(jobs) == 1 and not jobs[0]["managed"], f"a job of Slurm: {jobs}")
+    with open(f"{folder}/scores.profile.json") as book:
+        expect([gpu["uuid"] for gpu in json.load(book)["gpus"]] == [f"n4/VIRTUAL-{i}" for i in range(4)], "by UUID")
+    cluster = daemon.request("GET", "/v1/cluster")[1]
+    scores = {node["node"]: [score for gpu in node["gpus"] for score in gpu["scores"]] for rack in cluster["racks"] for node in rack["nodes"]}
+    expect(any(score != 1 for score in scores["n4"]) and all(score == 1 for score in scores["n1"]), f"sent: {scores}")
+    again = profile("--nodes", "n4")
+    out, err = again.communicate(timeout=60)
+    expect(again.returncode == 0 and json.loads(out)["left"]["n4"] == "measured 0 h ago", f"{out} {err}")
+
+    measuring = profile("--nodes", "n3", "--every", "0s")
+    site.wait_for("its job on n3", lambda: any(
+        job.get("name") == "goban-profile" and job["state"] == "running" for job in serving.jobs_listed()), 60)
+    numbers = [site.sbatch("--gres=gpu:4", user=USER) for _ in range(4)]
+    out, err = measuring.communicate(timeout=60)
+    expect(measuring.returncode == 0 and "made room" in json.loads(out)["left"]["n3"], f"{out} {err}")
+    for number in numbers:
+        serving.wait_state(number, "running", limit_s=60)
+    site.run("scancel", *numbers, check=True)
+    for number in numbers:
+        serving.wait_state(number, "done")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from agents import Agents, reports
+from agents import Agents, profiles, reports
 from serving import USER, Serving, expect
 from slurm_site import skip_where_missing
 
@@ -179,8 +179,9 @@ def main():
     with Serving(goban, keys=agents.keys) as serving:
         try:
             reports(serving, agents)
+            profiles(serving, agents.folder)
         finally:
-            agents.end()
+            agents.stop()
         other, first = starts_and_others(serving)
         runs = cancels(serving, first)
         requeues(serving, runs)
@@ -193,6 +194,7 @@ def main():
         expect(ran.returncode == 1 and "are those of engine slurm, not local" in ran.stderr, ran.stderr)
         serving.daemon.start()
         print(f"{decisions} decisions replayed equal")
+    agents.end()
     observes(goban)
     print(f"{time.monotonic() - began:.1f} s")
 

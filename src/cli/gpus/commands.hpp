@@ -13,6 +13,7 @@ void add_energy(Command& app, Action& action);
 void add_colocation(Command& app, Action& action);
 void add_measure_block(Command& app, Action& action);
 void add_profile_measure(Command& profile, Action& action);
+void add_profile_cluster(Command& profile, Action& action);
 
 inline constexpr std::array kGpusCommands = {
     CommandEntry{"profile", add_profile},

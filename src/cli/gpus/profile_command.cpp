@@ -262,6 +262,7 @@ void add_profile(Command& app, Action& action) {
       "profile", "Measure this machine's GPUs; compute PM scores, bins and application classes");
   command->require_subcommand(0, 1);
   add_profile_measure(*command, action);
+  add_profile_cluster(*command, action);
 
   auto scores = std::make_shared<ScoreArguments>();
   Command* scores_command = command->add_subcommand(
