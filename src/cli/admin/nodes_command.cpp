@@ -47,7 +47,7 @@ std::string scores_text(const json& scores) {
 /// "up", or since when the agent on a node is lost; a clock that is off by more than two seconds.
 std::string agent_text(const json& agent, double now_s) {
   constexpr double kSkew_s = 2;
-  if (!agent.is_object()) return "-";
+  if (!agent.is_object()) return {};
   if (text_of(agent, "state") == "lost") {
     return "lost " + moment_text(number_of(agent, "report_s"), now_s);
   }

@@ -122,6 +122,10 @@ void NodeAgents::look() {
                                 .has_uid = job->spec.owner.realm.empty(),
                                 .uid = job->spec.owner.uid,
                                 .start_ns = job->run_start_ns};
+      // Kubernetes' NAMESPACE/NAME/UID of a single pod: its processes say the UID.
+      if (const size_t slash = engine_id.rfind('/'); slash != std::string::npos) {
+        table->jobs[engine_id.substr(slash + 1)] = table->jobs[engine_id];
+      }
       if (job->managed || job->run_start_ns < 0) continue;
       for (const core::model::GpuId gpu : job->gpus) {
         if (gpu.index() < cluster.num_gpus()) hold(gpu, {.job = id, .run = 0}, job->run_start_ns);

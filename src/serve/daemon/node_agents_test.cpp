@@ -211,6 +211,19 @@ TEST_F(NodeAgentsTest, ProgressIsThatOfTheOwnersProcesses) {
   EXPECT_EQ(ended.ranks[0].steps, 9);
 }
 
+TEST_F(NodeAgentsTest, ASinglePodIsKnownByItsUid) {
+  scheduler.edit(1, [](live::controller::LiveJob& job) { job.spec.owner.realm = "kubernetes"; });
+  scheduler.edit_book([](live::controller::JobBook& book) {
+    book.by_engine_id = {{"ml/train/1f2e3d4c-0a1b-4c2d-8e3f-001122334455", JobId(0U)}};
+  });
+  start();
+  AgentReport sent{.agent = "w", .sequence = 1, .interval_s = 60};
+  sent.jobs = {AgentJob{
+      .id = "1f2e3d4c-0a1b-4c2d-8e3f-001122334455", .uid = 7, .software = {"libnccl.so.2"}}};
+  ASSERT_TRUE(agents->take("n0", sent));
+  EXPECT_THAT(box->software_of(JobId(0U)), ElementsAre("libnccl.so.2"));
+}
+
 TEST_F(NodeAgentsTest, GpusThatTheEngineDoesNotKnowAreThoseOfTheJobsEnvironment) {
   scheduler.edit_book([](live::controller::JobBook& book) {
     for (auto& [id, run] : book.runs) run.gpus.clear();
