@@ -75,7 +75,7 @@ void add_gpus(const json& node, TextTable& table) {
 std::string gpu_table(const json& cluster, const TerminalStyle& style) {
   TextTable table({{"GPU", false, 30},
                    {"STATE", false, 10},
-                   {"UTILISATION", false, 20},
+                   {"UTILISATION", true, 20},
                    {"MEMORY", true, 12},
                    {"POWER", true, 10},
                    {"TEMP", true, 8},

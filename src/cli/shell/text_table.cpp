@@ -81,8 +81,17 @@ void TextTable::shrink(std::vector<size_t>& widths, const std::vector<size_t>& t
 
 std::string TextTable::text(const TerminalStyle& style) const {
   const std::vector<size_t> natural = widths();
+  size_t total = kGap * (columns_.size() - 1);
+  for (const size_t each : natural) total += each;
+  const bool is_tight = style.width > 0 && total > style.width;
+  std::vector<size_t> kept;
   std::vector<base::ColumnRoom> least;
   for (size_t i = 0; i < columns_.size(); ++i) {
+    const bool is_empty = !rows_.empty() && std::ranges::all_of(rows_, [i](const auto& row) {
+      return row[i].empty();
+    });
+    if (is_tight && is_empty) continue;
+    kept.push_back(i);
     least.push_back(
         {.width = columns_[i].right ? natural[i] : std::min(natural[i], least_of(i)), .gap = kGap});
   }
@@ -92,7 +101,8 @@ std::string TextTable::text(const TerminalStyle& style) const {
     for (const Paint& each : paints_) colours[each.row][each.column] = each.colour;
   }
   std::string out;
-  for (const std::vector<size_t>& table : base::stacked_columns(least, style.width)) {
+  for (std::vector<size_t> table : base::stacked_columns(least, style.width)) {
+    for (size_t& each : table) each = kept[each];
     std::vector<size_t> widths = natural;
     shrink(widths, table, style.width);
     const auto add_line = [&](const auto& cell, const std::vector<Colour>* colour) {
@@ -165,7 +175,12 @@ std::string wrapped(std::string_view text, size_t width) {
   std::string out;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    wrap_line(text.substr(0, end), width, out);
+    const std::string_view line = text.substr(0, end);
+    if (line.find("goban simulate ") == std::string_view::npos) {
+      wrap_line(line, width, out);
+    } else {
+      out.append(line);  // a command must stay one when it is copied
+    }
     if (end < text.size()) out += '\n';
     text.remove_prefix(std::min(end + 1, text.size()));
   }

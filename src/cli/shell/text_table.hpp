@@ -23,9 +23,10 @@ class TextTable {
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   /// Colours a cell of the row that was added last.
   void paint(size_t column, Colour colour);
-  /// Title line and rows, without trailing blanks. Where a table is wider than the terminal, the
-  /// widest columns of text are shortened, but none below its title or 8 characters. What is wider
-  /// even then follows below, in tables that begin with the first column, too.
+  /// Title line and rows, without trailing blanks. Where a table is wider than the terminal, empty
+  /// columns are left out, and the widest columns of text are shortened, but none below its title
+  /// or 8 characters. What is wider even then follows below, in tables that begin with the first
+  /// column, too.
   [[nodiscard]] std::string text(const TerminalStyle& style = {}) const;
 
  private:
@@ -44,7 +45,8 @@ class TextTable {
 };
 
 /// Lines of more than `width` characters (0: no limit) broken between words. The rest of a line
-/// "  name    what it is" is indented like its description.
+/// "  name    what it is" is indented like its description. A line with a command to copy stays
+/// whole.
 [[nodiscard]] std::string wrapped(std::string_view text, size_t width);
 /// `text` with `?` for each character of base::unsafe_bytes(): a terminal must not interpret it.
 [[nodiscard]] std::string printable(std::string_view text);

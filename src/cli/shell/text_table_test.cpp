@@ -45,6 +45,13 @@ TEST(TextTable, WhatDoesNotFitFollowsBelow) {
             " 12\n");
 }
 
+TEST(TextTable, EmptyColumnsAreLeftOutWhereRoomIsShort) {
+  TextTable table({{"JOB", true}, {"REASON"}, {"WHERE"}});
+  table.add({"7", "", "node-001"});
+  EXPECT_EQ(table.text({.width = 21}), "JOB  REASON  WHERE\n  7          node-001\n");
+  EXPECT_EQ(table.text({.width = 20}), "JOB  WHERE\n  7  node-001\n");
+}
+
 TEST(TextTable, AVeryNarrowTerminalLeavesEightCharacters) {
   EXPECT_THAT(sample().text({.width = 5, .coloured = false}), testing::HasSubstr("  7  a-name-~"));
 }
@@ -55,6 +62,11 @@ TEST(Wrapped, LinesAreBrokenBetweenWords) {
   EXPECT_EQ(wrapped("one two three four\nfive\n", 12), "one two\n  three four\nfive\n");
   EXPECT_EQ(wrapped("gründlich geübt", 10), "gründlich\n  geübt");
   EXPECT_EQ(wrapped("unbreakable-word and", 8), "unbreakable-word\n  and");
+}
+
+TEST(Wrapped, CommandsStayWhole) {
+  const std::string line = "Replay: goban simulate --cluster 4x4 --jobs jobs.csv";
+  EXPECT_EQ(wrapped(line, 20), line);
 }
 
 TEST(Wrapped, DescriptionsStayBesideTheirNames) {

@@ -7,6 +7,7 @@
 #include "base/printable.hpp"
 #include "base/units.hpp"
 #include "cli/shell/progress.hpp"
+#include "cli/shell/text_table.hpp"
 #include "cli/site/commands.hpp"
 #include "cli/site/reading_options.hpp"
 #include "site/analysis/writers.hpp"
@@ -78,8 +79,10 @@ int analyze(const AnalyzeArguments& arguments) {
     status = (*site)->write(arguments.report.out, report, progress);
   }
   if (!status) return report_error(status.error());
-  (void)print(arguments.json ? site::analysis::report_json(report)
-                             : site::analysis::terminal_summary(report, labels));
+  const size_t width = output_style().width;
+  (void)print(arguments.json
+                  ? site::analysis::report_json(report)
+                  : wrapped(site::analysis::terminal_summary(report, labels, width), width));
   const base::Status& few = (*site)->check_rejects();
   return few ? 0 : report_error(few.error());
 }

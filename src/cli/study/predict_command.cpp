@@ -4,6 +4,7 @@
 
 #include "cli/shell/notes.hpp"
 #include "cli/shell/progress.hpp"
+#include "cli/shell/text_table.hpp"
 #include "cli/site/reading_options.hpp"
 #include "cli/study/commands.hpp"
 #include "site/analysis/writers.hpp"
@@ -54,10 +55,11 @@ int predict(const PredictArguments& arguments) {
       return report_error(status.error());
     }
   }
+  const size_t width = output_style().width;
+  const site::analysis::Labels english(site::analysis::Language::English);
   const std::string text =
       arguments.json ? site::analysis::report_json(report)
-                     : site::analysis::terminal_summary(
-                           report, site::analysis::Labels(site::analysis::Language::English));
+                     : wrapped(site::analysis::terminal_summary(report, english, width), width);
   std::fwrite(text.data(), 1, text.size(), stdout);
   const auto few = site::records::check_rejects(*read, arguments.file, arguments.max_rejects_pct);
   return few ? 0 : report_error(few.error());

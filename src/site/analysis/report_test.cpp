@@ -201,6 +201,16 @@ TEST(Report, NothingToTellIsSaidNotDrawn) {
     EXPECT_EQ(find_figure(report, id), nullptr) << id;
   }
   EXPECT_THAT(terminal_summary(report, Labels(Language::English)), HasSubstr("no job is left"));
+  constexpr size_t kWidth = 70;
+  const std::string narrow = terminal_summary(report, Labels(Language::English), kWidth);
+  size_t rules_lines = 0;
+  for (size_t at = 0, end = 0; (end = narrow.find('\n', at)) != std::string::npos; at = end + 1) {
+    const std::string line = narrow.substr(at, end - at);
+    if (!line.starts_with("  rule ")) continue;
+    ++rules_lines;
+    EXPECT_LE(line.size(), kWidth) << line;
+  }
+  EXPECT_GT(rules_lines, 1U) << "the table of rules is wider than this terminal";
 }
 
 TEST(Report, JsonHasTheFieldsOfItsSchema) {

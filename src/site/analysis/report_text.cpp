@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
+#include "base/stacked_table.hpp"
 #include "site/analysis/writers.hpp"
 
 namespace goban::site::analysis {
@@ -72,7 +74,8 @@ std::string in_paper(const std::string& paper) {
   return paper.empty() ? std::string() : fmt::format(" ({})", paper);
 }
 
-void append_table(std::string& out, const Table& table, const Labels& labels) {
+void append_table(std::string& out, const Table& table, const Labels& labels,
+                  size_t terminal_width) {
   const size_t rows = std::min(table.rows.size(), kRowsShown);
   std::vector<std::vector<std::string>> texts(rows);
   std::vector<size_t> widths;
@@ -88,22 +91,30 @@ void append_table(std::string& out, const Table& table, const Labels& labels) {
   }
   out += fmt::format("\n{}{}{}\n", table.title, in_paper(table.paper),
                      table.counts.empty() ? "" : ": " + table.counts);
-  std::string line = " ";
-  for (size_t c = 0; c < table.columns.size(); ++c) {
-    const Column& column = table.columns[c];
-    const std::string head =
-        column.unit.empty() ? column.label : fmt::format("{} [{}]", column.label, column.unit);
-    line += fmt::format(" {}", padded(head, widths[c], rows > 0 && !is_text(table.rows[0][c])));
-  }
-  while (line.ends_with(' ')) line.pop_back();
-  out += fmt::format("{}\n", line);
-  for (size_t r = 0; r < rows; ++r) {
-    line.assign(1, ' ');
-    for (size_t c = 0; c < table.columns.size(); ++c) {
-      line += fmt::format(" {}", padded(texts[r][c], widths[c], !is_text(table.rows[r][c])));
+  constexpr size_t kIndent = 2;
+  std::vector<base::ColumnRoom> rooms;
+  for (const size_t width : widths) rooms.push_back({.width = width, .gap = 1});
+  const size_t room = terminal_width > kIndent ? terminal_width - kIndent : 0;
+  bool is_first = true;
+  for (const std::vector<size_t>& part : base::stacked_columns(rooms, room)) {
+    if (!std::exchange(is_first, false)) out += '\n';
+    std::string line = " ";
+    for (const size_t c : part) {
+      const Column& column = table.columns[c];
+      const std::string head =
+          column.unit.empty() ? column.label : fmt::format("{} [{}]", column.label, column.unit);
+      line += fmt::format(" {}", padded(head, widths[c], rows > 0 && !is_text(table.rows[0][c])));
     }
     while (line.ends_with(' ')) line.pop_back();
     out += fmt::format("{}\n", line);
+    for (size_t r = 0; r < rows; ++r) {
+      line.assign(1, ' ');
+      for (const size_t c : part) {
+        line += fmt::format(" {}", padded(texts[r][c], widths[c], !is_text(table.rows[r][c])));
+      }
+      while (line.ends_with(' ')) line.pop_back();
+      out += fmt::format("{}\n", line);
+    }
   }
   // The text of a what-if states its assumptions and the command that replays it.
   if (table.section == "what_if" && !table.text.empty()) out += fmt::format("  {}\n", table.text);
@@ -130,13 +141,15 @@ void append_scalars(std::string& out, const ReportData& report, const std::strin
 
 }  // namespace
 
-std::string terminal_summary(const ReportData& report, const Labels& labels) {
+std::string terminal_summary(const ReportData& report, const Labels& labels,
+                             size_t terminal_width) {
   std::string out = fmt::format("{}\n", report.title);
   for (const Section& section : report.sections) {
     std::string part;
     append_scalars(part, report, section.key, labels);
     for (const Table& table : report.tables) {
-      if (table.section == section.key && !table.detail) append_table(part, table, labels);
+      if (table.section == section.key && !table.detail)
+        append_table(part, table, labels, terminal_width);
     }
     if (!part.empty()) out += fmt::format("\n== {} ==\n{}", section.title, part);
   }

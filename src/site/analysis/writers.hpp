@@ -19,7 +19,9 @@ namespace goban::site::analysis {
 /// `key,value,unit,paper,used,of` of all scalars.
 [[nodiscard]] std::string scalars_csv(const ReportData& report);
 
-/// A summary of a screen or two: scalars, the small tables, and what is absent and why.
-[[nodiscard]] std::string terminal_summary(const ReportData& report, const Labels& labels);
+/// A summary of a screen or two: scalars, the small tables, and what is absent and why. Tables
+/// wider than the terminal (in characters; 0: no limit) are shown in parts.
+[[nodiscard]] std::string terminal_summary(const ReportData& report, const Labels& labels,
+                                           size_t terminal_width = 0);
 
 }  // namespace goban::site::analysis
