@@ -232,6 +232,12 @@ class Connection final : public SqlConnection {
 }  // namespace
 
 Result<std::unique_ptr<SqlConnection>> open_sqlite(const std::string& path, bool create) {
+  // SQLite takes an empty file for an empty database.
+  std::error_code unknown;
+  if (!create && std::filesystem::file_size(path, unknown) == 0 && !unknown) {
+    return base::bad_data({path, 0, 0, {}}, "is empty, and no store",
+                          "create one with goban history import");
+  }
   sqlite3* database = nullptr;
   // A connection is used by one thread at a time.
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0);

@@ -354,6 +354,12 @@ TEST(StoreLocations, OtherFilesAreNoStores) {
   const auto store = JobStore::open(folder.path() + "/x", false);
   ASSERT_FALSE(store);
   EXPECT_THAT(store.error().text(), HasSubstr("check that it is a goban store"));
+  EXPECT_EQ(store.error().code, base::ErrorCode::BadData);
+  write_file(folder.path() + "/empty", "");
+  const auto empty = JobStore::open(folder.path() + "/empty", false);
+  ASSERT_FALSE(empty);
+  EXPECT_EQ(empty.error().code, base::ErrorCode::BadData);
+  EXPECT_TRUE(JobStore::open(folder.path() + "/empty", true));
 }
 
 TEST(FiscalYears, BeginInApril) {
