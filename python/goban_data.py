@@ -376,6 +376,7 @@ def main():
     chosen = [known[name] for name in options.names] or sets
     if options.list:
         (list_json if options.json else list_sets)(chosen, unpublished, folder)
+        sys.stdout.flush()
         return 0
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -395,6 +396,10 @@ if __name__ == "__main__":
         sys.exit(main())
     except BrokenPipeError:  # the reader of the list has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"data: cannot write standard output: {error.strerror}", file=sys.stderr)
+        sys.exit(FAILED)
     except KeyboardInterrupt:
         print("data: interrupted; run again to resume", file=sys.stderr)
         sys.exit(INTERRUPTED)
