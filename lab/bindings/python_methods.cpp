@@ -100,6 +100,12 @@ void PythonMethods::call(const char* method, nb::object view,
 void PythonMethods::read_keys(nb::handle returned, std::span<double> keys) const {
   Keys array;
   if (!nb::try_cast(returned, array, false)) {
+    // numpy would drop the imaginary parts with a warning.
+    if (nb::hasattr(returned, "dtype") &&
+        nb::cast<std::string>(nb::str(returned.attr("dtype"))).starts_with("complex")) {
+      throw fault("returned " + type_of(returned) + " " + shown(returned) + ", not real numbers",
+                  "return an array of " + std::to_string(keys.size()) + " numbers");
+    }
     nb::object converted;
     try {
       converted = as_array_(returned, "float64");

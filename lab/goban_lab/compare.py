@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -193,15 +194,23 @@ def compare(jobs: Jobs, cluster: Cluster, policies: Sequence[Policy | PluginPoli
     if isinstance(seeds, int):
         raise LabError(f"seeds = {seeds}: give the seeds themselves, such as range({seeds})")
     drawn = list(seeds)
+    if not all(isinstance(each, Integral) and each >= 0 for each in drawn):
+        raise LabError(f"seeds = {drawn[:5]!r}: give whole numbers from 0 on, such as range(20)")
+    drawn = [int(each) for each in drawn]
     if len(set(drawn)) < len(drawn):
         raise LabError("a seed is given twice")
     generated = not isinstance(jobs, Trace)
+    if generated and not callable(jobs):
+        raise LabError(f"jobs are of type {type(jobs).__name__}: give lab.trace(...), or a function from seed to trace")
     if generated and not drawn:
         raise LabError("jobs are a function of the seed: give seeds")
     work = _Work(jobs, cluster, list(policies), block, options)
     tasks = [(i, seed) for i in range(len(names))
              for seed in (drawn if generated else [None, *drawn])]
-    outcomes = dict(zip(tasks, _run_all(work, tasks, workers or os.cpu_count() or 1)))
+    workers = os.cpu_count() or 1 if workers is None else workers
+    if not isinstance(workers, int) or workers < 1:
+        raise LabError(f"workers = {workers!r}: it must be a whole number from 1 on")
+    outcomes = dict(zip(tasks, _run_all(work, tasks, workers)))
     first = drawn[0] if generated else None
     results = {name: outcomes[i, first][1] for i, name in enumerate(names)}
     rows = [_row(names, i, names.index(reference), outcomes, drawn, generated, results[names[i]].resizes)

@@ -61,6 +61,8 @@ def name_of(policy: Policy | PluginPolicy | str) -> str:
 def stated_by(policy: Policy) -> dict[str, object]:
     """What the core must know of a policy. Errors: LabError."""
     name = name_of(policy)
+    if not isinstance(name, str):
+        raise _core.LabError(f"name = {name!r} of {type(policy).__name__}: it must be a text")
     methods = [each for each in METHODS if callable(getattr(policy, each))]
     parts = []
     for each in METHODS:

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import zlib
+from numbers import Integral
 from types import FrameType
 from typing import Any
 
@@ -139,14 +140,21 @@ def simulate(jobs: Trace, cluster: _core.Cluster, policy: Policy | PluginPolicy 
 
     Errors: PolicyError if a method does something wrong; LabError for everything else.
     """
+    if not isinstance(jobs, Trace):
+        raise _core.LabError(f"jobs are of type {type(jobs).__name__}: give lab.trace(...) or lab.generate(...)")
+    if not isinstance(cluster, _core.Cluster):
+        raise _core.LabError(f"cluster = {cluster!r}: give lab.cluster(...), such as lab.cluster(\"8x8:V100\")")
     if len(jobs) == 0:
         raise _core.LabError("the trace has no jobs")
     for option, value in (("restart_cost_s", restart_cost_s), ("round_s", round_s),
                           ("locality_penalty", locality_penalty)):
-        if value is not None and not 0 <= value < 4e9:
+        if value is not None and not (isinstance(value, (int, float)) and 0 <= value < 4e9):
             raise _core.LabError(f"{option} = {value!r}: it must be a number from 0 on")
-    if not isinstance(seed, int) or not 0 <= seed < 2**63:
+    if not isinstance(seed, Integral) or not 0 <= seed < 2**63:
         raise _core.LabError(f"seed = {seed!r}: it must be a whole number from 0 on")
+    seed = int(seed)
+    if not call_limit_s >= 0:
+        raise _core.LabError(f"call_limit_s = {call_limit_s}: it must be a number of seconds; 0: any time")
     settings = (seed, restart_cost_s, round_s, locality_penalty, actions)
     if isinstance(policy, str):
         run = _core.simulate_named(jobs._core, cluster, policy, *settings)
@@ -156,8 +164,9 @@ def simulate(jobs: Trace, cluster: _core.Cluster, policy: Policy | PluginPolicy 
         oracle = policy.oracle
     else:
         if not isinstance(policy, Policy):
+            hint = ": give an object of it, with ()" if isinstance(policy, type) else ""
             raise _core.LabError(f"{policy!r} is neither a lab.Policy, nor a lab.plugin, nor the name of "
-                                 "a policy")
+                                 f"a policy{hint}")
         run = _run_methods(jobs, cluster, policy, settings, call_limit_s)
         sizes = policy.size if isinstance(policy.size, str) else "fixed"
         oracle = bool(policy.oracle) or _core.sees_durations(sizes, jobs._core)
@@ -205,8 +214,10 @@ def _run_methods(jobs: Trace, cluster: _core.Cluster, policy: Policy, settings: 
         raise
     except BaseException as error:  # SystemExit, too: a method may end its run, not the program
         place = place_of_error(error.__traceback__)
-        if isinstance(error, _core.LabError) and not place:
-            raise  # of the simulator
+        if isinstance(error, _core.LabError) and not place:  # of the simulator
+            if "can never start" in str(error):
+                raise _core.LabError(f"{error}; or the policy's methods never chose GPUs, rows or sizes for it") from None
+            raise
         raise PolicyError(name, where.method, f"raised {type(error).__name__}: {error}",
                           "the traceback above shows where", _job_name(jobs, where.job), where.at_s,
                           place or place_of_method(policy, where.method)) from error

@@ -17,6 +17,8 @@ def seconds(span: str | float) -> float:
     """The seconds of "90s", "15m", "12h", "7d", "2w", or of a number. Errors: LabError."""
     if isinstance(span, (int, float)):
         return float(span)
+    if not isinstance(span, str):
+        raise _core.LabError(f"{span!r} is no time: write 90s, 15m, 12h, 7d or 2w")
     number = span.rstrip("abcdefghijklmnopqrstuvwxyz")
     try:
         return float(number) * _UNITS[span[len(number):] or "s"]
@@ -96,6 +98,8 @@ def generate(like: str = "poisson", jobs: int = 10_000, gpus: int = 64, load: fl
              limits: bool = True) -> Trace:
     """Generated jobs: "poisson", independent jobs that offer `load` to `gpus` GPUs, with walltime
     limits if `limits`; or "philly", like Microsoft's cluster of 2,474 GPUs (`jobs` alone applies)."""
+    if seed < 0:
+        raise _core.LabError(f"seed = {seed}: it must be a whole number from 0 on")
     return Trace(_core.generate(like, jobs, gpus, load, seed, limits))
 
 

@@ -158,12 +158,33 @@ class Runs(unittest.TestCase):
                      lambda: lab.compare(jobs(), CLUSTER, ["fifo+packed", "fifo+packed"]),
                      lambda: lab.compare(jobs(), CLUSTER, "goban"), lambda: lab.compare(jobs(), CLUSTER, ShortFirst()),
                      lambda: lab.compare(jobs(), CLUSTER, ["fifo+packed"], seeds=20),
-                     lambda: lab.simulate(jobs(), CLUSTER, Locked())):
+                     lambda: lab.simulate(jobs(), CLUSTER, Locked()),
+                     lambda: lab.simulate(jobs(), "4x4", "fifo"), lambda: lab.simulate("jobs.csv", CLUSTER, "fifo"),
+                     lambda: lab.simulate(jobs(), CLUSTER, ShortFirst), lambda: lab.seconds(None),
+                     lambda: lab.simulate(jobs(), CLUSTER, "fifo", restart_cost_s="30"),
+                     lambda: lab.simulate(jobs(), CLUSTER, ShortFirst(), call_limit_s=math.nan),
+                     lambda: lab.generate(seed=-1),
+                     lambda: lab.compare(jobs(), CLUSTER, ["fifo"], workers=0),
+                     lambda: lab.compare(jobs(), CLUSTER, ["fifo"], workers="2"),
+                     lambda: lab.compare(jobs(), CLUSTER, ["fifo"], seeds=[1.5]),
+                     lambda: lab.compare(jobs(), CLUSTER, ["fifo"], seeds="12"),
+                     lambda: lab.compare("jobs.csv", CLUSTER, ["fifo"], seeds=(1, 2)),
+                     lambda: lab.compare(lambda seed: None, CLUSTER, ["fifo"], seeds=(1, 2))):
             with self.assertRaises(lab.LabError):
                 call()
         wrong = ShortFirst()
         wrong.when = 600
         self.assertEqual(len(lab.simulate(jobs(), CLUSTER, wrong).columns["jct_s"]), 400)
+        same = [lab.simulate(jobs(), CLUSTER, "random", seed=seed).mean_jct_s for seed in (3, numpy.int64(3))]
+        self.assertEqual(*same)
+        wrong.name = 7
+        with self.assertRaisesRegex(lab.LabError, "name = 7 of ShortFirst: it must be a text"):
+            lab.simulate(jobs(), CLUSTER, wrong)
+        wrong.name = ""
+        lazy = ShortFirst()
+        lazy.place = lambda view, job: None
+        with self.assertRaisesRegex(lab.LabError, "400 jobs can never start .* or the policy's methods never chose GPUs"):
+            lab.simulate(jobs(), CLUSTER, lazy)
         wrong.select = "packed"
         with self.assertRaisesRegex(lab.LabError, "a part of the kind select"):
             lab.simulate(jobs(), CLUSTER, wrong)
@@ -204,6 +225,7 @@ class BadInput(unittest.TestCase):
         self.check("order", lambda p, v: "abc", "returned str 'abc'")
         self.check("order", lambda p, v: None, "None")
         self.check("order", lambda p, v: 3.0, "returned float 3.0")
+        self.check("order", lambda p, v: v.gpus * 1j, "not real numbers")
 
     def test_keys_on_arrival_depend_on_their_own_job(self):
         class Rank(lab.Policy):
