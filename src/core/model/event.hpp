@@ -22,11 +22,14 @@ enum class EventKind : uint8_t {
   /// A running job failed, for example out of memory, and can resume from its last checkpoint. A
   /// permanent failure is JobFinished.
   JobBroke,
-  TimePassed,     ///< the wake-up time that the core returned
-  NodesPromised,  ///< reserved for a reservation, from `from_ns` to `until_ns`
-  PromiseOver,    ///< a reservation ended or was cancelled
-  JobAltered,     ///< a job that does not run has another walltime limit or priority
-  ArrayAltered,   ///< the array of this job may have another number of tasks running at once
+  TimePassed,  ///< the wake-up time that the core returned
+  /// Reserved for a reservation, from `from_ns` to `until_ns`; kNever: a part of the cluster, on
+  /// which jobs of others stay until they end.
+  NodesPromised,
+  PromiseOver,   ///< a reservation ended or was cancelled
+  JobAltered,    ///< a job that does not run has another walltime limit or priority
+  JobMoved,      ///< the job belongs to `reservation` from now on, or to none; it keeps its GPUs
+  ArrayAltered,  ///< the array of this job may have another number of tasks running at once
   /// `found` is held by `job`, which the core did not start and does not know, or, without a job,
   /// `gpu` is left out. Running jobs that the job collides with are preempted. Replaces what the
   /// same holder held.
@@ -58,7 +61,7 @@ struct Event {
   bool out_of_memory = false;   ///< JobBroke, or with `failed`: it ran out of memory
   bool never_began = false;     ///< JobBroke: it was not launched, so neighbours are not to blame
   AloneUse alone{};             ///< JobFinished, if the job never had neighbours
-  ReservationId reservation{};  ///< NodesPromised, PromiseOver
+  ReservationId reservation{};  ///< NodesPromised, PromiseOver, JobMoved
   TimeNs from_ns = 0;           ///< NodesPromised
   std::span<const NodeId> nodes{};         ///< NodesPromised; read during the call only
   GpuId gpu{};                             ///< JobFound, FoundOver without a job

@@ -138,6 +138,10 @@ PolicySet Composition::make(const RunContext& context) const {
   set.fungible = part(PartKind::Placement).fungible;
   set.evict_in_vain = artifact;
   set.list_released = artifact && !set.placement->class_first();
+  if (of_part) {
+    set.of_part = std::make_unique<PolicySet>(of_part->make(context));
+    set.part = part_id;
+  }
   return set;
 }
 

@@ -40,6 +40,10 @@ struct Composition {
   PolicyOptions options{};
   /// Accounts, limits and weights of the site.
   std::shared_ptr<const model::SiteRules> rules = std::make_shared<model::SiteRules>();
+  /// Another policy for the jobs and nodes of a part of the cluster, which is promised to this
+  /// reservation without an end; null: one for all.
+  std::shared_ptr<const Composition> of_part{};
+  model::ReservationId part_id{};
 
   [[nodiscard]] const Part& part(PartKind kind) const { return *parts[static_cast<size_t>(kind)]; }
   [[nodiscard]] bool is_standard(PartKind kind) const {

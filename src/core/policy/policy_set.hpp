@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/time.hpp"
+#include "core/model/ids.hpp"
 #include "core/model/site_rules.hpp"
 #include "core/policy/preemption/preemption.hpp"
 
@@ -54,6 +55,14 @@ struct PolicySet {
   /// Decisions list every released job as terminated, even if it got its GPUs back (PAL's
   /// artifact).
   bool list_released = false;
+
+  /// Decides about the jobs and nodes of a part of the cluster instead (Composition::of_part).
+  std::unique_ptr<PolicySet> of_part{};
+  model::ReservationId part{};
+  /// Who decides about the jobs of this reservation, or of none.
+  [[nodiscard]] const PolicySet& of(model::ReservationId whose) const {
+    return of_part && whose == part ? *of_part : *this;
+  }
 };
 
 }  // namespace goban::core::policy

@@ -77,6 +77,10 @@ std::span<const Action> Core::apply(const Event& event) {
     case EventKind::JobAltered:
       state_.alter(event);
       break;
+    case EventKind::JobMoved:
+      if (!state_.is_active(event.job)) break;
+      state_.move(state_.slot_of(event.job), event.reservation, event.at_ns);
+      break;
     case EventKind::ArrayAltered:
       state_.alter_array(state_.job(state_.slot_of(event.job)).request.array,
                          event.array.max_running, event.at_ns);
@@ -234,7 +238,7 @@ const Decision& Core::decide(TimeNs now) {
   begin_decision(now);
   keep_promises(now);
   if (books_) review_sharing(now);
-  const bool anew = policies_.preemption == Preemption::NonSticky;
+  const bool anew = decides_anew();
   const bool someone_waits = !state_.queue().empty() || state_.num_waiting_in_reservations() > 0;
   if (someone_waits || (anew && num_running() > 0) || sizes_jobs()) select(now);
   if (books_) migrate(now);
@@ -252,10 +256,10 @@ void Core::select(TimeNs now) {
   DecisionBoard board(state_, policies_, books_ ? &*books_ : nullptr, now, seed_);
   std::vector<SizeChange> sizes;
   if (sizes_jobs()) sizes = choose_sizes(state_, policies_, now);
-  if (policies_.preemption == Preemption::NonSticky) board.release_all();
+  if (decides_anew()) board.release_all();
   if (!sizes.empty()) board.resize(sizes);
   const auto run = [&] {
-    policies_.select->run(board);
+    board.policies().select->run(board);
     if (books_ && policies_.sharing->look_behind() > 0) {
       board.share_behind(policies_.sharing->look_behind());
     }
@@ -270,6 +274,11 @@ void Core::select(TimeNs now) {
   if (!books_) return;
   books_->settle(state_.tenants());  // jobs may have been evicted
   books_->announce(decision_.actions);
+}
+
+bool Core::decides_anew() const {
+  return policies_.preemption == Preemption::NonSticky ||
+         (policies_.of_part && policies_.of_part->preemption == Preemption::NonSticky);
 }
 
 bool Core::sizes_jobs() const {
@@ -409,18 +418,20 @@ bool Core::settled() const {
 }
 
 bool Core::drifting() const {
-  if (policies_.preemption == Preemption::None || policies_.preemption == Preemption::ByPriority ||
-      num_running() == 0) {
-    return false;
-  }
-  const bool anew = policies_.preemption == Preemption::NonSticky;
-  if (anew && !policies_.placement->repeatable()) return true;
-  return policies_.order->drifts() && (anew || num_waiting() > 0);
+  const auto drifts = [this](const policy::PolicySet& of) {
+    if (of.preemption == Preemption::None || of.preemption == Preemption::ByPriority ||
+        num_running() == 0) {
+      return false;
+    }
+    const bool anew = of.preemption == Preemption::NonSticky;
+    if (anew && !of.placement->repeatable()) return true;
+    return of.order->drifts() && (anew || num_waiting() > 0);
+  };
+  return drifts(policies_) || (policies_.of_part && drifts(*policies_.of_part));
 }
 
 TimeNs Core::wake_ns() const {
-  TimeNs wake = policies_.starvation_ns > 0 ? state_.next_starved_ns() : base::kNever;
-  wake = std::min(wake, state_.resort_due_ns());
+  TimeNs wake = std::min(state_.next_starved_ns(), state_.resort_due_ns());
   const std::vector<TimeNs> changes = state_.resources().promised().changes_after(decision_.at_ns);
   if (!changes.empty()) wake = std::min(wake, changes.front());
   if (books_) {

@@ -106,6 +106,8 @@ class Core {
   void review_sharing(TimeNs now);
   void begin_review(TimeNs now);
   void select(TimeNs now);
+  /// Some policy decides about running jobs anew.
+  [[nodiscard]] bool decides_anew() const;
   /// The sizes of elastic jobs are to be chosen.
   [[nodiscard]] bool sizes_jobs() const;
   /// Moves jobs off nodes, as the migration policy decides.

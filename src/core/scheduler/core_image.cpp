@@ -36,10 +36,17 @@ void State::put_into(CoreImage& image) const {
     for (const Slot slot : books.held) out.held.push_back(jobs_[slot].job);
   }
   std::ranges::sort(image.arrays, {}, &CoreImage::Array::array);
-  for (const Waiter& waiter : waiters_) image.waiters.push_back({waiter.since, waiter.job});
+  for (const std::deque<Waiter>* waiters : {&waiters_, &part_waiters_}) {
+    for (const Waiter& waiter : *waiters) image.waiters.push_back({waiter.since, waiter.job});
+  }
   image.arrivals = arrivals_;
   image.forecasts = policies_->uses_forecasts;
   image.head_promise = head_promise_;
+  if (policies_->of_part) {
+    image.part_policy = policies_->of_part->name;
+    image.part_forecasts = policies_->of_part->uses_forecasts;
+    image.part_promise = part_promise_;
+  }
   if (uses_accounts_) image.usages = accounts_.usages();
   image.fair_share = fair_share_;
   image.resort_due_ns = resort_due_ns_;
@@ -62,7 +69,12 @@ void State::put_into(CoreImage& image) const {
 struct State::Restoring {
   State& state;
   const CoreImage& image;
-  bool same_policy;
+  SamePolicies same;
+
+  /// Who decides about the job is who decided about it: its key is still valid.
+  [[nodiscard]] bool same_policy(const JobState& job) const {
+    return &state.policies_of(job) == state.policies_ ? same.of_all : same.of_part;
+  }
 
   void add_jobs() {
     const size_t num_slots = image.jobs.size() + image.free_slots.size();
@@ -88,9 +100,15 @@ struct State::Restoring {
       books.surplus = each.surplus;
       for (const JobId job : each.held) books.held.push_back(state.slot_of(job));
     }
-    if (state.policies_->starvation_ns == 0) return;
-    for (const auto& waiter : image.waiters)
-      state.waiters_.push_back({waiter.since_ns, waiter.job});
+    for (const auto& waiter : image.waiters) {
+      // Who does not wait any longer is passed over whatever its place.
+      const bool is_known = state.is_active(waiter.job);
+      const policy::PolicySet& of =
+          is_known ? state.policies_of(state.jobs_[state.slot_of(waiter.job)]) : *state.policies_;
+      if (of.starvation_ns == 0) continue;
+      (&of == state.policies_ ? state.waiters_ : state.part_waiters_)
+          .push_back({waiter.since_ns, waiter.job});
+    }
   }
 
   void run_jobs() {
@@ -110,8 +128,8 @@ struct State::Restoring {
       if (state.uses_accounts_) {
         state.accounts_.started_before(job.association, job.request.num_gpus);
       }
-      if (state.policies_->needs_estimates) {
-        if (!same_policy) job.predicted_end_ns = predicted_end_ns(job, each->allocation);
+      if (state.estimates_) {
+        if (!same_policy(job)) job.predicted_end_ns = predicted_end_ns(job, each->allocation);
         state.ends_.emplace(job.predicted_end_ns, each->slot);
       }
       state.running_.push_back({each->slot, each->allocation});
@@ -142,7 +160,7 @@ struct State::Restoring {
       if (!image.nodes[node].is_open) state.resources_.close(NodeId(node));
     }
     state.node_power_.restore(image.node_power);
-    if (same_policy || !state.node_power_.active()) return;
+    if (same.of_all || !state.node_power_.active()) return;
     for (uint32_t node = 0; node < image.nodes.size(); ++node) {
       state.node_power_.set_idle(NodeId(node), state.resources_.idle(NodeId(node)),
                                  image.decided_at_ns);
@@ -154,7 +172,7 @@ struct State::Restoring {
       const JobState& job = state.jobs_[each.slot];
       if (job.phase != JobPhase::Held) state.demand_gpus_ += job.request.num_gpus;
       if (job.phase != JobPhase::Waiting) continue;
-      if (!same_policy) {
+      if (!same_policy(job)) {
         state.enqueue(each.slot, job.waiting_since_ns);
         continue;
       }
@@ -181,13 +199,14 @@ struct State::Restoring {
   }
 };
 
-void State::take_from(const CoreImage& image, bool same_policy) {
+void State::take_from(const CoreImage& image, SamePolicies same) {
   GOBAN_CHECK(jobs_.empty() && arrivals_ == 0, "restore requires a new state");
   if (uses_accounts_) accounts_.restore(image.usages);
   fair_share_ = image.fair_share;
-  if (same_policy) head_promise_ = image.head_promise;
+  if (same.of_all) head_promise_ = image.head_promise;
+  if (same.of_part) part_promise_ = image.part_promise;
   resort_due_ns_ = image.resort_due_ns;
-  Restoring restoring{*this, image, same_policy};
+  Restoring restoring{*this, image, same};
   for (const PromisedNodes::Promise& each : image.promises) resources_.promised().add(each);
   restoring.add_jobs();
   restoring.add_arrays();
@@ -219,9 +238,13 @@ base::Status Core::restore(const CoreImage& image) {
     return fits;
   }
   // Before forecasts the same name could stand for another order.
-  const bool same_policy =
-      image.policy == policies_.name && image.forecasts == policies_.uses_forecasts;
-  state_.take_from(image, same_policy);
+  const auto is_same = [](const policy::PolicySet& of, const std::string& name, bool forecasts) {
+    return name == of.name && forecasts == of.uses_forecasts;
+  };
+  const bool same_policy = is_same(policies_, image.policy, image.forecasts);
+  const bool same_part =
+      policies_.of_part && is_same(*policies_.of_part, image.part_policy, image.part_forecasts);
+  state_.take_from(image, {.of_all = same_policy, .of_part = same_part});
   if (books_ && image.sharing) books_->restore(*image.sharing);
   disturbed_ = image.disturbed;
   decision_.at_ns = image.decided_at_ns;

@@ -41,15 +41,18 @@ struct CoreImage {
     TimeNs usable_until_ns = base::kNever;
   };
 
-  std::string policy{};     ///< PolicySet::name
-  std::vector<Job> jobs{};  ///< by arrival
+  std::string policy{};       ///< PolicySet::name
+  std::string part_policy{};  ///< of PolicySet::of_part; empty: there is none
+  std::vector<Job> jobs{};    ///< by arrival
   std::vector<Slot> free_slots{};
   std::vector<Array> arrays{};  ///< by ArrayId
   std::vector<Waiter> waiters{};
   uint32_t arrivals = 0;
   /// The queue and the ends of running jobs rest on forecasts (PolicySet::uses_forecasts).
   bool forecasts = false;
-  State::HeadPromise head_promise{};
+  HeadPromise head_promise{};
+  bool part_forecasts = false;  ///< as `forecasts`, for PolicySet::of_part
+  HeadPromise part_promise{};
   Accounts::Usages usages{};
   std::vector<double> fair_share{};
   TimeNs resort_due_ns = 0;

@@ -23,7 +23,12 @@ bool overlap(const std::vector<Id>& mine, const std::vector<Id>& theirs) {
 
 DecisionBoard::DecisionBoard(State& state, const policy::PolicySet& policies, SharingBooks* books,
                              TimeNs now, uint64_t seed)
-    : state_(state), policies_(policies), books_(books), now_(now), seed_(seed) {}
+    : state_(state),
+      of_all_(policies),
+      policies_(&policies),
+      books_(books),
+      now_(now),
+      seed_(seed) {}
 
 bool DecisionBoard::full() const {
   return free_gpus() == 0 && state_.queue(whose_).count_without_gpus() == 0;
@@ -31,8 +36,11 @@ bool DecisionBoard::full() const {
 
 void DecisionBoard::enter(ReservationId whose) {
   whose_ = whose;
+  policies_ = &of_all_.of(whose);
   tail_.clear();
   has_tail_ = false;
+  expected_.clear();
+  has_expected_ = false;
   reserved_ = {};
   typed_.reset();
 }
@@ -91,7 +99,7 @@ bool DecisionBoard::follows_by_more_than(Job job, Job later, int32_t count) cons
 
 bool DecisionBoard::find(const JobState& job, Allocation& out) {
   if (books_ == nullptr || state_.elastic().has_one_model(job)) return find_free(job, out);
-  const bool first = policies_.sharing->when() == policy::ShareWhen::BeforeFree;
+  const bool first = policies_->sharing->when() == policy::ShareWhen::BeforeFree;
   return first ? books_->choose(job, out) || find_free(job, out)
                : find_free(job, out) || books_->choose(job, out);
 }
@@ -116,7 +124,7 @@ bool DecisionBoard::find_in(Resources& resources, const JobState& job, TimeNs fr
   if (!state_.elastic().has_one_model(job)) return resources.find(job.request, hold, seed, out);
   std::vector<uint32_t> models = state_.elastic().models_of(job);
   // The model that it was planned with; else any on which it runs.
-  if (std::ranges::find(models, job.gpu_model) != models.end() && policies_.size->decides()) {
+  if (std::ranges::find(models, job.gpu_model) != models.end() && policies_->size->decides()) {
     models = {job.gpu_model};
   }
   return std::ranges::any_of(models, [&](uint32_t gpu_model) {
@@ -163,7 +171,7 @@ bool DecisionBoard::start_in_gap(Job job, Gap& gap) {
   if (state_.duration_ns(*job, slowdown, now_) > gap.duration_ns) {
     if (job->request.num_gpus > gap.spare_gpus) {
       // Until a job starts, equal jobs would get the same GPUs.
-      const bool gets_the_same = books_ == nullptr && policies_.placement->repeatable() &&
+      const bool gets_the_same = books_ == nullptr && policies_->placement->repeatable() &&
                                  !state_.resources().has_windows();
       if (gap.by_slowdown && gets_the_same && state_.scales(*job)) {
         marks_.set_share(state_.shape(*job), state_.lowest_slowdown(*job) / slowdown);
@@ -172,7 +180,7 @@ bool DecisionBoard::start_in_gap(Job job, Gap& gap) {
     }
     if (!leaves_reserved(*job, allocation)) {
       // Jobs with the same request would get the same result until a job starts.
-      if (books_ == nullptr && policies_.placement->repeatable()) {
+      if (books_ == nullptr && policies_->placement->repeatable()) {
         marks_.set(state_.shape(*job), ShapeMarks::Mark::SkipLong);
       }
       return false;
@@ -196,14 +204,15 @@ void DecisionBoard::release(Slot slot, const OrderKey& key) {
 
 bool DecisionBoard::stays(const JobState& job) const {
   const bool relaunched = job.starts > 1;
-  return job.request.stays || (relaunched && now_ - job.run_start_ns < policies_.hold_ns);
+  return job.request.stays || (relaunched && now_ - job.run_start_ns < policies_->hold_ns);
 }
 
 void DecisionBoard::release_all() {
   std::vector<std::pair<OrderKey, Slot>> order;
   for (const State::Running& running : state_.running()) {
-    if (stays(state_.job(running.slot))) continue;
-    order.emplace_back(state_.key(state_.job(running.slot), now_), running.slot);
+    const JobState& job = state_.job(running.slot);
+    if (stays(job) || state_.policies_of(job).preemption != policy::Preemption::NonSticky) continue;
+    order.emplace_back(state_.key(job, now_), running.slot);
   }
   std::ranges::sort(order);
   for (const auto& [key, slot] : order) release(slot, key);
@@ -289,7 +298,9 @@ void DecisionBoard::build_tail() {
       continue;
     }
     if (stays(job) || job.request.reservation != whose_) continue;
-    tail_.push_back({state_.key(job, now_), running.slot, job.request.num_gpus});
+    const int32_t gpus = gpus_here(running.slot);
+    if (gpus == 0 && job.request.num_gpus > 0) continue;  // its GPUs are for others
+    tail_.push_back({state_.key(job, now_), running.slot, gpus});
   }
   std::ranges::make_heap(tail_, {}, &Evictable::key);
 }
@@ -300,10 +311,10 @@ void DecisionBoard::keep_in_tail(const Evictable& each) {
 }
 
 bool DecisionBoard::gives_way(const Evictable& each, const JobState& job) {
-  const bool by_priority = policies_.preemption == policy::Preemption::ByPriority;
+  const bool by_priority = policies_->preemption == policy::Preemption::ByPriority;
   return each.key > state_.queue_key(state_.slot_of(job.job)) &&
          (!by_priority || state_.job(each.slot).request.priority < job.request.priority) &&
-         (!policies_.price.asked || pays(state_.job(each.slot), job));
+         (!policies_->price.asked || pays(state_.job(each.slot), job));
 }
 
 TimeNs DecisionBoard::expected_wait_ns(const JobState& job) {
@@ -311,7 +322,7 @@ TimeNs DecisionBoard::expected_wait_ns(const JobState& job) {
     has_expected_ = true;
     for (const State::Running& running : state_.running()) {
       const JobState& each = state_.job(running.slot);
-      expected_.push_back({policy::expected_left_ns(each, now_), each.request.num_gpus});
+      expected_.push_back({policy::expected_left_ns(each, now_), gpus_here(running.slot)});
     }
     std::ranges::sort(expected_, {}, &Expected::left_ns);
   }
@@ -331,9 +342,9 @@ bool DecisionBoard::pays(const JobState& victim, const JobState& job) {
   const TimeNs waited = now_ - job.waiting_since_ns;
   const bool precedes = job.request.priority > victim.request.priority;
   // A promised start keeps jobs from starving. Where nothing can be promised, patience ends.
-  const bool starves = !state_.head_promise().job.valid() && waited >= kWaitedLong_ns;
+  const bool starves = !state_.head_promise(whose_).job.valid() && waited >= kWaitedLong_ns;
   if (precedes || starves) return true;
-  const policy::PreemptionPrice& price = policies_.price;
+  const policy::PreemptionPrice& price = policies_->price;
   TimeNs cost = base::add_saturating(price.restart_ns, policy::expected_left_ns(job, now_));
   if (price.checkpoint_ns > 0) {
     cost = base::add_saturating(cost, (now_ - victim.run_start_ns) % price.checkpoint_ns);
@@ -344,8 +355,8 @@ bool DecisionBoard::pays(const JobState& victim, const JobState& job) {
 }
 
 bool DecisionBoard::spared(const JobState& job) const {
-  return policies_.sharing->spares_promises() &&
-         policies_.preemption != policy::Preemption::ByPriority && books_->can_keep_promise(job);
+  return policies_->sharing->spares_promises() &&
+         policies_->preemption != policy::Preemption::ByPriority && books_->can_keep_promise(job);
 }
 
 bool DecisionBoard::make_room_by_trial(const JobState& job) {
@@ -386,7 +397,7 @@ bool DecisionBoard::make_room_and_start(Job job) {
   if (state_.node_power().num_resting() + state_.node_power().num_waking() > 0) return false;
   build_tail();
   if (books_ != nullptr) return make_room_by_trial(*job);
-  if (!policies_.evict_in_vain) {
+  if (!policies_->evict_in_vain) {
     int64_t room = free_gpus();
     for (const Evictable& each : tail_) room += gives_way(each, *job) ? each.gpus : 0;
     if (room < job->request.num_gpus) return false;
@@ -399,12 +410,12 @@ bool DecisionBoard::make_room_and_start(Job job) {
     release(last.slot, last.key);
     if (free_gpus() >= job->request.num_gpus && start(job)) return true;
   }
-  if (policies_.evict_in_vain) return false;
+  if (policies_->evict_in_vain) return false;
   // The job does not fit even so: restore the released jobs.
   while (released_.size() > released_before) {
     Released& back = released_.back();
     state_.start(back.slot, std::move(back.allocation), now_);
-    keep_in_tail({back.key, back.slot, state_.job(back.slot).request.num_gpus});
+    keep_in_tail({back.key, back.slot, gpus_here(back.slot)});
     released_.pop_back();
   }
   return false;
@@ -424,7 +435,7 @@ BackfillReservation DecisionBoard::earliest_start(Job job) {
     // Jobs that do not use the reserved room may run longer.
     return {typed_->start_ns(), std::numeric_limits<int32_t>::max()};
   }
-  if (!policies_.fungible || books_ != nullptr || some_found ||
+  if (!policies_->fungible || books_ != nullptr || some_found ||
       state_.elastic().has_one_model(*job) || resources.restricted(job->request)) {
     return reserve_by_trial(*job);
   }
@@ -433,7 +444,7 @@ BackfillReservation DecisionBoard::earliest_start(Job job) {
   for (auto end = state_.ends().begin(); end != state_.ends().end() && end->first != base::kNever;
        ++end) {
     if (free >= job->request.num_gpus && end->first > reservation.start_ns) break;
-    free += state_.job(end->second).request.num_gpus;
+    free += gpus_here(end->second);
     if (free >= job->request.num_gpus && reservation.start_ns == base::kNever) {
       reservation.start_ns = end->first;
     }
@@ -487,8 +498,7 @@ BackfillReservation DecisionBoard::reserve_by_trial(const JobState& job) {
 }
 
 DecisionBoard::Job DecisionBoard::promised() {
-  if (whose_.valid()) return nullptr;
-  const State::HeadPromise& promise = state_.head_promise();
+  const HeadPromise& promise = state_.head_promise(whose_);
   if (!promise.job.valid() || !state_.is_active(promise.job)) return nullptr;
   const Slot slot = state_.slot_of(promise.job);
   if (state_.job(slot).phase != model::JobPhase::Waiting || state_.job(slot).withheld) {
@@ -499,29 +509,31 @@ DecisionBoard::Job DecisionBoard::promised() {
 }
 
 bool DecisionBoard::counts_suffice(const JobState& job) const {
-  return books_ == nullptr && policies_.fungible && state_.found().empty() &&
+  return books_ == nullptr && policies_->fungible && state_.found().empty() &&
          !job.request.resource_type.valid() && !state_.elastic().has_one_model(job) &&
          !state_.resources().restricted(job.request);
 }
 
 void DecisionBoard::promise(Job job) {
-  if (whose_.valid()) return;
-  state_.set_head_promise({});
+  if (!state_.keeps_head_promise(whose_)) return;
+  state_.set_head_promise({}, whose_);
   if (!counts_suffice(*job)) return;
   const BackfillReservation reserved = earliest_start(job);
-  if (reserved.start_ns != base::kNever) state_.set_head_promise({job->job, reserved.start_ns});
+  if (reserved.start_ns != base::kNever) {
+    state_.set_head_promise({job->job, reserved.start_ns}, whose_);
+  }
 }
 
 BackfillReservation DecisionBoard::promised_start(Job job) {
   if (books_ != nullptr) return {};
-  const State::HeadPromise promise = state_.head_promise();
-  const bool is_promised = !whose_.valid() && promise.job == job->job;
+  const HeadPromise promise = state_.head_promise(whose_);
+  const bool is_promised = promise.job.valid() && promise.job == job->job;
   if (!is_promised || !counts_suffice(*job)) return earliest_start(job);
   BackfillReservation reservation{.start_ns = std::max(promise.at_ns, now_)};
   int32_t free = free_gpus();
   for (const auto& [end, slot] : state_.ends()) {
     if (end > reservation.start_ns) break;
-    free += state_.job(slot).request.num_gpus;
+    free += gpus_here(slot);
   }
   reservation.spare_gpus = std::max(free - job->request.num_gpus, 0);
   return reservation;
@@ -544,9 +556,11 @@ void DecisionBoard::visit_ends(const std::function<void(TimeNs, int32_t)>& visit
       if (!whose_.valid()) {
         visit(std::max(each.at_ns, now_), static_cast<int32_t>(each.found->gpus.size()));
       }
-    } else if (state_.job(each.slot).request.reservation == whose_) {
-      visit(std::max(each.at_ns, now_), state_.job(each.slot).request.num_gpus);
+      continue;
     }
+    const bool is_ours = state_.job(each.slot).request.reservation == whose_;
+    const int32_t gpus = gpus_here(each.slot);
+    if (is_ours || gpus > 0) visit(std::max(each.at_ns, now_), gpus);
   }
 }
 

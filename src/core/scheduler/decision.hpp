@@ -27,8 +27,8 @@ class DecisionBoard final : public policy::Board {
   TimeNs now() const override { return now_; }
   int32_t free_gpus() const override { return state_.resources().free_gpus(whose_, now_); }
   bool full() const override;
-  policy::Preemption preemption() const override { return policies_.preemption; }
-  bool class_first() const override { return policies_.placement->class_first(); }
+  policy::Preemption preemption() const override { return policies_->preemption; }
+  bool class_first() const override { return policies_->placement->class_first(); }
   bool may_start(Job job) const override { return state_.limit_on(*job) == Accounts::kNone; }
   Job first() override;
   Job after(Job job) override;
@@ -59,9 +59,11 @@ class DecisionBoard final : public policy::Board {
 
   /// Switches to the jobs and nodes of this reservation; initially, those of no reservation.
   void enter(ReservationId whose);
+  /// Who decides about the present jobs and nodes.
+  [[nodiscard]] const policy::PolicySet& policies() const { return *policies_; }
   /// Tries shared places for at most `depth` waiting jobs that the selection did not start.
   void share_behind(int32_t depth);
-  /// Releases every running job, in queue order (non-sticky decisions).
+  /// Releases every running job whose policy decides anew, in queue order (non-sticky decisions).
   void release_all();
   /// Gives jobs other sizes. Running ones that have not been released stop and start here.
   void resize(std::span<const SizeChange> changes);
@@ -119,13 +121,18 @@ class DecisionBoard final : public policy::Board {
   [[nodiscard]] std::vector<End> ends() const;
   void build_tail();
   void keep_in_tail(const Evictable& each);
+  /// The GPUs that a running job holds on the present nodes.
+  [[nodiscard]] int32_t gpus_here(Slot slot) const {
+    return state_.gpus_within(slot, whose_, now_);
+  }
   [[nodiscard]] Slot slot_of(Job job) const { return state_.slot_of(job->job); }
   [[nodiscard]] Job job_of(const WaitQueue::Entry* entry) const {
     return entry == nullptr ? nullptr : &state_.job(entry->slot);
   }
 
   State& state_;
-  const policy::PolicySet& policies_;
+  const policy::PolicySet& of_all_;
+  const policy::PolicySet* policies_;  ///< those of whose_
   SharingBooks* books_;
   TimeNs now_;
   uint64_t seed_;

@@ -8,11 +8,12 @@ namespace {
 
 /// Time at which enough GPUs will be free for a job, by number only.
 TimeNs earliest_ns(const State& state, const JobState& job, TimeNs now) {
-  int32_t free = state.resources().free_gpus();
+  const ReservationId whose = job.request.reservation;
+  int32_t free = state.resources().free_gpus(whose, now);
   for (const auto& [end, slot] : state.ends()) {
     if (free >= job.request.num_gpus) break;
     if (end == base::kNever) return base::kNever;
-    free += state.job(slot).request.num_gpus;
+    free += state.gpus_within(slot, whose, now);
     if (free >= job.request.num_gpus) return std::max(end, now);
   }
   return base::kNever;
@@ -85,11 +86,11 @@ WaitReason why_waiting(const Core& core, JobId id, TimeNs now, uint64_t seed) {
     why.reservation_ns = promise->start_ns;
     return why;
   }
-  const State::HeadPromise& head_promise = state.head_promise();
+  const HeadPromise& head_promise = state.head_promise(job.request.reservation);
   const bool is_promised = head_promise.job.valid() && state.is_active(head_promise.job) &&
                            state.job(state.slot_of(head_promise.job)).phase == JobPhase::Waiting;
   const auto* first = queue.first();
-  if (is_promised && !job.request.reservation.valid()) {
+  if (is_promised) {
     why.is_behind = head_promise.job != id;
     if (why.is_behind) {
       why.head = head_promise.job;
@@ -109,7 +110,8 @@ WaitReason why_waiting(const Core& core, JobId id, TimeNs now, uint64_t seed) {
   }
   why.cause = why_not_placed(state, job, now, seed, why);
   if (why.cause != WaitCause::NotWaiting) return why;
-  why.cause = core.policies().needs_estimates ? WaitCause::Reservation : WaitCause::Order;
+  const bool estimates = state.policies_of(job).needs_estimates;
+  why.cause = estimates ? WaitCause::Reservation : WaitCause::Order;
   return why;
 }
 

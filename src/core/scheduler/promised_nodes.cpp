@@ -78,7 +78,7 @@ std::vector<TimeNs> PromisedNodes::changes_after(TimeNs now) const {
   std::vector<TimeNs> times;
   for (const Promise& each : promises_) {
     for (const TimeNs at : {each.start_ns, each.end_ns}) {
-      if (at > now) times.push_back(at);
+      if (at > now && at != base::kNever) times.push_back(at);
     }
   }
   std::ranges::sort(times);

@@ -2,6 +2,7 @@
 // passed in.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +35,8 @@ class PromisedNodes {
     std::vector<NodeId> nodes{};
 
     [[nodiscard]] bool holds_at(TimeNs now) const { return start_ns <= now && now < end_ns; }
+    /// A part of the cluster: it has no end, and jobs of others stay there until they end.
+    [[nodiscard]] bool is_part() const { return end_ns == base::kNever; }
   };
 
   explicit PromisedNodes(size_t num_nodes) : num_nodes_(num_nodes) {}
@@ -46,6 +49,10 @@ class PromisedNodes {
   void remove(ReservationId reservation);
 
   [[nodiscard]] bool empty() const { return promises_.empty(); }
+  /// Which nodes a job may use does not change with time.
+  [[nodiscard]] bool has_only_parts() const {
+    return std::ranges::all_of(promises_, &Promise::is_part);
+  }
   /// By reservation.
   [[nodiscard]] std::span<const Promise> all() const { return promises_; }
   [[nodiscard]] const Promise* find(ReservationId reservation) const;

@@ -11,9 +11,10 @@ using model::GpuId;
 using model::HostResources;
 
 Resources::Resources(const policy::SpeedModel& speed, const policy::Placement& placement,
-                     int32_t jobs_per_gpu_max)
+                     int32_t jobs_per_gpu_max, PartPlacement of_part)
     : speed_(speed),
       placement_(&placement),
+      of_part_(of_part),
       cluster_(speed.cluster),
       free_(*speed.cluster),
       bins_(empty_bins()),
@@ -29,7 +30,8 @@ Resources::Resources(const policy::SpeedModel& speed, const policy::Placement& p
 
 std::vector<knowledge::BinCounts> Resources::empty_bins() const {
   std::vector<knowledge::BinCounts> bins;
-  if (!placement_->uses_bins()) return bins;
+  const bool part_uses = of_part_.placement != nullptr && of_part_.placement->uses_bins();
+  if (!placement_->uses_bins() && !part_uses) return bins;
   for (size_t c = 0; c < speed_.scores->num_classes(); ++c) {
     bins.emplace_back(*cluster_, speed_.scores->of(model::AppClass{static_cast<uint8_t>(c)}));
   }
@@ -69,7 +71,7 @@ bool Resources::find(const JobRequest& job, HoldSpan hold, uint64_t seed, Alloca
                                          .id = hold.job,
                                          .start_ns = hold.from_ns};
   if (!has_windows() && hold.gpu_model == model::JobState::kAnyModel) {
-    return placement_->place({&speed_, &free_, &bins_}, request, out);
+    return placement_of(job).place({&speed_, &free_, &bins_}, request, out);
   }
 
   std::vector<NodeId> nodes;
@@ -77,7 +79,7 @@ bool Resources::find(const JobRequest& job, HoldSpan hold, uint64_t seed, Alloca
     if (usable(NodeId(i), job, hold)) nodes.emplace_back(i);
   }
   const Part part = part_of(nodes);
-  return placement_->place({&speed_, &part.free, &part.bins}, request, out);
+  return placement_of(job).place({&speed_, &part.free, &part.bins}, request, out);
 }
 
 Resources::Part Resources::part_of(std::span<const NodeId> nodes) const {
@@ -148,7 +150,7 @@ bool Resources::place_instance(const JobRequest& job, const model::ResourceType&
                                          .seed = seed,
                                          .id = hold.job,
                                          .start_ns = hold.from_ns};
-  return placement_->place({&speed_, &part.free, &part.bins}, request, out);
+  return placement_of(job).place({&speed_, &part.free, &part.bins}, request, out);
 }
 
 bool Resources::place_instances(const JobRequest& job, const model::ResourceType& type,

@@ -15,13 +15,19 @@ namespace goban::core::scheduler {
 using model::Allocation;
 using model::JobRequest;
 
+/// Another placement for the jobs of a part of the cluster; null: none.
+struct PartPlacement {
+  ReservationId part{};
+  const policy::Placement* placement = nullptr;
+};
+
 /// The resources of a cluster. find() searches with a placement policy and changes nothing; take()
 /// and give() change what is free.
 class Resources {
  public:
   /// `jobs_per_gpu_max`: maximum number of jobs on one GPU; placements see free GPUs only.
   Resources(const policy::SpeedModel& speed, const policy::Placement& placement,
-            int32_t jobs_per_gpu_max = 1);
+            int32_t jobs_per_gpu_max = 1, PartPlacement of_part = {});
 
   /// An allocation for the whole job from free resources, chosen by the placement policy, to be
   /// held for the time `hold`; false and an empty `out` if there is none.
@@ -52,7 +58,7 @@ class Resources {
   [[nodiscard]] const model::FreeGpus& free() const { return free_; }
   /// The placement of the job depends on more than free GPUs.
   [[nodiscard]] bool restricted(const JobRequest& job) const {
-    return job.resource_type.valid() || has_windows();
+    return job.resource_type.valid() || num_limited_ > 0 || !promised_.has_only_parts();
   }
 
   /// Some nodes are drained or reserved, now or at a known time.
@@ -138,8 +144,14 @@ class Resources {
   void give_gpu(model::GpuId gpu);
   void take_gpu(model::GpuId gpu);
 
+  [[nodiscard]] const policy::Placement& placement_of(const JobRequest& job) const {
+    const bool is_there = of_part_.placement != nullptr && job.reservation == of_part_.part;
+    return is_there ? *of_part_.placement : *placement_;
+  }
+
   policy::SpeedModel speed_;
   const policy::Placement* placement_;
+  PartPlacement of_part_;
   const model::Cluster* cluster_;
   model::FreeGpus free_;
   std::vector<knowledge::BinCounts> bins_;

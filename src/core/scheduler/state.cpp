@@ -20,6 +20,11 @@ double lowest_score(const knowledge::PmScores& scores) {
   return lowest;
 }
 
+PartPlacement placement_of_part(const policy::PolicySet& policies) {
+  if (!policies.of_part) return {};
+  return {policies.part, policies.of_part->placement.get()};
+}
+
 }  // namespace
 
 State::State(const policy::SpeedModel& speed, const policy::PolicySet& policies,
@@ -30,12 +35,16 @@ State::State(const policy::SpeedModel& speed, const policy::PolicySet& policies,
       node_power_(*speed.cluster, *policies.power, context.knowledge.get()),
       fastest_(lowest_score(*speed.scores)),
       accounts_(*policies.rules),
-      resources_(speed, *policies.placement, policies.sharing->jobs_per_gpu_max()),
+      resources_(speed, *policies.placement, policies.sharing->jobs_per_gpu_max(),
+                 placement_of_part(policies)),
       elastic_(speed_, context) {
   if (context.knowledge != nullptr || policies.sharing->when() != policy::ShareWhen::Never) {
     tenants_.emplace(*speed.cluster);
   }
-  uses_accounts_ = policies.order->uses_fair_share() || accounts_.has_limits();
+  const policy::PolicySet* part = policies.of_part.get();
+  uses_accounts_ = policies.order->uses_fair_share() || accounts_.has_limits() ||
+                   (part != nullptr && part->order->uses_fair_share());
+  estimates_ = policies.needs_estimates || (part != nullptr && part->needs_estimates);
   batches_ = policies.order->batches();
 }
 
@@ -97,26 +106,38 @@ void State::wait(Slot slot, TimeNs now) {
   job.waiting_since_ns = now;
   demand_gpus_ += job.request.num_gpus;
   enqueue(slot, now);
-  if (policies_->starvation_ns > 0 && !job.promoted) waiters_.push_back({now, job.job});
+  note_waiter(job);
+}
+
+std::deque<Waiter>& State::waiters_of(const JobState& job) {
+  return &policies_of(job) == policies_ ? waiters_ : part_waiters_;
+}
+
+void State::note_waiter(const JobState& job) {
+  if (policies_of(job).starvation_ns == 0 || job.promoted) return;
+  std::deque<Waiter>& waiters = waiters_of(job);
+  const Waiter waiter{job.waiting_since_ns, job.job};
+  // Who is moved may have waited for longer than the others.
+  waiters.insert(std::ranges::upper_bound(waiters, waiter.since, {}, &Waiter::since), waiter);
 }
 
 void State::enqueue(Slot slot, TimeNs now) {
   insert(slot, now);
-  const bool asks = batches_ == policy::KeyBatches::Newcomers;
+  const bool asks =
+      batches_ == policy::KeyBatches::Newcomers && &policies_of(jobs_[slot]) == policies_;
   if (asks && !policies_->order->is_final(jobs_[slot])) newcomers_.push_back(jobs_[slot].job);
 }
 
 void State::insert(Slot slot, TimeNs now) {
   const JobState& job = jobs_[slot];
-  const bool estimates = policies_->needs_estimates;
   queue_keys_[slot] = key(job, now);
   queue_of(slot).insert(
       {.key = queue_keys_[slot],
        .slot = slot,
        .gpus = job.request.num_gpus,
        .shape = shapes_[slot],
-       .scales = estimates && scales(job),
-       .duration_ns = estimates ? duration_ns(job, lowest_slowdown(job), now) : 0});
+       .scales = estimates_ && scales(job),
+       .duration_ns = estimates_ ? duration_ns(job, lowest_slowdown(job), now) : 0});
 }
 
 WaitQueue& State::queue_of(Slot slot) {
@@ -182,32 +203,48 @@ void State::bring_back(uint32_t association) {
   }
 }
 
-void State::resort(TimeNs now) {
+TimeNs State::resort_period_ns() const {
   const TimeNs period = policies_->order->resort_ns();
+  const TimeNs other = policies_->of_part ? policies_->of_part->order->resort_ns() : 0;
+  return period == 0 || other == 0 ? std::max(period, other) : std::min(period, other);
+}
+
+void State::resort(TimeNs now) {
+  const TimeNs period = resort_period_ns();
   GOBAN_CHECK(period > 0);
   resort_due_ns_ = (now / period + 1) * period;
-  if (policies_->order->uses_fair_share()) fair_share_ = accounts_.fair_share(now);
-  sort_all(now);
+  const bool fair = policies_->order->uses_fair_share() ||
+                    (policies_->of_part && policies_->of_part->order->uses_fair_share());
+  if (fair) fair_share_ = accounts_.fair_share(now);
+  sort_anew(queue_, now, true);
+  for (auto& [whose, queue] : queues_of_reservations_) sort_anew(queue, now, true);
+  for (auto& [node, aside] : set_aside_) sort_anew(aside, now, true);
 }
 
 void State::sort_all(TimeNs now) {
-  const auto sort_anew = [&](WaitQueue& queue) {
-    std::vector<WaitQueue::Entry> entries = queue.take_all();
-    if (sorts_in_batches() && !entries.empty()) {
-      std::vector<const JobState*> jobs;
-      for (const WaitQueue::Entry& entry : entries) jobs.push_back(&jobs_[entry.slot]);
-      prepare_keys(jobs, now);
-    }
-    for (WaitQueue::Entry& entry : entries) {
-      entry.key = key(jobs_[entry.slot], now);
-      queue_keys_[entry.slot] = entry.key;
-    }
-    std::ranges::sort(entries, {}, &WaitQueue::Entry::key);
-    queue.assign(entries);
+  sort_anew(queue_, now, false);
+  for (auto& [whose, queue] : queues_of_reservations_) sort_anew(queue, now, false);
+  for (auto& [node, aside] : set_aside_) sort_anew(aside, now, false);
+}
+
+void State::sort_anew(WaitQueue& queue, TimeNs now, bool resorts) {
+  std::vector<WaitQueue::Entry> entries = queue.take_all();
+  const auto is_asked = [&](const WaitQueue::Entry& entry) {
+    const policy::PolicySet& of = policies_of(jobs_[entry.slot]);
+    return resorts ? of.order->resort_ns() > 0 : &of == policies_;
   };
-  sort_anew(queue_);
-  for (auto& [whose, queue] : queues_of_reservations_) sort_anew(queue);
-  for (auto& [node, aside] : set_aside_) sort_anew(aside);
+  std::vector<const JobState*> batch;
+  for (const WaitQueue::Entry& entry : entries) {
+    if (sorts_in_batches() && is_asked(entry)) batch.push_back(&jobs_[entry.slot]);
+  }
+  if (!batch.empty()) prepare_keys(batch, now);
+  for (WaitQueue::Entry& entry : entries) {
+    if (!is_asked(entry)) continue;
+    entry.key = key(jobs_[entry.slot], now);
+    queue_keys_[entry.slot] = entry.key;
+  }
+  std::ranges::sort(entries, {}, &WaitQueue::Entry::key);
+  queue.assign(entries);
 }
 
 void State::prepare_keys(std::vector<const JobState*>& jobs, TimeNs now) {
@@ -249,7 +286,7 @@ void State::sort_batch(TimeNs now) {
 
 TimeNs State::resort_due_ns() const {
   const bool nobody = queue_.empty() && num_set_aside_ == 0 && num_waiting_in_reservations() == 0;
-  return policies_->order->resort_ns() == 0 || nobody ? base::kNever : resort_due_ns_;
+  return nobody || resort_period_ns() == 0 ? base::kNever : resort_due_ns_;
 }
 
 void State::set_size(Slot slot, policy::Size size, TimeNs now) {
@@ -286,7 +323,7 @@ void State::start(Slot slot, Allocation allocation, TimeNs now) {
     tenants_->add(job.job, traits_of(job), allocation.gpus, now);
   }
   follow_power(allocation, now);
-  if (policies_->needs_estimates) {
+  if (estimates_) {
     const double slowdown = speed_.slowdown(job.request, allocation.gpus);
     job.predicted_end_ns = base::add_saturating(now, duration_ns(job, slowdown, now));
     ends_.emplace(job.predicted_end_ns, slot);
@@ -300,7 +337,7 @@ void State::start(Slot slot, Allocation allocation, TimeNs now) {
 
 Allocation State::remove_running(Slot slot, TimeNs now) {
   const JobState& job = jobs_[slot];
-  if (policies_->needs_estimates) ends_.erase({job.predicted_end_ns, slot});
+  if (estimates_) ends_.erase({job.predicted_end_ns, slot});
   Running& place = running_[job.running_slot];
   Allocation allocation = std::move(place.allocation);
   resources_.give(job.request, allocation);
@@ -377,15 +414,24 @@ void State::end_promise(ReservationId reservation, TimeNs now) {
   for (const NodeId node : nodes) node_power_.set_idle(node, resources_.idle(node), now);
 }
 
+int32_t State::gpus_within(Slot slot, ReservationId whose, TimeNs now) const {
+  const PromisedNodes& promised = resources_.promised();
+  const std::vector<GpuId>& gpus = allocation(slot).gpus;
+  if (promised.empty()) return whose.valid() ? 0 : static_cast<int32_t>(gpus.size());
+  return static_cast<int32_t>(std::ranges::count_if(gpus, [&](GpuId gpu) {
+    return promised.holder(speed_.cluster->node_of(gpu), now) == whose;
+  }));
+}
+
 std::vector<Slot> State::strangers(TimeNs now) const {
   std::vector<Slot> found;
   const PromisedNodes& promised = resources_.promised();
-  if (promised.empty()) return found;
+  if (promised.has_only_parts()) return found;
   for (const Running& running : running_) {
     const ReservationId own = jobs_[running.slot].request.reservation;
     const auto strange = [&](NodeId node) {
       const ReservationId holder = promised.holder(node, now);
-      return holder.valid() && holder != own;
+      return holder.valid() && holder != own && !promised.find(holder)->is_part();
     };
     const auto& [gpus, hosts, reason] = running.allocation;
     if (std::ranges::any_of(gpus,
@@ -501,15 +547,33 @@ void State::alter_array(model::ArrayId array, int32_t max_running, TimeNs now) {
   books.surplus = std::max(books.active - max_running, 0);
 }
 
+void State::move(Slot slot, ReservationId whose, TimeNs now) {
+  JobState& job = jobs_[slot];
+  if (job.request.reservation == whose) return;
+  const bool waits = job.phase == JobPhase::Waiting;
+  if (waits) dequeue(slot);
+  job.request.reservation = whose;
+  shapes_[slot] = shape_number(job.request);
+  if (!waits) return;
+  enqueue(slot, now);
+  note_waiter(job);
+}
+
 void State::promote_starved(TimeNs now) {
-  if (policies_->starvation_ns == 0) return;
-  for (; !waiters_.empty(); waiters_.pop_front()) {
-    const Waiter waiter = waiters_.front();
+  promote_starved(waiters_, *policies_, now);
+  if (policies_->of_part) promote_starved(part_waiters_, *policies_->of_part, now);
+}
+
+void State::promote_starved(std::deque<Waiter>& waiters, const policy::PolicySet& of, TimeNs now) {
+  if (of.starvation_ns == 0) return;
+  for (; !waiters.empty(); waiters.pop_front()) {
+    const Waiter waiter = waiters.front();
     const bool waits = is_active(waiter.job) &&
                        jobs_[slot_of(waiter.job)].phase == JobPhase::Waiting &&
-                       jobs_[slot_of(waiter.job)].waiting_since_ns == waiter.since;
+                       jobs_[slot_of(waiter.job)].waiting_since_ns == waiter.since &&
+                       &policies_of(jobs_[slot_of(waiter.job)]) == &of;
     if (!waits) continue;
-    if (now - waiter.since < policies_->starvation_ns) return;
+    if (now - waiter.since < of.starvation_ns) return;
     JobState& job = jobs_[slot_of(waiter.job)];
     dequeue(slot_of(job.job));
     job.promoted = true;
@@ -529,8 +593,10 @@ std::span<const GpuId> State::last_gpus(Slot slot) const {
 }
 
 TimeNs State::duration_ns(const JobState& job, double slowdown, TimeNs now) const {
-  if (job.request.reservation.valid()) {
-    const auto* promise = resources_.promised().find(job.request.reservation);
+  const auto* promise = job.request.reservation.valid()
+                            ? resources_.promised().find(job.request.reservation)
+                            : nullptr;
+  if (job.request.reservation.valid() && (promise == nullptr || !promise->is_part())) {
     const TimeNs left = promise == nullptr || promise->end_ns == base::kNever
                             ? base::kNever
                             : std::max<TimeNs>(promise->end_ns - now, 0);
@@ -543,7 +609,7 @@ TimeNs State::duration_ns(const JobState& job, double slowdown, TimeNs now) cons
   if (job.elastic && job.training.steps > 0) {
     return elastic_.duration_ns(job, gpus_of(job), slowdown, now);
   }
-  if (policies_->uses_forecasts) {
+  if (policies_of(job).uses_forecasts) {
     return job.forecast.known() ? std::max<TimeNs>(job.forecast.p90_ns - job.attained_ns(now), 0)
                                 : base::kNever;
   }
@@ -572,8 +638,27 @@ bool State::scales(const JobState& job) const {
 }
 
 TimeNs State::next_starved_ns() const {
-  return waiters_.empty() ? base::kNever
-                          : base::add_saturating(waiters_.front().since, policies_->starvation_ns);
+  const auto next_of = [](const std::deque<Waiter>& waiters, const policy::PolicySet& of) {
+    return waiters.empty() || of.starvation_ns == 0
+               ? base::kNever
+               : base::add_saturating(waiters.front().since, of.starvation_ns);
+  };
+  const TimeNs next = next_of(waiters_, *policies_);
+  return policies_->of_part ? std::min(next, next_of(part_waiters_, *policies_->of_part)) : next;
+}
+
+bool State::keeps_head_promise(ReservationId whose) const {
+  return !whose.valid() || (policies_->of_part && policies_->part == whose);
+}
+
+void State::set_head_promise(HeadPromise promise, ReservationId whose) {
+  (whose.valid() ? part_promise_ : head_promise_) = promise;
+}
+
+const HeadPromise& State::head_promise(ReservationId whose) const {
+  static const HeadPromise nobody;
+  if (!keeps_head_promise(whose)) return nobody;
+  return whose.valid() ? part_promise_ : head_promise_;
 }
 
 }  // namespace goban::core::scheduler

@@ -20,17 +20,13 @@
 #include "core/scheduler/elastic_jobs.hpp"
 #include "core/scheduler/node_power.hpp"
 #include "core/scheduler/resources.hpp"
+#include "core/scheduler/state_values.hpp"
 #include "core/scheduler/wait_queue.hpp"
 
 namespace goban::core::scheduler {
 
-using model::GpuId;
-using model::JobId;
 using model::JobState;
 using model::Tenants;
-
-/// Index of the JobState of an unfinished job; reused after the job has finished.
-using Slot = uint32_t;
 
 struct CoreImage;
 
@@ -46,9 +42,8 @@ class State {
         const policy::RunContext& context);
 
   /// Writes the state into an image; restores an image into a new state (core_image.cpp).
-  /// `same_policy`: the keys of the queue are still valid.
   void put_into(CoreImage& image) const;
-  void take_from(const CoreImage& image, bool same_policy);
+  void take_from(const CoreImage& image, SamePolicies same);
 
   // Steps: a job is submitted, waits, starts, stops or ends.
   void submit(const model::Event& submitted);
@@ -67,9 +62,11 @@ class State {
   void set_size(Slot slot, policy::Size size, TimeNs now);
   /// The selection passes the waiting job over, or does so no longer.
   void set_withheld(Slot slot, bool withheld);
+  /// The job belongs to this reservation from now on, or to none; it keeps what it holds.
+  void move(Slot slot, ReservationId whose, TimeNs now);
   /// Moves jobs that waited too long into the promoted tier.
   void promote_starved(TimeNs now);
-  /// Updates the order's view and sorts the queue again.
+  /// Updates the view of orders and sorts the queues again whose order asks for it.
   void resort(TimeNs now);
   /// The order computes keys in batches: see sort_batch().
   [[nodiscard]] bool sorts_in_batches() const { return batches_ != policy::KeyBatches::None; }
@@ -138,8 +135,15 @@ class State {
 
   /// The key of a job at `now`.
   [[nodiscard]] policy::OrderKey key(const JobState& job, TimeNs now) const {
-    return policies_->order->key(job, view(), now);
+    return policies_of(job).order->key(job, view(), now);
   }
+  /// Who decides about this job.
+  [[nodiscard]] const policy::PolicySet& policies_of(const JobState& job) const {
+    return policies_->of(job.request.reservation);
+  }
+  /// How many of the GPUs that a running job holds are on the nodes of this reservation, or on
+  /// those of none.
+  [[nodiscard]] int32_t gpus_within(Slot slot, ReservationId whose, TimeNs now) const;
   /// Number of the job's shape: GPUs, resource type, instances, class and reservation.
   [[nodiscard]] uint32_t shape(const JobState& job) const { return shapes_[slot_of(job.job)]; }
   /// The present or last key of a job in the queue.
@@ -151,30 +155,17 @@ class State {
   [[nodiscard]] double lowest_slowdown(const JobState& job) const;
   /// Whether duration_ns is proportional to the slowdown, which equal shapes share on equal GPUs.
   [[nodiscard]] bool scales(const JobState& job) const;
-  /// A waiting job that was promised a start by this time, from the limits of others; invalid:
-  /// none.
-  struct HeadPromise {
-    JobId job;
-    TimeNs at_ns = base::kNever;
-  };
-  [[nodiscard]] const HeadPromise& head_promise() const { return head_promise_; }
-  void set_head_promise(HeadPromise promise) { head_promise_ = promise; }
+  /// Of the jobs of this reservation, or of none. Invalid unless keeps_head_promise().
+  [[nodiscard]] const HeadPromise& head_promise(ReservationId whose = {}) const;
+  void set_head_promise(HeadPromise promise, ReservationId whose = {});
+  /// Jobs of no reservation, and those of a part of the cluster with a policy of its own.
+  [[nodiscard]] bool keeps_head_promise(ReservationId whose) const;
   /// When the next waiting job reaches the starvation bound; kNever if none can.
   [[nodiscard]] TimeNs next_starved_ns() const;
 
  private:
   static constexpr Slot kNoSlot = UINT32_MAX;
   struct Restoring;  ///< core_image.cpp
-
-  struct ArrayBooks {
-    int32_t active = 0;   ///< tasks that run or may start
-    int32_t surplus = 0;  ///< of them, those beyond a limit that was lowered
-    std::deque<Slot> held;
-  };
-  struct Waiter {
-    TimeNs since = 0;
-    JobId job;
-  };
 
   [[nodiscard]] uint32_t shape_number(const model::JobRequest& request);
   [[nodiscard]] policy::OrderView view() const {
@@ -188,6 +179,13 @@ class State {
   /// The waiting jobs were sorted into the queue with provisional keys.
   void sort_newcomers(TimeNs now);
   void sort_all(TimeNs now);
+  /// Sorts the jobs of this queue: those whose order `resorts`, or those of the first policy.
+  void sort_anew(WaitQueue& queue, TimeNs now, bool resorts);
+  /// The shortest period of an order; 0: none has one.
+  [[nodiscard]] TimeNs resort_period_ns() const;
+  [[nodiscard]] std::deque<Waiter>& waiters_of(const JobState& job);
+  void note_waiter(const JobState& job);
+  void promote_starved(std::deque<Waiter>& waiters, const policy::PolicySet& of, TimeNs now);
   /// Adds the running jobs, if they may have to yield, and lets the order compute the keys.
   void prepare_keys(std::vector<const JobState*>& jobs, TimeNs now);
   /// Removes a waiting job from the queue, or from the jobs set aside.
@@ -218,7 +216,9 @@ class State {
   std::vector<Running> running_;
   std::unordered_map<Slot, std::vector<GpuId>> last_gpus_;
   std::unordered_map<model::ArrayId, ArrayBooks> arrays_;
-  std::deque<Waiter> waiters_;  ///< by waiting_since; may contain jobs that run by now
+  std::deque<Waiter> waiters_;       ///< by waiting_since; may contain jobs that run by now
+  std::deque<Waiter> part_waiters_;  ///< of PolicySet::part
+  bool estimates_ = false;           ///< some selection reads predicted ends
   std::set<std::pair<TimeNs, Slot>> ends_;
   WaitQueue queue_;
   std::map<ReservationId, WaitQueue> queues_of_reservations_;
@@ -239,6 +239,7 @@ class State {
   Resources resources_;
   uint32_t arrivals_ = 0;
   HeadPromise head_promise_;
+  HeadPromise part_promise_;  ///< of PolicySet::part
   ElasticJobs elastic_;
   size_t num_elastic_ = 0;
   size_t num_withheld_ = 0;

@@ -26,8 +26,9 @@ using core::scheduler::SharingBooks;
 using nlohmann::json;
 
 /// Images with reserved nodes have version 2: a reader of version 1 would give these nodes to other
-/// jobs. Images with resources that others hold have version 3, for the same reason.
-constexpr uint64_t kVersion = 3;
+/// jobs. Images with resources that others hold have version 3, and those with a policy of a part
+/// version 4, for the same reason.
+constexpr uint64_t kVersion = 4;
 
 // The members of each struct by name: reading and writing use the same list.
 
@@ -69,8 +70,8 @@ constexpr auto members_of(const core::model::RunForecast*) {
   return std::tuple(Member{"p10_ns", &Forecast::p10_ns}, Member{"p50_ns", &Forecast::p50_ns},
                     Member{"p90_ns", &Forecast::p90_ns});
 }
-constexpr auto members_of(const core::scheduler::State::HeadPromise*) {
-  using Promise = core::scheduler::State::HeadPromise;
+constexpr auto members_of(const core::scheduler::HeadPromise*) {
+  using Promise = core::scheduler::HeadPromise;
   return std::tuple(Member{"job", &Promise::job}, Member{"at_ns", &Promise::at_ns});
 }
 constexpr auto members_of(const JobState*) {
@@ -228,7 +229,9 @@ constexpr auto members_of(const SharingBooks::Image*) {
 }
 constexpr auto members_of(const CoreImage*) {
   return std::tuple(
-      Member{"policy", &CoreImage::policy}, Member{"jobs", &CoreImage::jobs},
+      Member{"policy", &CoreImage::policy}, Member{"part_policy", &CoreImage::part_policy},
+      Member{"part_forecasts", &CoreImage::part_forecasts},
+      Member{"part_promise", &CoreImage::part_promise}, Member{"jobs", &CoreImage::jobs},
       Member{"free_slots", &CoreImage::free_slots}, Member{"arrays", &CoreImage::arrays},
       Member{"waiters", &CoreImage::waiters}, Member{"arrivals", &CoreImage::arrivals},
       Member{"forecasts", &CoreImage::forecasts}, Member{"head_promise", &CoreImage::head_promise},
@@ -428,7 +431,13 @@ class Reader {
 
 json to_json(const CoreImage& image) {
   json out = written(image);
-  out["version"] = !image.found.empty() ? kVersion : image.promises.empty() ? 1 : 2;
+  if (!image.part_policy.empty()) {
+    out["version"] = kVersion;
+  } else if (!image.found.empty()) {
+    out["version"] = 3;
+  } else {
+    out["version"] = image.promises.empty() ? 1 : 2;
+  }
   return out;
 }
 
