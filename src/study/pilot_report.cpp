@@ -56,6 +56,16 @@ std::string japanese_detail(std::string text) {
   return text;
 }
 
+std::string listed(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 8;
+  std::string out;
+  for (size_t i = 0; i < std::min(names.size(), kShown); ++i) {
+    out += (i > 0 ? ", " : "") + names[i];
+  }
+  if (names.size() > kShown) out += fmt::format(", ... ({})", names.size());
+  return out;
+}
+
 class Writer {
  public:
   Writer(const PilotFacts& facts, Language language)
@@ -227,7 +237,19 @@ class Writer {
     const std::string to = base::date_time_text(facts_.until_ns) + " UTC";
     const std::string period = base::duration_text(plan.period_ns);
     const std::string settle = base::duration_text(plan.settle_ns);
-    return {
+    std::vector<std::string> lines;
+    if (plan.is_limited()) {
+      std::vector<std::string> people = plan.users;
+      people.insert(people.end(), plan.accounts.begin(), plan.accounts.end());
+      lines.push_back(
+          say("Each policy in its turn " + pilot_limits_text(plan) +
+                  " only, and both have these nodes alone; the site's policy decides about "
+                  "everything else.",
+              fmt::format("対象はノード {} と {} のジョブに限る。どちらのポリシーもこれらのノード"
+                          "だけを使い、その他は現行のポリシーが決める。",
+                          listed(plan.nodes), listed(people))));
+    }
+    const std::vector<std::string> rest = {
         say(fmt::format(
                 "From {} to {}: {} pairs of periods of {}, one of each policy; seed {} drew "
                 "which came first.",
@@ -255,6 +277,8 @@ class Writer {
                 100 * plan.stop.errors)),
         say("The result holds for the load of these days; other loads are not shown.",
             "結果はこの期間の負荷についてのもので、ほかの負荷については示さない。")};
+    lines.insert(lines.end(), rest.begin(), rest.end());
+    return lines;
   }
 
   [[nodiscard]] Table pairs() const {
@@ -309,6 +333,14 @@ constexpr std::string_view kStyle =
     "left}.wide{overflow-x:auto}@media print{body{margin:0}}";
 
 }  // namespace
+
+std::string pilot_limits_text(const core::pilot::Plan& plan) {
+  std::string people = listed(plan.users);
+  if (!plan.accounts.empty()) {
+    people += (people.empty() ? "" : " and ") + ("accounts " + listed(plan.accounts));
+  }
+  return fmt::format("decides on nodes {} about the jobs of {}", listed(plan.nodes), people);
+}
 
 size_t PilotFacts::complete() const {
   const bool at_end = is_over && !fell_back;

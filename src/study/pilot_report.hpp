@@ -29,6 +29,9 @@ struct PilotFacts {
   [[nodiscard]] core::pilot::Comparison comparison() const;
 };
 
+/// "decides on nodes n1, n2 about the jobs of ann, bob". Long lists are shortened.
+[[nodiscard]] std::string pilot_limits_text(const core::pilot::Plan& plan);
+
 [[nodiscard]] std::string pilot_text(const PilotFacts& facts, site::analysis::Language language);
 /// One HTML file without scripts or further files.
 [[nodiscard]] std::string pilot_html(const PilotFacts& facts, site::analysis::Language language);

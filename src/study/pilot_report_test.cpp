@@ -37,6 +37,19 @@ TEST(PilotReport, SaysWhatIsShown) {
   EXPECT_THAT(pilot_text(ended(1), Language::English), HasSubstr("No gain of 10 % or more."));
 }
 
+TEST(PilotReport, SaysWhomItWasLimitedTo) {
+  PilotFacts facts = ended(0.4);
+  EXPECT_THAT(pilot_text(facts, Language::English), Not(HasSubstr("on nodes")));
+  facts.plan.nodes = {"n1", "n2"};
+  facts.plan.users = {"ann", "bob"};
+  EXPECT_EQ(pilot_limits_text(facts.plan), "decides on nodes n1, n2 about the jobs of ann, bob");
+  facts.plan.accounts = {"vision"};
+  EXPECT_THAT(pilot_text(facts, Language::English),
+              HasSubstr("decides on nodes n1, n2 about the jobs of ann, bob and accounts vision"));
+  EXPECT_THAT(pilot_html(facts, Language::Japanese),
+              HasSubstr("ノード n1, n2 と ann, bob, vision のジョブに限る"));
+}
+
 TEST(PilotReport, SaysThatItCannotSay) {
   PilotFacts runs = ended(0.4);
   runs.is_over = false;

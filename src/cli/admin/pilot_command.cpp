@@ -117,6 +117,7 @@ int make_plan(PilotArguments arguments) {
     order += plan.arm(i) == Arm::B ? 'B' : 'A';
   }
   fmt::print("{}\n", order);
+  if (plan.is_limited()) fmt::print("{}\n", study::pilot_limits_text(plan));
   if (static_cast<size_t>(plan.pairs) < 6) {
     fmt::print(stderr, "goban: warning: fewer than 6 pairs cannot show a gain\n");
   }
@@ -131,6 +132,15 @@ void print_status(const json& answer, bool as_json) {
   }
   const json* pilot = base::find_member(answer, "pilot");
   fmt::print("{} decides\n", printable(text_of(answer, "policy")));
+  if (pilot != nullptr && text_of(*pilot, "state") == "running") {
+    Plan plan;
+    base::FieldReader in(*pilot, "pilot");
+    in.object("plan", [&](base::FieldReader& part) { read_fields(part, plan); });
+    if (plan.is_limited()) {
+      fmt::print("{} {}\n", printable(text_of(*pilot, "policy")),
+                 printable(study::pilot_limits_text(plan)));
+    }
+  }
   if (pilot == nullptr) {
     fmt::print("no pilot\n");
     return;
@@ -263,6 +273,17 @@ void add_pilot(Command& app, Action& action) {
   plan->add_option("--policy-b", arguments->plan.policy_b, "What is tried")
       ->type_name("POLICY")
       ->required();
+  plan->add_option("--nodes", arguments->plan.nodes,
+                   "Limit the pilot to these nodes, and to --users or --accounts")
+      ->delimiter(',')
+      ->one_word();
+  plan->add_option("--users", arguments->plan.users,
+                   "Users whose jobs run on --nodes alone while it lasts")
+      ->delimiter(',')
+      ->one_word();
+  plan->add_option("--accounts", arguments->plan.accounts, "As --users, by account")
+      ->delimiter(',')
+      ->one_word();
   plan->add_option("--out", arguments->out, "Write the plan to this file")->type_name("FILE");
   plan->add_flag("--json", arguments->json_out, "Print JSON only");
   add_server_option(*plan, arguments->server);
@@ -271,7 +292,9 @@ void add_pilot(Command& app, Action& action) {
                            "  goban pilot plan --policy-a slurm-multifactor --policy-b goban --out "
                            "plan.json\n"
                            "  goban pilot plan --policy-a fifo --policy-b goban --period 8h "
-                           "--settle 1h --pairs 20\n") +
+                           "--settle 1h --pairs 20\n"
+                           "  goban pilot plan --policy-a fifo --policy-b goban --nodes n1,n2 "
+                           "--users ann,bob\n") +
                kExitCodes);
   plan->callback([arguments, &action] { action = [arguments] { return make_plan(*arguments); }; });
 

@@ -22,6 +22,17 @@ TEST(PilotCommand, APlanThatNoDaemonWouldStartIsRefused) {
               HasSubstr("the same policy"));
   EXPECT_THAT(refusal("--policy-a fifo --policy-b goban --seed 9223372036854775808", 3),
               HasSubstr("seed"));
+  EXPECT_THAT(refusal("--policy-a fifo --policy-b goban --users ann", 3), HasSubstr("nodes"));
+  EXPECT_THAT(refusal("--policy-a fifo --policy-b goban --nodes n1", 3), HasSubstr("users"));
+}
+
+TEST(PilotCommand, APlanCanBeLimited) {
+  const Output out = shell(
+      "GOBAN pilot plan --policy-a fifo --policy-b goban --nodes n1,n2 --users ann "
+      "--accounts vision 2>&1");
+  ASSERT_EQ(out.code, 0) << out.out;
+  EXPECT_THAT(out.out,
+              HasSubstr("decides on nodes n1, n2 about the jobs of ann and accounts vision\n"));
 }
 
 TEST(PilotCommand, SimulatesWhatADaemonWouldRunOnly) {

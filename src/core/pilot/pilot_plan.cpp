@@ -34,6 +34,42 @@ Status refuse(const char* field, std::string message, std::string remedy) {
                         std::move(remedy));
 }
 
+constexpr size_t kNamesMax = 10'000;
+constexpr size_t kNameBytesMax = 256;
+
+Status check_names(const char* field, const std::vector<std::string>& names) {
+  if (names.size() > kNamesMax) {
+    return refuse(field, fmt::format("has more than {} names", kNamesMax), "name fewer");
+  }
+  std::vector<std::string> sorted = names;
+  std::ranges::sort(sorted);
+  const auto twice = std::ranges::adjacent_find(sorted);
+  if (twice != sorted.end()) {
+    return refuse(field, fmt::format("names {} twice", *twice), "name each once");
+  }
+  const bool is_odd = std::ranges::any_of(names, [](const std::string& name) {
+    return name.empty() || name.size() > kNameBytesMax ||
+           std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+  });
+  return is_odd ? refuse(field, "contains an invalid name", "name each as goban shows it")
+                : Status{};
+}
+
+Status check_limits(const Plan& plan) {
+  for (const auto& [field, names] :
+       {std::pair{"nodes", &plan.nodes}, {"users", &plan.users}, {"accounts", &plan.accounts}}) {
+    if (auto status = check_names(field, *names); !status) return status;
+  }
+  const bool has_people = !plan.users.empty() || !plan.accounts.empty();
+  if (has_people && plan.nodes.empty()) {
+    return refuse("nodes", "is missing, but users or accounts are named",
+                  "two policies cannot decide about one node: name the nodes of these users");
+  }
+  if (has_people || plan.nodes.empty()) return {};
+  return refuse("users", "names nobody, nor does accounts, but nodes are named",
+                "name the users or accounts whose jobs run on these nodes");
+}
+
 }  // namespace
 
 Arm Plan::arm(int32_t period) const {
@@ -88,22 +124,26 @@ Status check(const Plan& plan) {
                   "slowdown is a factor of at least 1, misses and errors are shares, jobs is at "
                   "least 1");
   }
-  return {};
+  return check_limits(plan);
 }
 
 json to_json(const Plan& plan) {
-  return {{"policy_a", plan.policy_a},
-          {"policy_b", plan.policy_b},
-          {"period_s", base::to_seconds(plan.period_ns)},
-          {"settle_s", base::to_seconds(plan.settle_ns)},
-          {"pairs", plan.pairs},
-          {"seed", plan.seed},
-          {"effect", plan.effect},
-          {"stop",
-           {{"slowdown", plan.stop.slowdown},
-            {"misses", plan.stop.misses},
-            {"errors", plan.stop.errors},
-            {"jobs", plan.stop.jobs}}}};
+  json out = {{"policy_a", plan.policy_a},
+              {"policy_b", plan.policy_b},
+              {"period_s", base::to_seconds(plan.period_ns)},
+              {"settle_s", base::to_seconds(plan.settle_ns)},
+              {"pairs", plan.pairs},
+              {"seed", plan.seed},
+              {"effect", plan.effect},
+              {"stop",
+               {{"slowdown", plan.stop.slowdown},
+                {"misses", plan.stop.misses},
+                {"errors", plan.stop.errors},
+                {"jobs", plan.stop.jobs}}}};
+  if (!plan.nodes.empty()) out["nodes"] = plan.nodes;
+  if (!plan.users.empty()) out["users"] = plan.users;
+  if (!plan.accounts.empty()) out["accounts"] = plan.accounts;
+  return out;
 }
 
 void read_fields(base::FieldReader& in, Plan& plan) {
@@ -123,6 +163,9 @@ void read_fields(base::FieldReader& in, Plan& plan) {
     part.field("errors", plan.stop.errors, 0, 1);
     part.field("jobs", plan.stop.jobs, int64_t{0}, kMost);
   });
+  in.field("nodes", plan.nodes);
+  in.field("users", plan.users);
+  in.field("accounts", plan.accounts);
 }
 
 base::Result<Plan> parse_plan(std::string_view text, const std::string& file) {

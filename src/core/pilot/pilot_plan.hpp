@@ -40,8 +40,14 @@ struct Plan {
   /// The smallest gain that matters: a share of the wait.
   double effect = 0.10;
   StopRules stop{};
+  /// B decides on these nodes and about the jobs of these users and accounts only; all empty: about
+  /// everything.
+  std::vector<std::string> nodes{};
+  std::vector<std::string> users{};
+  std::vector<std::string> accounts{};
   friend bool operator==(const Plan&, const Plan&) = default;
 
+  [[nodiscard]] bool is_limited() const { return !nodes.empty(); }
   [[nodiscard]] int32_t num_periods() const { return 2 * pairs; }
   [[nodiscard]] base::TimeNs length_ns() const { return num_periods() * period_ns; }
   /// `period` from 0 to num_periods() - 1.

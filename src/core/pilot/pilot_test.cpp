@@ -71,6 +71,9 @@ TEST(PilotPlan, IsReadAsItWasWritten) {
   plan.seed = 7;
   plan.effect = 0.2;
   plan.stop = {.slowdown = 2, .misses = 0.1, .errors = 0.2, .jobs = 20};
+  plan.nodes = {"n1", "n2"};
+  plan.users = {"ann"};
+  plan.accounts = {"vision", "speech"};
   const auto again = parse_plan(to_json(plan).dump(), "plan.json");
   ASSERT_TRUE(again) << again.error().text();
   EXPECT_EQ(*again, plan);
@@ -102,6 +105,13 @@ TEST(PilotPlan, ErrorsNameFileAndField) {
   EXPECT_NE(error_of(R"({"policy_a":"fifo","policy_b":"las","settle_s":86400})").find("settle_s"),
             std::string::npos);
   EXPECT_NE(error_of("{").find("plan.json:1"), std::string::npos);
+  EXPECT_NE(error_of(R"({"policy_a":"fifo","policy_b":"las","nodes":["a"]})").find("users"),
+            std::string::npos);
+  EXPECT_NE(error_of(R"({"policy_a":"fifo","policy_b":"las","users":["a"]})").find("nodes"),
+            std::string::npos);
+  EXPECT_NE(error_of(R"({"policy_a":"fifo","policy_b":"las","users":["a",""],"nodes":["n"]})")
+                .find("users"),
+            std::string::npos);
 }
 
 TEST(PilotOutcomes, SlowdownsOfShortRunsAreBounded) {

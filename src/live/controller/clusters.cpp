@@ -170,6 +170,9 @@ std::set<NodeId> Clusters::named(bool by_finished) const {
   for (const auto& [id, each] : parts_.book.reservations) {
     out.insert(each.plan.nodes.begin(), each.plan.nodes.end());
   }
+  for (const auto& each : parts_.core.state().resources().promised().all()) {
+    out.insert(each.nodes.begin(), each.nodes.end());  // of a pilot, too
+  }
   for (const auto& running : parts_.core.state().running()) {
     add(running.allocation.gpus);
     out.insert(running.allocation.hosts.begin(), running.allocation.hosts.end());

@@ -271,7 +271,14 @@ void DecisionCore::take(const ScoresMeasured& scores) {
 }
 
 Status DecisionCore::use_policy(const core::policy::Composition& policy) {
-  if (policy.name == site_->composition.name) return {};
+  const auto part_name = [](const core::policy::Composition& of) {
+    return of.of_part ? of.of_part->name : std::string();
+  };
+  const core::policy::Composition& present = site_->composition;
+  if (policy.name == present.name && policy.part_id == present.part_id &&
+      part_name(policy) == part_name(present)) {
+    return {};
+  }
   const core::scheduler::CoreImage image = core_->image();
   core::policy::Composition former = std::exchange(site_->composition, policy);
   make_core();

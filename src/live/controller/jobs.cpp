@@ -1,6 +1,7 @@
 #include "live/controller/jobs.hpp"
 
 #include "base/check.hpp"
+#include "live/controller/pilot_part.hpp"
 #include "live/controller/pilots.hpp"
 
 namespace goban::live::controller {
@@ -154,6 +155,7 @@ void Jobs::suspend(JobId id, bool suspended, TimeNs at) {
 }
 
 void Jobs::enter_core(LiveJob& job, TimeNs at) {
+  if (!job.reservation.valid()) job.reservation = pilot_part(parts_.book, parts_.core, job, at);
   const DecisionCore::Actions forced = parts_.core.submit(job, at);
   restart_disturbed(at);
   carry_out(forced, at);

@@ -41,14 +41,16 @@ std::string_view pilot_state_name(PilotState state) {
 json to_json(const LivePilot& pilot) {
   json periods = json::array();
   for (const Outcomes& each : pilot.periods) periods.push_back(outcomes_json(each));
-  return {{"plan", core::pilot::to_json(pilot.plan)},
-          {"state", static_cast<int>(pilot.state)},
-          {"started", pilot.started_ns},
-          {"closed", pilot.closed_ns},
-          {"period", pilot.period},
-          {"started_by", pilot.started_by},
-          {"detail", pilot.detail},
-          {"periods", std::move(periods)}};
+  json out = {{"plan", core::pilot::to_json(pilot.plan)},
+              {"state", static_cast<int>(pilot.state)},
+              {"started", pilot.started_ns},
+              {"closed", pilot.closed_ns},
+              {"period", pilot.period},
+              {"started_by", pilot.started_by},
+              {"detail", pilot.detail},
+              {"periods", std::move(periods)}};
+  if (pilot.part.valid()) out["part"] = pilot.part.value;
+  return out;
 }
 
 void read_pilot(base::FieldReader& in, LivePilot& pilot) {
@@ -65,6 +67,7 @@ void read_pilot(base::FieldReader& in, LivePilot& pilot) {
   in.field("closed", pilot.closed_ns, TimeNs{-1}, base::kNever);
   in.field("started_by", pilot.started_by);
   in.field("detail", pilot.detail);
+  in.field("part", pilot.part.value, uint32_t{0}, UINT32_MAX);
   if (!in.good()) return;
   in.field("period", pilot.period, 0, pilot.plan.num_periods() - 1);
   in.list("periods",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json_fields.hpp"
+#include "core/model/ids.hpp"
 #include "core/pilot/outcomes.hpp"
 
 namespace goban::live::controller {
@@ -31,6 +32,8 @@ struct LivePilot {
   int32_t period = 0;     ///< the present one, or the last one that began
   std::string started_by{};
   std::string detail{};  ///< why it was stopped, or fell back
+  /// Its nodes and jobs, if its plan is limited; invalid: the whole site.
+  core::model::ReservationId part{};
   /// By the period of their submission, what jobs got that have ended; after its end, all jobs.
   std::vector<core::pilot::Outcomes> periods{};
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <memory>
 #include <utility>
 
 #include "core/policy/pilot_policies.hpp"
+#include "live/controller/pilot_part.hpp"
 
 namespace goban::live::controller {
 
@@ -73,6 +75,7 @@ Outcome outcome_of(const LiveJob& job, TimeNs now) {
 /// Adds the job to the period of its submission, if it has one. Nothing after the end of the pilot
 /// counts. Who is withdrawn counts with the wait until then: a policy may be why.
 void add(const LivePilot& pilot, const LiveJob& job, TimeNs now, std::vector<Outcomes>& periods) {
+  if (pilot.part.valid() && job.reservation != pilot.part) return;
   if (!job.managed || job.submit_ns < pilot.started_ns || job.submit_ns >= pilot.until_ns()) return;
   const TimeNs since_ns = job.submit_ns - pilot.started_ns;
   const auto period = static_cast<size_t>(pilot.plan.period_at(since_ns));
@@ -92,8 +95,17 @@ constexpr const char* kNotHere =
 /// PilotStep::period of a pilot that cannot go on.
 constexpr int32_t kCannotGoOn = -1;
 
-Result<Composition> usable_policy(const Site& site, const char* field, const std::string& name) {
+Result<Composition> usable_policy(const Site& site, const char* field, const std::string& name,
+                                  bool is_limited) {
   auto policy = pilot_policy(site, name);
+  if (policy && is_limited && !policy->is_standard(core::policy::PartKind::Size)) {
+    return base::failure(refuse(field,
+                                fmt::format("policy '{}' chooses the sizes of jobs, which is not "
+                                            "possible on some nodes alone",
+                                            name),
+                                "use another policy, or limit the pilot to no nodes and users")
+                             .error());
+  }
   if (!policy) {
     return base::failure(refuse(field, policy.error().message, policy.error().remedy).error());
   }
@@ -113,7 +125,8 @@ Result<Composition> pilot_policy(const Site& site, const std::string& name) {
   return made;
 }
 
-Status check_pilot(const StartPilot& start, const Site& site, const JobBook& book) {
+Status check_pilot(const StartPilot& start, const Site& site, const JobBook& book,
+                   const core::scheduler::State& core) {
   if (!start.by.is_operator) {
     return base::failed("only operators may start a pilot", "ask one");
   }
@@ -126,9 +139,14 @@ Status check_pilot(const StartPilot& start, const Site& site, const JobBook& boo
         "remove both settings for the time of the pilot");
   }
   if (auto status = core::pilot::check(start.plan); !status) return status;
-  const auto a = usable_policy(site, "policy_a", start.plan.policy_a);
+  const bool is_limited = start.plan.is_limited();
+  if (is_limited) {
+    const auto nodes = nodes_of_pilot(start.plan, site.cluster, core.resources().promised());
+    if (!nodes) return base::failure(nodes.error());
+  }
+  const auto a = usable_policy(site, "policy_a", start.plan.policy_a, is_limited);
   if (!a) return base::failure(a.error());
-  const auto b = usable_policy(site, "policy_b", start.plan.policy_b);
+  const auto b = usable_policy(site, "policy_b", start.plan.policy_b, is_limited);
   if (!b) return base::failure(b.error());
   const Composition& configured = site.composition;
   if (start.plan.policy_a != configured.name && !decide_alike(*a, configured)) {
@@ -171,7 +189,13 @@ void Pilots::start(const StartPilot& start, TimeNs at) {
   pilot.started_ns = at;
   pilot.started_by = start.by.user;
   pilot.periods.resize(static_cast<size_t>(start.plan.num_periods()));
+  if (start.plan.is_limited()) pilot.part = ReservationId(book_.next_reservation++);
   use(pilot.policy());
+  if (!pilot.part.valid() || !obstacle_.empty()) return;
+  // The journal may be from another cluster.
+  if (const Status occupied = occupy_part(book_, core_, at); !occupied) {
+    obstacle_ = "nodes: " + occupied.error().message;
+  }
 }
 
 void Pilots::stop(const StopPilot& stop, TimeNs at) {
@@ -199,6 +223,7 @@ void Pilots::close(PilotState state, std::string detail, TimeNs at) {
   book_.pilot->detail = std::move(detail);
   book_.pilot->closed_ns = at;
   obstacle_.clear();
+  leave_part(book_, core_, at);
   const Status back = core_.use_policy(core_.configured_policy());
   if (back) return;
   std::string& why = book_.pilot->detail;
@@ -218,7 +243,15 @@ void Pilots::use(const std::string& policy) {
     obstacle_ = made.error().message;
   } else {
     const bool is_ours = policy == configured.name || decide_alike(*made, configured);
-    const Status used = core_.use_policy(is_ours ? configured : *made);
+    Composition wanted = is_ours ? configured : *made;
+    if (book_.pilot->part.valid()) {
+      // The site's own policy decides about everything else.
+      auto of_part = std::make_shared<const Composition>(std::move(wanted));
+      wanted = configured;
+      wanted.of_part = std::move(of_part);
+      wanted.part_id = book_.pilot->part;
+    }
+    const Status used = core_.use_policy(wanted);
     if (!used) obstacle_ = fmt::format("{} cannot take over: {}", policy, used.error().message);
   }
 }

@@ -19,7 +19,7 @@ namespace goban::live::controller {
 /// Errors: BadData naming a field of the plan; Failed if a pilot cannot begin now, or the site's
 /// settings rule it out.
 [[nodiscard]] base::Status check_pilot(const StartPilot& start, const Site& site,
-                                       const JobBook& book);
+                                       const JobBook& book, const core::scheduler::State& core);
 [[nodiscard]] base::Status check_pilot(const StopPilot& stop, const JobBook& book);
 
 /// What jobs got by `now`, by the period of their submission: those that ended, and the others as

@@ -106,6 +106,7 @@ class Obstacles {
     const bool closed = facts_.drained.contains(node) && !resources.rooms()[node.index()].open;
     if (closed || resources.usable_until_ns(node) < plan_.end_ns) return "is drained";
     const auto* other = resources.promised().overlapping(node, {plan_.start_ns, plan_.end_ns});
+    if (other != nullptr && other->is_part()) return "belongs to the pilot while it lasts";
     if (other != nullptr) {
       return fmt::format("belongs to reservation {} from {} to {}",
                          reservation_name(other->reservation), utc(other->start_ns),

@@ -15,9 +15,16 @@ using nlohmann::json;
 namespace {
 
 /// Increase it when a reader of the previous version would misread the snapshot; older versions
-/// stay readable. Snapshots with open reservations have version 2: a reader of version 1 would give
-/// their nodes to other jobs.
-constexpr int32_t kVersion = 2;
+/// stay readable. Snapshots with open reservations have version 2, and those with a pilot on some
+/// nodes version 3: an earlier reader would give these nodes to other jobs.
+constexpr int32_t kVersion = 3;
+
+int32_t version_of(const JobBook& book) {
+  if (book.pilot && book.pilot->runs() && book.pilot->part.valid()) return 3;
+  const bool reserves = std::ranges::any_of(book.reservations,
+                                            [](const auto& each) { return each.second.is_open(); });
+  return reserves ? 2 : 1;
+}
 
 void check_nodes(base::FieldReader& in, const JobBook& book, uint32_t num_nodes) {
   for (const auto& [id, each] : book.reservations) {
@@ -54,10 +61,8 @@ void check_cluster(base::FieldReader& in, uint32_t num_gpus) {
 
 std::string write_snapshot(const SnapshotParts& parts) {
   const core::model::Cluster& cluster = parts.core.site().cluster;
-  const bool reserves = std::ranges::any_of(parts.book.reservations,
-                                            [](const auto& each) { return each.second.is_open(); });
   json out{
-      {"version", reserves ? kVersion : 1},
+      {"version", version_of(parts.book)},
       {"cluster",
        {{"name", cluster.name()}, {"nodes", cluster.nodes().size()}, {"gpus", cluster.num_gpus()}}},
       {"clock", parts.clock_ns},

@@ -13,8 +13,10 @@ namespace {
 bool begins(std::string_view policy, std::string_view with) { return policy.starts_with(with); }
 
 /// `energy/` before the name of a policy: with a power model, so that nodes may sleep. `sharing/`:
-/// in addition, jobs that allow it may share GPUs. `elastic/`: some jobs are elastic.
+/// in addition, jobs that allow it may share GPUs. `elastic/`: some jobs are elastic. `pilot/`:
+/// there are pilots on some nodes.
 controller::Site small_site(std::string policy) {
+  if (begins(policy, "pilot/")) policy.erase(0, policy.find('/') + 1);
   const bool resizes = begins(policy, "elastic/");
   if (resizes) policy.erase(0, policy.find('/') + 1);
   const bool shares = begins(policy, "sharing/");
@@ -46,6 +48,7 @@ class World {
     turns_ = std::make_unique<CommitCycle>(small_site(policies_[0]), log_, engine_);
     shares_ = begins(policies_[0], "sharing/");
     resizes_ = begins(policies_[0], "elastic/");
+    tries_ = begins(policies_[0], "pilot/");
     engine_.tells_progress = shares_;
   }
 
@@ -53,6 +56,7 @@ class World {
     now_ += static_cast<TimeNs>(random_.below(4 * uint64_t{base::kSecond}));
     std::vector<controller::Input> inputs;
     if (random_.below(3) == 0) inputs.push_back(some_request());
+    if (tries_ && random_.below(100) == 0) inputs.push_back(pilot());
     disturb();
     engine_.advance(now_);
     turn(std::move(inputs));
@@ -99,6 +103,7 @@ class World {
   }
 
   [[nodiscard]] size_t restarts() const { return restarts_; }
+  [[nodiscard]] size_t ran_in_pilots() const { return ran_in_pilots_; }
   [[nodiscard]] size_t ran_in_reservations() const { return ran_in_reservations_; }
   [[nodiscard]] int64_t others() const { return others_; }
   [[nodiscard]] size_t met() const { return met_; }
@@ -136,6 +141,8 @@ class World {
       case 12:
       case 13:
       case 14:
+        // Reserved nodes cannot be those of a pilot.
+        if (tries_ && random_.below(6) > 0) return submission();
         return reservation();
       case 15:
         return controller::CancelReservation{
@@ -163,6 +170,23 @@ class World {
       default:
         return submission();
     }
+  }
+
+  /// A pilot on one or two nodes begins, or the present one ends.
+  controller::Input pilot() {
+    if (random_.below(6) == 0) return controller::StopPilot{.by = kRoot};
+    controller::StartPilot start{.by = kRoot};
+    start.plan = {.policy_a = policies_[0].substr(policies_[0].find('/') + 1),
+                  .policy_b = "las+packed",
+                  .period_ns = 10 * base::kMinute,
+                  .settle_ns = 0,
+                  .pairs = static_cast<int32_t>(1 + random_.below(2)),
+                  .seed = random_.below(100),
+                  .nodes = {"n" + std::to_string(random_.below(2))},
+                  .accounts = {"tried"}};
+    if (random_.below(2) == 0) start.plan.nodes.push_back("n3");
+    start.plan.stop.jobs = 10;
+    return start;
   }
 
   /// The first suspended job, or else this one.
@@ -207,6 +231,7 @@ class World {
         const auto kind = static_cast<job::DependencyKind>(random_.below(4));
         if (book().find(other) != nullptr) spec.dependencies = {{.kind = kind, .job = other}};
       }
+      if (tries_ && random_.below(2) == 0) spec.account = "tried";
       if (shares_) {
         spec.model = "m" + std::to_string(random_.below(3));
         spec.training = {.gpu_mem_bytes = int64_t{1} << 30, .gpu_util_pct = 30};
@@ -335,6 +360,7 @@ class World {
     }
     check_gpus();
     check_reservations();
+    check_pilot();
     for (const JobId job : turns_->take_accounts()) {
       const controller::LiveJob* record = book().find(job);
       ASSERT_NE(record, nullptr);
@@ -385,6 +411,7 @@ class World {
     for (const auto& [id, run] : book().runs) {
       if (run.stage == controller::LiveRun::Stage::Stopping) continue;
       const ReservationId own = book().find(id.job)->reservation;
+      if (book().pilot && own.valid() && book().pilot->part == own) continue;
       for (const GpuId gpu : run.gpus) {
         ReservationId holder;
         for (const auto& [reservation, each] : book().reservations) {
@@ -397,6 +424,27 @@ class World {
         ASSERT_EQ(holder, own) << "job " << job::job_number(id.job) << " on GPU " << gpu.value;
       }
       ran_in_reservations_ += own.valid() ? 1 : 0;
+    }
+  }
+
+  /// Jobs of a pilot run on its nodes alone, and nobody else begins there while it lasts.
+  void check_pilot() {
+    if (!book().pilot || !book().pilot->runs()) return;
+    const controller::LivePilot& pilot = *book().pilot;
+    for (const auto& [id, run] : book().runs) {
+      if (run.stage == controller::LiveRun::Stage::Stopping) continue;
+      const controller::LiveJob& job = *book().find(id.job);
+      const bool is_ours = job.reservation == pilot.part;
+      const bool is_new = job.submit_ns > pilot.started_ns;
+      for (const GpuId gpu : run.gpus) {
+        const std::string& name = cluster_.node(cluster_.node_of(gpu)).name;
+        const auto& nodes = pilot.plan.nodes;
+        const bool is_there = std::ranges::find(nodes, name) != nodes.end();
+        if (is_ours || is_new) {
+          ASSERT_EQ(is_there, is_ours) << "job " << job::job_number(id.job) << " on " << name;
+        }
+      }
+      ran_in_pilots_ += is_ours ? 1 : 0;
     }
   }
 
@@ -428,6 +476,8 @@ class World {
   int64_t others_ = 0;
   bool shares_ = false;
   bool resizes_ = false;
+  bool tries_ = false;
+  size_t ran_in_pilots_ = 0;
   size_t resized_ = 0;  ///< resizes of all jobs that ended
   size_t met_ = 0;      ///< pairs of neighbours on a GPU, summed over steps
   std::map<JobId, controller::JobResult> stored_;
@@ -450,6 +500,7 @@ TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
   size_t met = 0;
   size_t learned = 0;
   size_t resized = 0;
+  size_t tried = 0;
   const auto failed =
       runs.for_each_world([](uint64_t seed) { return World({GetParam()}, seed); }, HasFailure,
                           [&](const World& world) {
@@ -459,6 +510,7 @@ TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
                             rests += world.engine().rests();
                             met += world.met();
                             resized += world.resized();
+                            tried += world.ran_in_pilots();
                             learned += world.learned();
                           });
   ASSERT_FALSE(failed) << "seed " << *failed;
@@ -469,6 +521,7 @@ TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
   if (begins(GetParam(), "elastic/")) {
     EXPECT_GT(resized, 20U);
   }
+  EXPECT_EQ(tried > 100, begins(GetParam(), "pilot/")) << tried;
   if (begins(GetParam(), "sharing/")) {
     EXPECT_GT(met, 100U);
     // Observations rarely complete between faults.
@@ -498,7 +551,8 @@ INSTANTIATE_TEST_SUITE_P(Policies, Faults,
                          testing::Values("fifo+packed", "easy-backfill+pal", "las+pal",
                                          "priority+skip+spread", "goban", "energy/goban",
                                          "energy/fifo+packed+sleep", "sharing/eaco",
-                                         "sharing/goban", "elastic/skip+packed+max-marginal"),
+                                         "sharing/goban", "elastic/skip+packed+max-marginal",
+                                         "pilot/easy-backfill+packed"),
                          [](const auto& each) { return base::test_name(each.param); });
 
 }  // namespace

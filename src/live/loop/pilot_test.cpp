@@ -3,10 +3,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "live/controller/pilots.hpp"
-#include "live/loop/test_log.hpp"
-#include "live/loop/test_site.hpp"
-#include "live/loop/test_world.hpp"
+#include "live/loop/test_pilot_world.hpp"
 
 namespace goban::live::loop {
 namespace {
@@ -19,62 +16,8 @@ using controller::PilotState;
 using core::pilot::Arm;
 using testing::HasSubstr;
 
-const controller::Caller kOperator{.uid = 0, .user = "root", .is_operator = true};
-constexpr const char* kConfigured = "easy-backfill+packed";
-
-struct World {
-  explicit World(controller::Site of = test_site(2, 4, kConfigured)) : site(std::move(of)) {
-    turns = std::make_unique<CommitCycle>(site, log, engine);
-  }
-  std::vector<base::Result<Answer>> turn(std::vector<controller::Input> inputs = {}) {
-    engine.advance(now);
-    return turns->turn(std::move(inputs), now);
-  }
-  base::Status ask(controller::Input input) {
-    auto answers = turn({std::move(input)});
-    return answers.front() ? base::Status{} : base::failure(answers.front().error());
-  }
-  /// A job of a GPU that is submitted now.
-  void submit(TimeNs takes_ns, int32_t exit_code = 0) {
-    engine.fates[turns->controller().next_job()] = {.takes_ns = takes_ns, .exit_code = exit_code};
-    job::JobSpec spec{.name = "a"};
-    spec.num_gpus = 1;
-    ASSERT_TRUE(ask(controller::Submit{.jobs = {spec}}));
-  }
-  void pass(TimeNs span_ns, TimeNs step_ns = kMinute) {
-    for (const TimeNs end_ns = now + span_ns; now < end_ns;) {
-      now += std::min(step_ns, end_ns - now);
-      turn();
-    }
-  }
-  [[nodiscard]] const LivePilot& pilot() const { return *turns->controller().book().pilot; }
-  [[nodiscard]] const std::string& policy() const {
-    return turns->controller().core().policies().name;
-  }
-
-  controller::Site site;
-  core::model::Cluster cluster = site.cluster;
-  FaultyEngine engine{cluster, 1};
-  MemoryLog log;
-  std::unique_ptr<CommitCycle> turns;
-  TimeNs now = 1'700'000'000 * kSecond;
-};
-
-core::pilot::Plan short_plan() {
-  return {.policy_a = kConfigured,
-          .policy_b = "las+packed",
-          .period_ns = kHour,
-          .settle_ns = 10 * kMinute,
-          .pairs = 3,
-          .seed = 5};
-}
-
-controller::StartPilot start_of(core::pilot::Plan plan = short_plan()) {
-  return {.plan = std::move(plan), .by = kOperator};
-}
-
 TEST(Pilot, PoliciesTakeTurnsByThePlan) {
-  World world;
+  PilotWorld world;
   world.now += 17 * kMinute;
   ASSERT_TRUE(world.ask(start_of()));
   const core::pilot::Plan plan = short_plan();
@@ -92,7 +35,7 @@ TEST(Pilot, PoliciesTakeTurnsByThePlan) {
 }
 
 TEST(Pilot, APeriodThatPassedUnseenIsLeftOut) {
-  World world;
+  PilotWorld world;
   ASSERT_TRUE(world.ask(start_of()));
   world.pass(3 * kHour + kMinute, 4 * kHour);
   EXPECT_EQ(world.pilot().period, 3);
@@ -101,7 +44,7 @@ TEST(Pilot, APeriodThatPassedUnseenIsLeftOut) {
 }
 
 TEST(Pilot, JobsCountForThePeriodOfTheirSubmission) {
-  World world;
+  PilotWorld world;
   ASSERT_TRUE(world.ask(start_of()));
   world.pass(5 * kMinute);
   world.submit(kMinute);  // not judged: the period has just begun
@@ -117,7 +60,7 @@ TEST(Pilot, JobsCountForThePeriodOfTheirSubmission) {
 }
 
 TEST(Pilot, WaitsInProgressAreSeen) {
-  World world;
+  PilotWorld world;
   ASSERT_TRUE(world.ask(start_of()));
   world.pass(20 * kMinute);
   for (int i = 0; i < 9; ++i) world.submit(5 * kHour);
@@ -129,7 +72,7 @@ TEST(Pilot, WaitsInProgressAreSeen) {
 }
 
 TEST(Pilot, ErrorsUnderBFallBackAtOnce) {
-  World world;
+  PilotWorld world;
   core::pilot::Plan plan = short_plan();
   plan.pairs = 2;
   plan.stop.jobs = 5;
@@ -155,32 +98,18 @@ TEST(Pilot, ErrorsUnderBFallBackAtOnce) {
 }
 
 TEST(Pilot, AnOperatorStopsIt) {
-  World world;
+  PilotWorld world;
   ASSERT_TRUE(world.ask(start_of()));
   world.pass(90 * kMinute);
-  ASSERT_TRUE(world.ask(controller::StopPilot{.by = kOperator, .reason = "maintenance"}));
+  ASSERT_TRUE(world.ask(controller::StopPilot{.by = kPilotOperator, .reason = "maintenance"}));
   EXPECT_EQ(world.policy(), kConfigured);
   EXPECT_EQ(world.pilot().state, PilotState::Stopped);
   EXPECT_EQ(world.pilot().detail, "stopped by root: maintenance");
-  EXPECT_FALSE(world.ask(controller::StopPilot{.by = kOperator}));
+  EXPECT_FALSE(world.ask(controller::StopPilot{.by = kPilotOperator}));
 }
 
-/// The world's journal, folded by a daemon with this configuration.
-struct Refolded {
-  Refolded(const World& world, const char* policy) : site(test_site(2, 4, policy)) {
-    turns = std::make_unique<CommitCycle>(site, log, engine);
-    fold = turns->fold(world.log.safe);
-  }
-  controller::Site site;
-  core::model::Cluster cluster = site.cluster;
-  FaultyEngine engine{cluster, 1};
-  MemoryLog log;
-  std::unique_ptr<CommitCycle> turns;
-  base::Result<CommitCycle::Fold> fold{};
-};
-
 TEST(Pilot, AReplayIsExact) {
-  World world;
+  PilotWorld world;
   world.log.keeps_records = true;
   ASSERT_TRUE(world.ask(start_of()));
   for (int i = 0; i < 40; ++i) {
@@ -201,7 +130,7 @@ TEST(Pilot, AReplayIsExact) {
 }
 
 TEST(Pilot, GoesOnAfterARestart) {
-  World world;
+  PilotWorld world;
   const core::pilot::Plan plan = short_plan();
   ASSERT_TRUE(world.ask(start_of(plan)));
   for (int i = 0; i < 12; ++i) world.submit(3 * kHour);
@@ -209,7 +138,7 @@ TEST(Pilot, GoesOnAfterARestart) {
   ASSERT_EQ(world.policy(), plan.policy_b);
   ASSERT_TRUE(world.turns->compact());
   const nlohmann::json before = controller::to_json(world.pilot());
-  World next;
+  PilotWorld next;
   ASSERT_TRUE(next.turns->fold(world.log.safe));
   next.now = world.now;
   EXPECT_EQ(next.policy(), plan.policy_b);
@@ -221,7 +150,7 @@ TEST(Pilot, GoesOnAfterARestart) {
 }
 
 TEST(Pilot, AnotherConfiguredPolicyWaitsForItsEnd) {
-  World world;
+  PilotWorld world;
   world.log.keeps_records = true;
   ASSERT_TRUE(world.ask(start_of()));
   for (int i = 0; i < 12; ++i) world.submit(3 * kHour);
@@ -238,7 +167,7 @@ TEST(Pilot, AnotherConfiguredPolicyWaitsForItsEnd) {
 
 /// B shares GPUs where the site is known.
 TEST(Pilot, ARestartWithEnergyEndsIt) {
-  World world;
+  PilotWorld world;
   world.log.keeps_records = true;
   core::pilot::Plan plan = short_plan();
   plan.policy_b = "goban";
@@ -250,12 +179,12 @@ TEST(Pilot, ARestartWithEnergyEndsIt) {
     add_knowledge(site);
     return site;
   };
-  World by_journal(with_energy());
+  PilotWorld by_journal(with_energy());
   ASSERT_TRUE(by_journal.turns->fold(world.log.safe));
   ASSERT_TRUE(world.turns->compact());
-  World by_snapshot(with_energy());
+  PilotWorld by_snapshot(with_energy());
   ASSERT_TRUE(by_snapshot.turns->fold(world.log.safe));
-  for (World* next : {&by_journal, &by_snapshot}) {
+  for (PilotWorld* next : {&by_journal, &by_snapshot}) {
     EXPECT_EQ(next->policy(), kConfigured) << "at no time does B decide there";
     next->now = world.now;
     next->turn();
@@ -267,7 +196,7 @@ TEST(Pilot, ARestartWithEnergyEndsIt) {
 }
 
 TEST(Pilot, APolicyThatIsNoLongerKnownEndsIt) {
-  World world;
+  PilotWorld world;
   ASSERT_TRUE(world.ask(start_of()));
   ASSERT_TRUE(world.turns->compact());
   std::string snapshot = world.log.safe.snapshot;
@@ -278,7 +207,7 @@ TEST(Pilot, APolicyThatIsNoLongerKnownEndsIt) {
        (at = snapshot.find("\"policy_a\":\"easy-backfill+packed", at)) != std::string::npos;) {
     snapshot.replace(at + 12, 20, "away-backfill+packed");
   }
-  World next;
+  PilotWorld next;
   ASSERT_TRUE(next.turns->fold({.snapshot = snapshot}));
   next.now = world.now;
   next.turn();
@@ -288,7 +217,7 @@ TEST(Pilot, APolicyThatIsNoLongerKnownEndsIt) {
 }
 
 TEST(Pilot, EndsAtItsPlannedEndHoweverLateThatIsSeen) {
-  World world;
+  PilotWorld world;
   ASSERT_TRUE(world.ask(start_of()));
   world.pass(9 * kHour, 9 * kHour);
   EXPECT_EQ(world.pilot().state, PilotState::Ended);
@@ -296,7 +225,7 @@ TEST(Pilot, EndsAtItsPlannedEndHoweverLateThatIsSeen) {
 }
 
 TEST(Pilot, NothingAfterItsEndChangesWhatIsCompared) {
-  World world;
+  PilotWorld world;
   ASSERT_TRUE(world.ask(start_of()));
   world.pass(5 * kHour + 20 * kMinute);
   const JobId first = world.turns->controller().next_job();
@@ -310,21 +239,21 @@ TEST(Pilot, NothingAfterItsEndChangesWhatIsCompared) {
   EXPECT_EQ(at_end[5].judged, 10);
   EXPECT_NEAR(at_end[5].wait_s, 2 * 40 * 60, 10 * 120);  // messages take up to two turns
   for (uint32_t i : {8U, 9U}) {
-    ASSERT_TRUE(world.ask(controller::Cancel{.job = JobId(first.value + i), .by = kOperator}));
+    ASSERT_TRUE(world.ask(controller::Cancel{.job = JobId(first.value + i), .by = kPilotOperator}));
   }
   world.pass(9 * kHour);
   EXPECT_EQ(outcomes(), at_end);
 }
 
 TEST(Pilot, AWithdrawnJobCountsWithItsWait) {
-  World world;
+  PilotWorld world;
   ASSERT_TRUE(world.ask(start_of()));
   world.pass(20 * kMinute);
   for (int i = 0; i < 8; ++i) world.submit(5 * kHour);
   const JobId last = world.turns->controller().next_job();
   world.submit(5 * kHour);
   world.pass(30 * kMinute);
-  ASSERT_TRUE(world.ask(controller::Cancel{.job = last, .by = kOperator}));
+  ASSERT_TRUE(world.ask(controller::Cancel{.job = last, .by = kPilotOperator}));
   world.pass(20 * kMinute);
   const auto now = controller::pilot_outcomes(world.turns->controller().book(), world.now);
   EXPECT_EQ(now[0].judged, 9);
@@ -332,7 +261,7 @@ TEST(Pilot, AWithdrawnJobCountsWithItsWait) {
 }
 
 TEST(Pilot, WhoWasHeldOrThrottledIsNotCompared) {
-  World world;
+  PilotWorld world;
   ASSERT_TRUE(world.ask(start_of()));
   world.pass(20 * kMinute);
   const auto submit = [&](job::JobSpec spec) {
@@ -345,7 +274,7 @@ TEST(Pilot, WhoWasHeldOrThrottledIsNotCompared) {
   submit({.name = "task", .num_gpus = 1, .array_task = 0, .array_limit = 1});
   submit({.name = "free", .num_gpus = 1});
   world.pass(20 * kMinute);
-  ASSERT_TRUE(world.ask(controller::Release{.job = held, .by = kOperator}));
+  ASSERT_TRUE(world.ask(controller::Release{.job = held, .by = kPilotOperator}));
   world.pass(10 * kMinute);
   EXPECT_EQ(world.pilot().periods[0].jobs, 3);
   EXPECT_EQ(world.pilot().periods[0].judged, 1);
@@ -353,20 +282,20 @@ TEST(Pilot, WhoWasHeldOrThrottledIsNotCompared) {
 }
 
 TEST(Pilot, PolicyAIsTheConfiguredOne) {
-  World world;
+  PilotWorld world;
   core::pilot::Plan plan = short_plan();
   plan.policy_a = "fifo+packed";
   EXPECT_THAT(world.ask(start_of(plan)).error().text(), HasSubstr("policy_a"));
   plan.policy_a = "packed+easy-backfill";  // the same parts
   EXPECT_TRUE(world.ask(start_of(plan)));
-  ASSERT_TRUE(world.ask(controller::StopPilot{.by = kOperator}));
+  ASSERT_TRUE(world.ask(controller::StopPilot{.by = kPilotOperator}));
   plan.policy_a = kConfigured;
   plan.policy_b = "packed+easy-backfill";
   EXPECT_THAT(world.ask(start_of(plan)).error().text(), HasSubstr("the same policy"));
 }
 
 TEST(Pilot, IsRefusedWhereItCannotBe) {
-  World world;
+  PilotWorld world;
   const auto refusal = [&](const controller::StartPilot& start) {
     const base::Status status = world.ask(start);
     return status ? std::string() : status.error().text();
@@ -389,7 +318,7 @@ TEST(Pilot, IsRefusedWhereItCannotBe) {
   EXPECT_THAT(refusal(start_of()), HasSubstr("a pilot is running"));
   controller::Site sharing = test_site(2, 4, kConfigured);
   add_knowledge(sharing);
-  World other(std::move(sharing));
+  PilotWorld other(std::move(sharing));
   EXPECT_THAT(other.ask(start_of()).error().text(), HasSubstr("energy or colocation"));
 }
 
@@ -403,9 +332,9 @@ TEST(Pilot, InputsAreReadAsTheyWereWritten) {
   };
   const auto started = std::get<controller::StartPilot>(round_trip(start_of()));
   EXPECT_EQ(started.plan, short_plan());
-  EXPECT_TRUE(started.by == kOperator);
+  EXPECT_TRUE(started.by == kPilotOperator);
   EXPECT_EQ(std::get<controller::StopPilot>(
-                round_trip(controller::StopPilot{.by = kOperator, .reason = "why"}))
+                round_trip(controller::StopPilot{.by = kPilotOperator, .reason = "why"}))
                 .reason,
             "why");
   const auto step = std::get<controller::PilotStep>(

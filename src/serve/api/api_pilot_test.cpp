@@ -39,6 +39,29 @@ TEST_F(ApiPilot, IsStartedShownAndStopped) {
   EXPECT_EQ(status(kOperator, "DELETE", "/v1/pilot"), 409);
 }
 
+TEST_F(ApiPilot, ExplainsWhoDecides) {
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x"})"), 201);
+  const std::string path = "/v1/jobs/1/explain";
+  EXPECT_FALSE(json::parse(ask(kAlice, "GET", path).body).contains("pilot"));
+  ASSERT_EQ(status(kOperator, "POST", "/v1/pilot", plan), 201);
+  json shown = json::parse(ask(kAlice, "GET", path).body);
+  EXPECT_EQ(shown["pilot"]["period_until_s"], 1.7e9 + 3600);
+  EXPECT_THAT(shown["text"].get<std::string>(), HasSubstr("it is part of the pilot, in which "));
+  ASSERT_EQ(status(kOperator, "DELETE", "/v1/pilot"), 200);
+  const char* limited = R"({"policy_a":"fifo","policy_b":"goban","period_s":3600,"settle_s":600,
+                            "nodes":["n1","n2"],"users":["daemon"]})";
+  const base::http::Response started = ask(kOperator, "POST", "/v1/pilot", limited);
+  ASSERT_EQ(started.status, 201) << started.body;
+  EXPECT_EQ(json::parse(started.body)["pilot"]["plan"]["nodes"], json({"n1", "n2"}));
+  EXPECT_FALSE(json::parse(ask(kAlice, "GET", path).body).contains("pilot")) << "not its job";
+  scheduler.edit(1, [](live::controller::LiveJob& each) {
+    each.reservation = core::model::ReservationId(7U);
+  });
+  shown = json::parse(ask(kAlice, "GET", path).body);
+  EXPECT_EQ(shown["pilot"]["nodes"], json({"n1", "n2"}));
+  EXPECT_THAT(shown["text"].get<std::string>(), HasSubstr(" decides on its 2 nodes alone until "));
+}
+
 TEST_F(ApiPilot, IsForOperators) {
   for (const char* token : {kAlice, kManager, kViewer}) {
     EXPECT_EQ(status(token, "POST", "/v1/pilot", plan), 403);

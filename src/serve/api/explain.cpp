@@ -125,7 +125,10 @@ void explain_waiting(const live::loop::SchedulerSnapshot& snapshot, const LiveJo
     waiting["head"] = live::job::job_number(reason.head);
     text += fmt::format("; job {} is first in the queue", live::job::job_number(reason.head));
   }
-  if (reason.reservation.valid()) {
+  const auto& pilot = snapshot.book.pilot;
+  if (reason.reservation.valid() && pilot && pilot->part == reason.reservation) {
+    text = "the GPUs that it could use are on nodes of the pilot, which are for other users now";
+  } else if (reason.reservation.valid()) {
     const std::string name = live::controller::reservation_name(reason.reservation);
     waiting["reservation"] = name;
     waiting["reservation_start_s"] = base::to_seconds(reason.reservation_ns);
@@ -162,6 +165,27 @@ void explain_place(const live::loop::SchedulerSnapshot& snapshot, const LiveJob&
       "it runs at most {:.3g} times as long as on the median GPU{}",
       level, job.why.bin_value, job.why.product, job.shares ? "; other jobs share its GPUs" : "");
 }
+/// Who decides about the job, while a pilot runs.
+void add_pilot(const live::loop::SchedulerSnapshot& snapshot, const LiveJob& job, json& out) {
+  if (!snapshot.book.pilot || !snapshot.book.pilot->runs() || !job.managed) return;
+  const live::controller::LivePilot& pilot = *snapshot.book.pilot;
+  if (job.stage == JobStage::Done || job.reservation != pilot.part) return;
+  const base::TimeNs until_ns = pilot.started_ns + (pilot.period + 1) * pilot.plan.period_ns;
+  json shown = {{"policy", pilot.policy()},
+                {"period", pilot.period},
+                {"period_until_s", base::to_seconds(until_ns)}};
+  std::string where;
+  if (pilot.plan.is_limited()) {
+    shown["nodes"] = pilot.plan.nodes;
+    where = pilot.plan.nodes.size() == 1
+                ? fmt::format(" on node {} alone", pilot.plan.nodes.front())
+                : fmt::format(" on its {} nodes alone", pilot.plan.nodes.size());
+  }
+  out["pilot"] = std::move(shown);
+  out["text"] = fmt::format("{}; it is part of the pilot, in which {} decides{} until {} UTC",
+                            out.value("text", std::string()), pilot.policy(), where,
+                            base::date_time_text(until_ns));
+}
 }  // namespace
 
 json explain_job(const live::loop::SchedulerSnapshot& snapshot, const LiveJob& job) {
@@ -196,6 +220,7 @@ json explain_job(const live::loop::SchedulerSnapshot& snapshot, const LiveJob& j
       }
       break;
   }
+  add_pilot(snapshot, job, out);
   return out;
 }
 
