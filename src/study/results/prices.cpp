@@ -23,6 +23,8 @@ constexpr double kMoneyMax = 1e9;     ///< of one unit, in any currency
 constexpr double kCarbonMax_g = 1e5;  ///< per kWh
 constexpr double kPueMax = 10;
 constexpr int64_t kOffsetMax_h = 14;
+/// What is longer is no gap, but a wrong date.
+constexpr int64_t kGapMax_h = int64_t{366} * kHoursOfDay;
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kMean = "mean";
 /// 1970-01-01 was a Thursday.
@@ -223,6 +225,12 @@ class HourReader {
                             base::counted(missing, "hour is missing before this row",
                                           "hours are missing before this row"),
                             std::string(kGapRemedy));
+    }
+    if (missing > kGapMax_h) {
+      return base::bad_data(
+          csv_.place(time_column),
+          "is more than a year after the row before, which is too long for a mean",
+          "correct the date, or remove the rows before");
     }
     for (size_t i = 0; i < columns_.size(); ++i) {
       if (!columns_[i]) continue;

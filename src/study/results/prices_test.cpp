@@ -135,6 +135,15 @@ TEST(PriceHours, GapsAreRefusedOrFilled) {
   EXPECT_EQ(filled.carbon_g.at(first + 2, 0), 200);
 }
 
+TEST(PriceHours, AWrongYearIsNoGap) {
+  std::string error;
+  static_cast<void>(hours_of(
+      "time,electricity_per_kwh\n2024-03-04 00:00:00,1\n2124-03-04 01:00:00,3\n", true, error));
+  EXPECT_EQ(error,
+            "h.csv:3:1: time: is more than a year after the row before, which is too long for a "
+            "mean (correct the date, or remove the rows before)");
+}
+
 TEST(PriceHours, ProblemsNamePlaceAndRemedy) {
   const auto error_of = [](const std::string& csv) {
     std::string error;
