@@ -19,6 +19,7 @@ from devices import by_claims
 from kube_site import ApiError, KubeSite, build, skip_where_missing
 from fixture import PODS, pod
 from live_daemon import expect
+from loopback_site import documented
 
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 
@@ -391,6 +392,46 @@ def in_time(program, site):
         site.wait_for("the Job's end", lambda: gone(site, f"{JOBS}/slow"))
 
 
+def sleeps(program, site):
+    """A node that sleeps is cordoned, and up to Goban; it is uncordoned when it is ready again. What is placed there waits for it."""
+    for command in documented("kubernetes.md", "Sleep"):
+        ran = site.kubectl(*command.split()[1:])
+        expect(ran.returncode == 0, ran.stderr)
+    path = site.path("state/power")
+    with open(path, "w") as file:
+        file.write(f"#!/bin/sh\necho $1 $2 >>{path}.did\n")
+    os.chmod(path, 0o755)
+
+    def did():
+        with contextlib.suppress(OSError), open(path + ".did") as file:
+            return file.read().split("\n")[:-1]
+        return []
+
+    def stand(name):
+        node = site.get(f"/api/v1/nodes/{name}")
+        return node["spec"].get("unschedulable", False), node["metadata"].get("annotations", {}).get("goban.dev/sleep")
+    site.delete(LEASE)
+    with Daemon(program, site, f'mode = "all"\nsleep = "{path}"\ntakeover = "3s"', epoch=6) as d:
+        d.wait("the nodes", lambda: len(d.nodes) == 4)
+        d.order(do="rest", node="n4")
+        site.wait_for("the command", lambda: did() == ["sleep n4"])
+        expect(stand("n4") == (True, "asleep"), str(stand("n4")))
+        site.silence("n4")
+        time.sleep(1)
+        expect(d.nodes["n4"].get("state", "up") == "up", str(d.nodes))
+        site.post(JOBS, job("early", 1))
+        d.seen("early")
+        d.order(do="wake", node="n4")
+        d.launch("early", 82, ("n4", [0]))
+        site.wait_for("the command", lambda: did() == ["sleep n4", "wake n4"])
+        site.speak("n4")
+        d.report("started", 82)
+        site.wait_for("an open node", lambda: stand("n4") == (False, None))
+        d.order(do="stop", job=82, run=1, reason="cancel")
+        d.report("ended", 82)
+    site.delete("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/goban-sleeps")
+
+
 def shared(program, site):
     """Two on one GPU by decision stay there; the younger is evicted, with the grace of its disruption budget, and the older goes on."""
     labels = {"goban.dev/gpus": "1", "goban.dev/share": "true"}
@@ -517,7 +558,8 @@ def main():
                 part(site, first)
                 print(f"{part.__name__}: {time.monotonic() - began:.1f} s", flush=True)
             runs = restart(program, site, first)
-        for part in (lambda: dead_node(program, site, runs), lambda: in_time(program, site), lambda: shared(program, site),
+        for part in (lambda: dead_node(program, site, runs), lambda: in_time(program, site), lambda: sleeps(program, site),
+                     lambda: shared(program, site),
                      lambda: two_daemons(program, site), lambda: observes(program, site, goban)):
             began = time.monotonic()
             part()

@@ -6,7 +6,7 @@
 //   {"do": "recall", "known": [{"id", "job", "run", "launched", "parts"}]}
 //   {"do": "launch" | "resume", "id", "job", "run", "parts": [{"node", "gpus"}], "shares"}
 //   {"do": "stop", "job", "run", "reason": "preempt" | "cancel"} {"do": "withdraw", "id"}
-//   {"do": "fence", "node"}
+//   {"do": "fence" | "rest" | "wake", "node"}
 //   {"do": "stall"}: from now on no commit cycle is completed
 #include <array>
 #include <chrono>
@@ -51,6 +51,8 @@ void carry_out(Engine& engine, const json& order) {
     }
     return engine.recall(known);
   }
+  if (what == "rest") return engine.rest(order.at("node"));
+  if (what == "wake") return engine.wake(order.at("node"));
   if (what == "fence") return engine.fence(order.at("node"));
   if (what == "withdraw") return engine.withdraw({}, order.at("id"));
   if (what == "stop") {
