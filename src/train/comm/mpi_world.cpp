@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <map>
 #include <mpi.h>
 #include <sched.h>
+#include <thread>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -339,7 +341,7 @@ class MpiEnd final : public Communicator {
     double last_s = base::steady_s(), waited_s = 0, shown_s = 0;
     for (int spins = 0; done == 0; ++spins) {
       if (spins % 64 == 63) {
-        sched_yield();
+        give_way(spins);
         const double now_s = base::steady_s();
         // A longer interval means that the process was stopped, and its peers with it.
         waited_s += std::min(now_s - std::exchange(last_s, now_s), 1.0);
@@ -355,6 +357,18 @@ class MpiEnd final : public Communicator {
     }
     if (shown_s > 0) slow();
     return true;
+  }
+
+  /// A companion waits beside the computing of its rank, which needs the core: it sleeps, the
+  /// longer the longer it has waited.
+  void give_way(int spins) const {
+    if (!is_companion()) {
+      sched_yield();
+      return;
+    }
+    constexpr int kLeast_us = 20, kMost_us = 200;
+    const int64_t pause_us = std::min<int64_t>(int64_t{kLeast_us} * (1 + spins / 64), kMost_us);
+    std::this_thread::sleep_for(std::chrono::microseconds(pause_us));
   }
 
   /// Completes the requests that are done; Testall changes none while one is pending.

@@ -1,6 +1,7 @@
 #include "train/mesh/buckets.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "train/mesh/kernels.hpp"
 
@@ -51,13 +52,18 @@ std::vector<Bucket> buckets_of(const Graph& graph, const Plan& plan, int64_t buc
         plan.steps.size());
   }
   std::ranges::stable_sort(all, {}, &Summand::made);
+  // A value does not wait for one that is computed much later.
+  constexpr double kMuch = 1.0 / 32;
+  std::vector<double> flops(plan.steps.size() + 1, 0);  // before each step
+  for (size_t s = 0; s < plan.steps.size(); ++s) flops[s + 1] = flops[s] + plan.steps[s].flops;
   std::vector<Bucket> out;
   int64_t bytes = 0;
   size_t needed = 0;
   for (const Summand& each : all) {
     const bool fits = !out.empty() && out.back().axes == each.axes &&
                       graph.node(out.back().values[0]).dtype == graph.node(each.value).dtype &&
-                      bytes + each.bytes <= bucket_bytes && each.made < needed;
+                      bytes + each.bytes <= bucket_bytes && each.made < needed &&
+                      flops[each.made] - flops[out.back().ready_after] <= kMuch * flops.back();
     if (!fits) {
       out.push_back({{}, each.axes, 0});
       bytes = 0;
@@ -68,6 +74,26 @@ std::vector<Bucket> buckets_of(const Graph& graph, const Plan& plan, int64_t buc
     bytes += each.bytes;
     needed = std::min(needed, each.needed);
   }
+  return out;
+}
+
+std::vector<std::vector<NodeId>> awaited_at(const Graph& graph, const Plan& plan,
+                                            const std::vector<Bucket>& buckets) {
+  std::set<NodeId> waiting;
+  for (const Bucket& each : buckets) waiting.insert(each.values.begin(), each.values.end());
+  std::vector<std::vector<NodeId>> out(plan.steps.size() + 1);
+  std::set<NodeId> summed;  // their sums may be used
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    const Step& step = plan.steps[s];
+    if (step.inner) continue;
+    summed.insert(step.complete.begin(), step.complete.end());
+    for (const auto& together : step.together) summed.insert(together.begin(), together.end());
+    for (const NodeId input : graph.node(step.node).inputs) {
+      if (!summed.contains(input) || waiting.erase(input) == 0) continue;
+      out[s].push_back(input);
+    }
+  }
+  out.back().assign(waiting.begin(), waiting.end());
   return out;
 }
 

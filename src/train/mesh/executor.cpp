@@ -139,6 +139,7 @@ void Executor::run_outer(const Feeds& feeds, uint64_t step) {
   for (size_t i = 0; i < plan_.completed_last.size(); ++i) {
     complete(plan_.completed_last[i], plan_.last_together[i], last_groups_[i]);
   }
+  receive_before(plan_.steps.size());
 }
 
 void Executor::run_step(size_t at, const Feeds& feeds, uint64_t step_number) {
@@ -147,6 +148,7 @@ void Executor::run_step(size_t at, const Feeds& feeds, uint64_t step_number) {
   for (size_t i = 0; i < step.complete.size(); ++i) {
     complete(step.complete[i], step.together[i], prepared_[at].groups[i]);
   }
+  if (!step.inner) receive_before(at);
   if (node(step.node).op == Op::Accumulate && micro_batch_ > 0) {
     at::Tensor& sum = value(step.node);
     const at::Tensor& part = value(node(step.node).inputs[0]);

@@ -81,8 +81,10 @@ class Executor {
   void send_after(size_t at);
   /// Replaces a value of a bucket by its sum.
   void receive(const Sending& sending, NodeId id);
-  /// Of these values, those that are not in buckets; the others are received.
-  std::vector<NodeId> not_sent(NodeId id, const std::vector<NodeId>& together);
+  /// Receives the sums that a step is the first to use.
+  void receive_before(size_t at);
+  /// Of these values, those that are not in buckets.
+  [[nodiscard]] std::vector<NodeId> not_sent(NodeId id, const std::vector<NodeId>& together) const;
   void run_step(size_t at, const Feeds& feeds, uint64_t step_number);
   /// Forms the pending sum of a value, and of others in the same message.
   void complete(NodeId id, const std::vector<NodeId>& together, const comm::Group& group);
@@ -122,8 +124,9 @@ class Executor {
   bool fed_slices_ = false;                                // inputs are given by pass()
   comm::AsyncReducer* reducer_ = nullptr;
   bool bf16_buckets_ = false;
-  std::vector<Sending> sending_;        // in the order in which they become ready
-  std::map<NodeId, size_t> bucket_of_;  // number in sending_
+  std::vector<Sending> sending_;              // in the order in which they become ready
+  std::map<NodeId, size_t> bucket_of_;        // number in sending_
+  std::vector<std::vector<NodeId>> awaited_;  // awaited_at(); empty: nothing is overlapped
   size_t next_sending_ = 0;
   size_t current_ = 0;
   size_t micro_batch_ = 0;

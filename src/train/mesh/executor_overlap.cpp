@@ -13,10 +13,14 @@ base::Status Executor::overlap(const ProgramOptions& options) {
   reducer_ = options.reducer;
   bf16_buckets_ = options.bf16_buckets;
   const bool delayed = options.overlap == Overlap::Delayed;
-  for (Bucket& bucket : buckets_of(graph_, plan_, options.bucket_bytes,
-                                   delayed ? options.gradients : std::vector<NodeId>{})) {
+  std::vector<Bucket> buckets = buckets_of(graph_, plan_, options.bucket_bytes,
+                                           delayed ? options.gradients : std::vector<NodeId>{});
+  std::erase_if(buckets, [&](const Bucket& bucket) {
+    return plan_.mesh.group(plan_.rank, bucket.axes).size() == 1;
+  });
+  awaited_ = awaited_at(graph_, plan_, buckets);
+  for (Bucket& bucket : buckets) {
     comm::Group group = plan_.mesh.group(plan_.rank, bucket.axes);
-    if (group.size() == 1) continue;
     for (const NodeId id : bucket.values) bucket_of_[id] = sending_.size();
     sending_.push_back({std::move(bucket), std::move(group), delayed, {}, {}, {}, 0, 0});
   }
@@ -79,18 +83,17 @@ void Executor::receive(const Sending& sending, NodeId id) {
   x = message.narrow(0, sending.offsets[number], x.numel()).view(x.sizes()).to(x.scalar_type());
 }
 
-std::vector<NodeId> Executor::not_sent(NodeId id, const std::vector<NodeId>& together) {
+void Executor::receive_before(size_t at) {
+  if (awaited_.empty()) return;
+  for (const NodeId id : awaited_[at]) receive(sending_[bucket_of_.at(id)], id);
+}
+
+std::vector<NodeId> Executor::not_sent(NodeId id, const std::vector<NodeId>& together) const {
   std::vector<NodeId> out;
-  const auto look = [&](NodeId each) {
-    const auto found = bucket_of_.find(each);
-    if (found == bucket_of_.end()) {
-      out.push_back(each);
-    } else {
-      receive(sending_[found->second], each);
-    }
-  };
-  look(id);
-  for (const NodeId each : together) look(each);
+  if (!bucket_of_.contains(id)) out.push_back(id);
+  for (const NodeId each : together) {
+    if (!bucket_of_.contains(each)) out.push_back(each);
+  }
   return out;
 }
 

@@ -90,8 +90,10 @@ class Walk {
         return give(node.inputs[0], reduce_sum(dy, input_shape(0)), wanted);
       case Op::Reduce:
         return back_reduce(id, node, dy, wanted);
+      // Variables come second, and first here: sums of their gradients over devices are formed
+      // while the rest is computed.
       case Op::Einsum: {
-        for (size_t i = 0; i < node.inputs.size(); ++i) {
+        for (size_t i = node.inputs.size(); i-- > 0;) {
           if (!needs(i)) continue;
           std::vector<Tensor> factors = {dy};
           for (size_t j = 0; j < node.inputs.size(); ++j) {
@@ -179,8 +181,8 @@ class Walk {
     };
     switch (node.op) {
       case Op::Conv:  // of (x, f)
-        made(Op::ConvInputGrad, "conv_input", dy, value(right), left);
         made(Op::ConvFilterGrad, "conv_filter", dy, value(left), right);
+        made(Op::ConvInputGrad, "conv_input", dy, value(right), left);
         return;
       case Op::ConvInputGrad:  // of (y, f)
         made(Op::Conv, "conv", dy, value(right), left);
@@ -218,13 +220,14 @@ class Walk {
       return;
     }
     const bool flipped = node.attributes.flipped;
-    if (needs(image)) made(kConv, conv, with_halo(dy), value(right), image, !flipped);
-    if (!needs(right)) return;
-    if (flipped) {
-      made(kFilter, filter, value(image), with_halo(dy), right, false);
-    } else {
-      made(kFilter, filter, dy, value(halo), right, false);
+    if (needs(right)) {
+      if (flipped) {
+        made(kFilter, filter, value(image), with_halo(dy), right, false);
+      } else {
+        made(kFilter, filter, dy, value(halo), right, false);
+      }
     }
+    if (needs(image)) made(kConv, conv, with_halo(dy), value(right), image, !flipped);
   }
 
   /// Calls the user-defined gradient function and checks its result.

@@ -131,7 +131,9 @@ void add_updates(Graph& graph, const std::vector<Parameter>& parameters,
   if (parameters.size() != gradients.size())
     throw GraphError("add_updates: parameters and gradients differ in number");
   Updates updates(graph, options);
-  for (size_t i = 0; i < parameters.size(); ++i) {
+  // In the order in which the backward pass computes the gradients: an update does not wait for
+  // sums over devices that are formed later.
+  for (size_t i = parameters.size(); i-- > 0;) {
     updates.update(parameters[i].variable, gradients[i]);
   }
 }

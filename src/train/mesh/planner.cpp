@@ -133,6 +133,7 @@ class OverlappedStep {
         plan_(plan),
         costs_(costs),
         buckets_(buckets_of(graph, plan, bucket_bytes)),
+        awaited_(awaited_at(graph, plan, buckets_)),
         done_s_(buckets_.size(), 0) {
     for (size_t i = 0; i < buckets_.size(); ++i) {
       for (const NodeId id : buckets_[i].values) bucket_of_[id] = i;
@@ -144,32 +145,31 @@ class OverlappedStep {
       const Step& step = plan_.steps[at];
       const double turns = step.inner ? micro_batches : 1;
       for (size_t i = 0; i < step.collectives.size(); ++i) {
-        const bool received =
-            i < step.complete.size() && !step.inner && receive(step.complete[i], step.together[i]);
-        if (!received) now_s_ += turns * message_s(plan_, step.collectives[i], costs_);
+        const bool sent =
+            i < step.complete.size() && !step.inner && is_sent(step.complete[i], step.together[i]);
+        if (!sent) now_s_ += turns * message_s(plan_, step.collectives[i], costs_);
       }
+      if (!step.inner) wait_for(at);
       now_s_ += turns * work_s(graph_, step, costs_);
       if (!step.inner) send_after(at);
     }
     for (size_t i = 0; i < plan_.completed_last.size(); ++i) {
-      if (receive(plan_.completed_last[i], plan_.last_together[i])) continue;
+      if (is_sent(plan_.completed_last[i], plan_.last_together[i])) continue;
       now_s_ += message_s(plan_, plan_.last_collectives[i], costs_);
     }
+    wait_for(plan_.steps.size());
     return now_s_ + static_cast<double>(plan_.totals.updated_bytes) / costs_.bytes_per_s;
   }
 
  private:
-  /// Waits for the sums of these values; false if one is in no bucket.
-  bool receive(NodeId lead, const std::vector<NodeId>& together) {
-    bool all = true;
-    const auto wait = [&](NodeId id) {
-      const auto found = bucket_of_.find(id);
-      all = all && found != bucket_of_.end();
-      if (found != bucket_of_.end()) now_s_ = std::max(now_s_, done_s_[found->second]);
-    };
-    wait(lead);
-    for (const NodeId id : together) wait(id);
-    return all;
+  /// All of these values are in buckets.
+  [[nodiscard]] bool is_sent(NodeId lead, const std::vector<NodeId>& together) const {
+    return bucket_of_.contains(lead) &&
+           std::ranges::all_of(together, [&](NodeId id) { return bucket_of_.contains(id); });
+  }
+
+  void wait_for(size_t at) {
+    for (const NodeId id : awaited_[at]) now_s_ = std::max(now_s_, done_s_[bucket_of_.at(id)]);
   }
 
   void send_after(size_t at) {
@@ -194,6 +194,7 @@ class OverlappedStep {
   const Plan& plan_;
   const CostModel& costs_;
   std::vector<Bucket> buckets_;
+  std::vector<std::vector<NodeId>> awaited_;
   std::vector<double> done_s_;
   std::map<NodeId, size_t> bucket_of_;
   double now_s_ = 0, lane_s_ = 0;

@@ -128,6 +128,54 @@ TEST(Buckets, FollowTheBackwardPass) {
   EXPECT_GE(gradients, (*step)->gradients.size() - 1);
 }
 
+TEST(Buckets, HideBehindTheConvolutions) {
+  TrainOptions options;
+  options.batch_size = 8;
+  const auto step = build_step(options);
+  ASSERT_TRUE(step);
+  const mesh::MeshShape mesh(std::vector<mesh::Dim>{{"x", 2}});
+  const auto plan =
+      mesh::lower((*step)->graph, (*step)->roots(), mesh, *mesh::LayoutRules::parse("batch:x"), 0);
+  ASSERT_TRUE(plan);
+  const auto buckets = mesh::buckets_of((*step)->graph, *plan, 1 << 20);
+  const auto flops_after = [&](size_t at) {
+    double sum = 0;
+    for (size_t s = at + 1; s < plan->steps.size(); ++s) sum += plan->steps[s].flops;
+    return sum;
+  };
+  // All but the filter of the first convolution, 5 KB, are sent before the second one's gradient
+  // with respect to its input is computed: a third of all computing.
+  const double third = flops_after(0) / 4;
+  int64_t late_bytes = 0;
+  for (const mesh::Bucket& each : buckets) {
+    if (flops_after(each.ready_after) >= third) continue;
+    for (const mesh::NodeId id : each.values)
+      late_bytes += (*step)->graph.node(id).shape.size() * 4;
+  }
+  EXPECT_GT(late_bytes, 0);
+  EXPECT_LE(late_bytes, 6'000);
+  // Updates begin while the last bucket is on its way.
+  const auto awaited = mesh::awaited_at((*step)->graph, *plan, buckets);
+  ASSERT_EQ(awaited.size(), plan->steps.size() + 1);
+  size_t waits = 0;
+  std::vector<size_t> of_bucket;
+  for (const auto& values : awaited) {
+    waits += values.size();
+    for (const mesh::NodeId id : values) {
+      if (std::ranges::count((*step)->gradients, id) == 0) continue;  // the loss is used by nobody
+      for (size_t b = 0; b < buckets.size(); ++b) {
+        if (std::ranges::count(buckets[b].values, id) > 0) of_bucket.push_back(b);
+      }
+    }
+  }
+  size_t sent = 0;
+  for (const mesh::Bucket& each : buckets) sent += each.values.size();
+  EXPECT_EQ(waits, sent) << "each sum is waited for once";
+  ASSERT_FALSE(of_bucket.empty());
+  EXPECT_EQ(of_bucket.front(), 0U);
+  EXPECT_EQ(of_bucket.back(), buckets.size() - 1);
+}
+
 TEST(Buckets, ThePlannerCountsExposedCommunicationOnly) {
   TrainOptions options;
   options.model = "mlp";
