@@ -183,6 +183,47 @@ def failing_results(site):
         expect(model.read() == "weights\n", "the result arrived")
 
 
+def removed_while_waiting(site):
+    """The data of a job that waits for GPUs goes: it is staged again before the job starts."""
+    source, _ = site.data("gone", MB)
+    run = site.daemon.goban_run("submit", "--parsable", "--gpus", "2", "--wrap", "while [ ! -e next ]; do sleep 0.05; done")
+    holds = run.stdout.strip()
+    run = site.daemon.goban_run("submit", "--parsable", "--gpus", "2", "--stage-in", source, "--wrap",
+                                f"cmp $GOBAN_STAGE_IN/part/images {source}/part/images")
+    waits = run.stdout.strip()
+    site.daemon.wait_for("its data is ready", lambda: site.staging(waits).get("state") == "ready")
+    place = site.staging(waits)["places"][0]["path"]
+    shutil.rmtree(place)
+    time.sleep(5.5)  # what was copied a moment ago is not looked for
+    open(os.path.join(site.folder, "next"), "w").close()
+    site.done(holds)
+    shown = site.done(waits)
+    expect(shown["runs"] == 1, f"it started once: {shown['runs']}")
+    expect(os.path.isdir(place), "the data is there again")
+
+
+def giving_up(site):
+    """A job that did not write its results, and one that waits for them."""
+    job = site.submit("true", "--stage-out", "none:" + os.path.join(site.slow, "none"))
+    after = site.submit("true", "--dependency", f"afterok:{job}")
+    site.done(job)
+    site.daemon.wait_for("named", lambda: "none: No such file" in site.staging(job).get("problem", ""))
+    expect(site.show(after)["state"] == "depends", "the other job waits for the results")
+    gone = site.daemon.goban_run("cancel", "--results", job)
+    expect(gone.stdout == f"gave up the results of {job}\n", f"{gone.stdout}{gone.stderr}")
+    site.done(after)
+    staging = site.staging(job)
+    expect(staging["given_up"] and staging["problem"].startswith("given up by "), f"shown: {staging}")
+    expect(site.show(job)["result"] == "completed", "the job itself completed")
+    again = site.daemon.goban_run("cancel", "--results", job)
+    expect(again.returncode == 1 and "no results" in again.stderr, f"nothing is left: {again.stderr}")
+    copying = site.submit("true", "--stage-in", site.data("stopped", 8 * MB)[0])
+    site.daemon.wait_for("copying", lambda: site.staging(copying).get("done_bytes", 0) > MB)
+    site.daemon.goban_run("cancel", copying)
+    jobs = os.path.join(site.fast, str(os.getuid()), "jobs")
+    site.daemon.wait_for("no folder of a cancelled job stays", lambda: not os.listdir(jobs))
+
+
 def submit_as(user, socket, body):
     """Status and reply of a submission by a process with the rights of this user."""
     read, write = os.pipe()
@@ -255,6 +296,8 @@ def main():
         bad_input(site)
         changing_source(site)
         failing_results(site)
+        removed_while_waiting(site)
+        giving_up(site)
     rights_of_the_owner(goban)
     gateway(goban)
     print(f"staged, killed, resumed, evicted: {time.monotonic() - begin:.1f} s")
