@@ -230,6 +230,22 @@ std::string_view without_prefix(std::string_view entry) {
   return entry;
 }
 
+namespace {
+
+/// 2 of "gres:shard:2" and "gres:shard:g3:2"; 0 if it is not one entry of shards.
+int32_t shards_of(std::string_view text) {
+  const std::string_view entry = without_prefix(text);
+  if (entry.find(',') != entry.npos || !entry.starts_with("shard")) return 0;
+  const std::string_view rest = entry.substr(std::string_view("shard").size());
+  if (rest.empty()) return 1;
+  if (rest.front() != ':' && rest.front() != '=') return 0;
+  const auto count = parse_int(rest.substr(rest.find_last_of(":=") + 1));
+  constexpr int64_t kMost = 1'000'000;
+  return count && *count > 0 && *count <= kMost ? static_cast<int32_t>(*count) : 0;
+}
+
+}  // namespace
+
 Result<GpuRequest> requested_gpus(const JobWords& words, const JobRow& row) {
   const std::array<std::pair<const std::string*, int64_t>, 4> all = {
       std::pair{&words.tres_per_job, int64_t{1}},
@@ -252,6 +268,9 @@ Result<GpuRequest> requested_gpus(const JobWords& words, const JobRow& row) {
     auto gpus = core::model::parse_slurm_gres(gres);
     if (!gpus) return base::failure(gpus.error());
     if (gpus->count > 0) return GpuRequest{gpus->count * times, std::move(gpus->type)};
+  }
+  if (const int32_t shards = shards_of(words.tres_per_node); shards > 0) {
+    return GpuRequest{.count = std::max(row.num_nodes, 1), .shards = shards};
   }
   return GpuRequest{};
 }

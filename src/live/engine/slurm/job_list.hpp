@@ -93,6 +93,9 @@ struct JobWords {
 struct GpuRequest {
   int64_t count = 0;
   std::string type{};
+  /// It requests so many shards of a GPU of each node in place of whole ones (--gres=shard:2): its
+  /// GPU may be shared. `count` is that of the nodes.
+  int32_t shards = 0;
 };
 [[nodiscard]] base::Result<GpuRequest> requested_gpus(const JobWords& words, const JobRow& row);
 

@@ -94,6 +94,9 @@ function slurm_job_submit(job, parts, uid)
         if field == "tres_per_node" and entry.count > GPUS_PER_NODE then
           return refuse("goban: %d GPUs on a node; no node has more than %d", entry.count, GPUS_PER_NODE)
         end
+      elseif entry.name == "shard" and next(INDEX_TYPES) ~= nil then
+        has_gpus = true -- a part of one, which its job shares
+        if entry.type ~= nil then by_index = true end
       end
     end
   end

@@ -19,6 +19,11 @@ struct NodeRow {
   bool sleeps = false;  ///< or falls asleep, or wakes up
 };
 
+/// Of a node whose shards are spread evenly, as Slurm does it by itself.
+[[nodiscard]] constexpr int32_t shards_per_gpu(const NodeRow& node) {
+  return node.node.num_gpus > 0 ? node.shards / node.node.num_gpus : 0;
+}
+
 /// Nodes of state FUTURE do not exist yet and are left out. Errors: BadData with line and field.
 [[nodiscard]] base::Result<std::vector<NodeRow>> parse_node_list(std::string_view text);
 

@@ -19,7 +19,7 @@ bool is_name(std::string_view name) {
 
 /// "gres:gpu:g1:1,gres:gpu:g3:1".
 base::Result<std::string> gres_of(const NodePart& part, std::span<const std::string> index_types,
-                                  std::string_view prefix) {
+                                  std::string_view prefix, int32_t shards) {
   std::string gres;
   for (const int32_t gpu : part.gpus) {
     if (gpu < 0 || static_cast<size_t>(gpu) >= index_types.size() ||
@@ -27,8 +27,9 @@ base::Result<std::string> gres_of(const NodePart& part, std::span<const std::str
       return base::failed(fmt::format("{} has no GRES type for GPU {}", part.node, gpu),
                           "run goban engine slurm setup --check");
     }
-    gres += fmt::format("{}{}gpu:{}:1", gres.empty() ? "" : ",", prefix,
-                        index_types[static_cast<size_t>(gpu)]);
+    gres +=
+        fmt::format("{}{}{}:{}:{}", gres.empty() ? "" : ",", prefix, shards > 0 ? "shard" : "gpu",
+                    index_types[static_cast<size_t>(gpu)], std::max(shards, 1));
   }
   return gres;
 }
@@ -59,7 +60,8 @@ base::Result<std::string> power_lines(std::string_view node, bool down) {
 base::Result<std::string> place_lines(std::string_view id, std::span<const NodePart> parts,
                                       const Mark& mark, Indices indices,
                                       std::span<const std::string> index_types,
-                                      std::string_view gres_prefix, std::string_view partitions) {
+                                      std::string_view gres_prefix, std::string_view partitions,
+                                      ShardUse shards) {
   std::string nodes;
   for (const NodePart& part : parts) {
     if (!is_name(part.node)) {
@@ -70,7 +72,7 @@ base::Result<std::string> place_lines(std::string_view id, std::span<const NodeP
   std::string lines;
   std::string gres;
   if (indices == Indices::Types && !parts.empty() && !parts.front().gpus.empty()) {
-    auto first = gres_of(parts.front(), index_types, gres_prefix);
+    auto first = gres_of(parts.front(), index_types, gres_prefix, shards.count);
     if (!first) return first;
     for (const NodePart& part : parts) {
       if (part.gpus != parts.front().gpus) {
@@ -78,7 +80,7 @@ base::Result<std::string> place_lines(std::string_view id, std::span<const NodeP
       }
     }
     // Cleared first: a request with types does not replace one without.
-    lines = fmt::format("update jobid={} TresPerNode=\n", id);
+    if (!shards.named) lines = fmt::format("update jobid={} TresPerNode=\n", id);
     gres = fmt::format(" TresPerNode={}", *first);
   }
   const bool are_names = std::ranges::all_of(job::split_list(partitions, ','), is_name);

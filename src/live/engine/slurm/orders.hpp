@@ -34,6 +34,13 @@ inline constexpr std::string_view kSlurmMark = "goban:slurm";
          (mark.size() == kSlurmMark.size() || mark[kSlurmMark.size()] == ':');
 }
 
+struct ShardUse {
+  int32_t count = 0;  ///< 0 = whole GPUs
+  /// An earlier run of the job had shards that were named. Slurm 22.05 gives it others if they are
+  /// set, and none any more if they are cleared first.
+  bool named = false;
+};
+
 /// Lines that let a node sleep when its jobs have ended, or wake it. Errors: Failed if it is not a
 /// name of a node.
 [[nodiscard]] base::Result<std::string> power_lines(std::string_view node, bool down);
@@ -41,11 +48,12 @@ inline constexpr std::string_view kSlurmMark = "goban:slurm";
 /// Lines that place a held job; it stays held, as scontrol goes on after an error: release_lines()
 /// follow when these were carried out. Errors: Failed in words for users, if Slurm cannot place it
 /// so: other indices on another node, or a name or index that is not one. `gres_prefix`:
-/// version.hpp. `partitions`: partitions_for().
+/// version.hpp. `partitions`: partitions_for(). `shards`: so many of the one GPU, in place of all
+/// of it.
 [[nodiscard]] base::Result<std::string> place_lines(
     std::string_view id, std::span<const NodePart> parts, const Mark& mark, Indices indices,
     std::span<const std::string> index_types,
-    std::string_view gres_prefix = "gres:", std::string_view partitions = {});
+    std::string_view gres_prefix = "gres:", std::string_view partitions = {}, ShardUse shards = {});
 /// Gives a held job its request back (`gres`, as squeue printed it), after lines that cleared it
 /// were refused: without GPUs it would not be ours any more. Empty if there is none.
 [[nodiscard]] std::string restore_lines(std::string_view id, std::string_view gres);

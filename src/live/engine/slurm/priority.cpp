@@ -182,7 +182,8 @@ PriorityRules parse_priority(std::string_view config, std::string_view partition
 int32_t priority_of(const PriorityRules& rules, const JobRow& row, const JobWords& words,
                     base::TimeNs now_ns) {
   if (!rules.multifactor) return 0;
-  const GpuRequest gpus = requested_gpus(words, row).value_or(GpuRequest{});
+  GpuRequest gpus = requested_gpus(words, row).value_or(GpuRequest{});
+  if (gpus.shards > 0) gpus = {};  // a resource of its own
   double best = 0;
   for (const std::string_view name : job::split_list(row.partition, ',')) {
     const auto found = rules.partitions.find(std::string(name));

@@ -96,6 +96,9 @@ job::JobSpec spec_of(const JobRow& row, const JobWords& words, const QueueRules&
   spec.instances = nodes;
   const auto gpus = requested_gpus(words, row);
   spec.num_gpus = gpus ? static_cast<int32_t>(std::min<int64_t>(gpus->count, 1'000'000)) : 0;
+  // A whole GPU cannot be shared, nor can a job with one be given shards.
+  spec.training.sharing =
+      gpus && gpus->shards > 0 ? core::model::SharingRequest::Yes : core::model::SharingRequest::No;
   if (gpus && !names_index(words.tres_per_node, index_types)) spec.gpu_model = gpus->type;
   spec.cores = row.cpus / nodes;
   spec.mem_bytes = row.mem_bytes;
@@ -231,6 +234,13 @@ std::string_view why_for_slurm(const JobRow& row, const JobWords& words,
     if (node.node.num_gpus > 0 && is_managed_node(node, rules)) models.insert(node.node.gpu_model);
   }
   const auto gpus = requested_gpus(words, row);
+  if (gpus && gpus->shards > 0) {
+    if (rules.indices != Indices::Types) return "shards";
+    if (row.num_nodes > 1) return "shards-of-several-nodes";
+    const bool fits = std::ranges::any_of(
+        nodes, [&](const NodeRow& node) { return gpus->shards <= shards_per_gpu(node); });
+    if (!fits) return "more-shards-than-a-gpu-has";
+  }
   if (!gpus || models.empty()) return {};
   if (is_unknown_list(row, lists) && partitions_differ(nodes, rules)) return "many-partition-lists";
   if (gpus->count % std::max(row.num_nodes, 1) != 0) return "unequal-nodes";
@@ -342,7 +352,8 @@ void block_by_limits(QueueView& view, std::span<const JobRow> rows,
         managed && stand == Stand::Held && seen->second.blocked.empty() && !seen->second.spec.held;
     if (!holds && !waits) continue;
     const auto gpus = requested_gpus(fact->second.words, row);
-    jobs.push_back({.row = &row, .gpus = gpus ? gpus->count : 0, .holds = holds});
+    const int64_t count = gpus && gpus->shards == 0 ? gpus->count : 0;
+    jobs.push_back({.row = &row, .gpus = count, .holds = holds});
   }
   std::ranges::stable_sort(jobs, {}, [](const LimitedJob& job) {
     return std::tuple(job.row->submit_ns,

@@ -34,6 +34,33 @@ QueueView recorded_view(const QueueRules& rules, const cluster::Picture& told = 
                  parse_node_list(text("show_node.txt")).value(), facts, rules, {}, told);
 }
 
+TEST(QueueView, JobsOfShardsMayShareTheirGpu) {
+  JobFacts facts{.words = {.job = 9, .tres_per_node = "gres:shard:2"}, .has_words = true};
+  std::vector<JobRow> rows = {row(9, "PENDING")};
+  NodeRow node{.node = {.name = "n1", .num_gpus = 4}, .partitions = {"gpu"}, .shards = 16};
+  const QueueRules rules{.partitions = {"gpu"}, .indices = Indices::Types};
+  const auto why = [&](const char* gres, const QueueRules& by) {
+    facts.words.tres_per_node = gres;
+    return std::string(why_for_slurm(rows[0], facts.words, std::span(&node, 1), by, {}));
+  };
+  const auto sharing = [&] {
+    const QueueView view = view_of(rows, std::span(&node, 1), {{"9", facts}}, rules, {}, {});
+    EXPECT_TRUE(view.picture.jobs.at("9").managed);
+    EXPECT_EQ(view.picture.jobs.at("9").spec.num_gpus, 1);
+    return view.picture.jobs.at("9").spec.training.sharing;
+  };
+  EXPECT_EQ(sharing(), core::model::SharingRequest::Yes);
+  EXPECT_EQ(why("gres:shard:4", rules), "");
+  EXPECT_EQ(why("gres:shard:g1:4", rules), "") << "as it was placed before";
+  EXPECT_EQ(why("gres:shard:5", rules), "more-shards-than-a-gpu-has");
+  EXPECT_EQ(why("gres:shard:2", {.partitions = {"gpu"}}), "shards") << "their index is not chosen";
+  rows[0].num_nodes = 2;
+  EXPECT_EQ(why("gres:shard:2", rules), "shards-of-several-nodes");
+  rows[0].num_nodes = 1;
+  EXPECT_EQ(why("gres:gpu:1", rules), "");
+  EXPECT_EQ(sharing(), core::model::SharingRequest::No) << "a whole GPU";
+}
+
 TEST(QueueView, AllocationsOfSallocAreOursToo) {
   JobRow shell = row(9, "PENDING");
   shell.batch = false;

@@ -124,14 +124,24 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
     case Act::Start:
       break;
   }
-  if (task.order.shares) {
-    return base::failed("GPUs are not shared on this cluster: it has no shards that we use");
+  const JobWords* const words = questions_.words(task.id);
+  const auto request = words == nullptr ? Result<GpuRequest>(GpuRequest{})
+                                        : requested_gpus(*words, {.num_nodes = 1, .tasks = 1});
+  const int32_t shards = request ? request->shards : 0;
+  if (task.order.shares && shards == 0) {
+    return base::failed("it requests whole GPUs, and others hold them");
+  }
+  if (shards > 0) {
+    const std::string problem = shards_problem(task, shards);
+    if (!problem.empty()) return base::failed(problem);
   }
   Mark mark;
+  bool was_placed = false;
   std::string partitions;
   for (const JobRow& row : questions_.rows()) {
     if (row.id() != task.id) continue;
-    if (parse_mark(row.mark, mark) && mark.epoch > options_.epoch) {
+    was_placed = parse_mark(row.mark, mark);
+    if (was_placed && mark.epoch > options_.epoch) {
       return base::failed(fmt::format("a later daemon, of epoch {}, decides", mark.epoch));
     }
     partitions = partitions_for(row.partition, task.order.parts, questions_.nodes());
@@ -141,7 +151,6 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
     if (!task.order.parts.empty() && node.node.name == task.order.parts.front().node)
       types = node.index_types;
   }
-  const JobWords* const words = questions_.words(task.id);
   // Slurm gives a job the same types on all of its nodes.
   const bool are_equal = std::ranges::all_of(task.order.parts, [&](const NodePart& part) {
     return part.gpus == task.order.parts.front().gpus;
@@ -150,9 +159,35 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
                        takes_types(*words);
   auto lines = place_lines(task.id, task.order.parts, {options_.epoch, task.order.run},
                            by_type ? Indices::Types : Indices::Nodes, types, options_.gres_prefix,
-                           partitions);
+                           partitions, {.count = shards, .named = shards > 0 && was_placed});
   if (lines && task.stand == Stand::Released) *lines = hold_lines(task.id) + *lines;
   return lines;
+}
+
+std::string SlurmEngine::shards_problem(const Task& task, int32_t shards) const {
+  if (options_.rules.indices != Indices::Types || task.order.parts.size() != 1 ||
+      task.order.parts.front().gpus.size() != 1) {
+    return "shards are those of one GPU that is named";
+  }
+  const NodePart& part = task.order.parts.front();
+  int32_t all = 0;
+  for (const NodeRow& node : questions_.nodes()) {
+    if (node.node.name == part.node) all = shards_per_gpu(node);
+  }
+  int32_t taken = 0;
+  for (const auto& [id, job] : told_.jobs) {
+    const bool is_there = std::ranges::any_of(job.parts, [&](const NodePart& each) {
+      return each.node == part.node &&
+             std::ranges::find(each.gpus, part.gpus.front()) != each.gpus.end();
+    });
+    const JobWords* const words = questions_.words(id);
+    if (!is_there || words == nullptr || id == task.id) continue;
+    const auto held = requested_gpus(*words, {.num_nodes = 1, .tasks = 1});
+    taken += held && held->shards > 0 ? held->shards : all;
+  }
+  if (taken + shards <= all) return "";
+  return fmt::format("{} of the {} shards of GPU {} of {} are taken", taken, all, part.gpus.front(),
+                     part.node);
 }
 
 std::vector<std::string> SlurmEngine::order(const std::vector<std::string>& scripts, bool& unsure) {

@@ -197,6 +197,34 @@ TEST_F(SlurmEngineTest, JobsRunOnTheGpusThatWereChosen) {
   EXPECT_FALSE(report(ReportKind::Declined, {JobId{6U}, 1}).detail.empty());
   EXPECT_EQ(slurm("squeue -h -o %r -j " + third).out, "JobHeldUser");
 
+  // Two jobs share GPU 3 of n4; one of them is requeued alone, and runs elsewhere.
+  const std::string elder = submit("--gres=shard:2");
+  const std::string younger = submit("--gres=shard:2");
+  const std::string late = submit("--gres=shard:1");
+  wait("the jobs of shards", [&] { return told_.jobs.contains(late); });
+  engine_->launch(order(elder, 10, 1, {{.node = "n4", .gpus = {3}}}));
+  report(ReportKind::Started, {JobId{10U}, 1});
+  LaunchOrder beside = order(younger, 11, 1, {{.node = "n4", .gpus = {3}}});
+  beside.shares = true;
+  engine_->launch(beside);
+  EXPECT_TRUE(report(ReportKind::Started, {JobId{11U}, 1}).parts.empty()) << "as ordered";
+  wait("both", [&] { return told_.jobs[younger].state == SeenState::Running; });
+  for (const std::string& each : {elder, younger}) {
+    EXPECT_NE(slurm("scontrol -d show job " + each).out.find("GRES=shard:2(IDX:3)"),
+              std::string::npos);
+  }
+  engine_->launch(order(late, 12, 1, {{.node = "n4", .gpus = {3}}}));
+  EXPECT_EQ(report(ReportKind::Declined, {JobId{12U}, 1}).detail,
+            "4 of the 4 shards of GPU 3 of n4 are taken");
+  engine_->stop({JobId{11U}, 1}, StopReason::Preempted);
+  report(ReportKind::Ended, {JobId{11U}, 1});
+  EXPECT_EQ(slurm("squeue -h -o %T -j " + elder).out, "RUNNING") << "it stays where it is";
+  engine_->launch(order(younger, 11, 2, {{.node = "n4", .gpus = {1}}}));
+  report(ReportKind::Started, {JobId{11U}, 2});
+  EXPECT_NE(slurm("scontrol -d show job " + younger).out.find("GRES=shard:2(IDX:1)"),
+            std::string::npos);
+  slurm("scancel " + elder + " " + younger + " " + late);
+
   // Where Slurm refuses the types, the job has its request as before.
   engine_.reset();
   told_ = {};

@@ -248,6 +248,28 @@ TEST(SlurmOutput, Nodes) {
   }
 }
 
+TEST(SlurmOrders, ShardsOfOneGpu) {
+  const std::vector<std::string> types = {"g0", "g1"};
+  const std::vector<NodePart> parts = {{.node = "n2", .gpus = {1}}};
+  EXPECT_THAT(
+      place_lines("5", parts, {}, Indices::Types, types, "gres:", "", {.count = 3}).value(),
+      HasSubstr("update jobid=5 TresPerNode=\nupdate jobid=5 TresPerNode=gres:shard:g1:3 "));
+  const ShardUse again{.count = 3, .named = true};
+  EXPECT_TRUE(place_lines("5", parts, {}, Indices::Types, types, "gres:", "", again)
+                  .value()
+                  .starts_with("update jobid=5 TresPerNode=gres:shard:g1:3 "));
+  const auto request = [](const char* gres) {
+    return requested_gpus({.job = 5, .tres_per_node = gres}, {.num_nodes = 1, .tasks = 1}).value();
+  };
+  EXPECT_EQ(request("gres:shard:g1:3").shards, 3);
+  EXPECT_EQ(request("gres/shard=2").shards, 2);
+  EXPECT_EQ(request("gres:shard").shards, 1);
+  EXPECT_EQ(request("gres:shard:2").count, 1);
+  EXPECT_EQ(request("gres:gpu:1").shards, 0);
+  EXPECT_EQ(request("gres:shard:2,gres:nic:1").shards, 0);
+  EXPECT_EQ(request("gres:sharding:2").shards, 0);
+}
+
 TEST(SlurmOrders, NodesSleepAndWake) {
   EXPECT_EQ(power_lines("n-2", true).value(), "update nodename=n-2 state=power_down\n");
   EXPECT_EQ(power_lines("n2", false).value(), "update nodename=n2 state=power_up\n");
