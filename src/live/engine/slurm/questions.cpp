@@ -49,11 +49,12 @@ bool has_news(std::span<const JobRow> before, std::span<const JobRow> now) {
 
 double pause_s(const Rhythm& rhythm, int quiet, double took_s, bool watched) {
   constexpr int kLooksAsBefore = 5;
+  constexpr int kLooksWatched = 1;  // what follows is seen without them
   constexpr double kTimesTook = 3;  // slurmctld is busy with us for a quarter of the time at most
   constexpr double kLongest_s = 30;
   const double longer = std::max(quiet - kLooksAsBefore, 1);
   double at_rest = std::max(rhythm.poll_s, std::min(rhythm.rest_s, longer * rhythm.poll_s));
-  if (watched && quiet > kLooksAsBefore) at_rest = std::max(at_rest, rhythm.watched_s);
+  if (watched && quiet > kLooksWatched) at_rest = std::max(at_rest, rhythm.watched_s);
   return std::max(at_rest, std::min(kTimesTook * took_s, kLongest_s));
 }
 

@@ -17,9 +17,9 @@ TEST(Questions, ComeLessOftenWhereNothingHappens) {
 
 TEST(Questions, ComeRarelyWhereChangesAreSeenOtherwise) {
   const Rhythm rhythm;
-  EXPECT_EQ(pause_s(rhythm, 5, 0.01, true), 1);
-  EXPECT_EQ(pause_s(rhythm, 6, 0.01, true), 30);
-  EXPECT_EQ(pause_s({.poll_s = 60, .rest_s = 60}, 6, 0.01, true), 60);
+  EXPECT_EQ(pause_s(rhythm, 1, 0.01, true), 1);
+  EXPECT_EQ(pause_s(rhythm, 2, 0.01, true), 30);
+  EXPECT_EQ(pause_s({.poll_s = 60, .rest_s = 60}, 2, 0.01, true), 60);
 }
 
 TEST(Questions, JobsThatComeGoOrChangeAreNews) {
