@@ -320,6 +320,12 @@ struct Checker {
   Status operator()(const Requeue& each) const {
     if (auto status = check_job(facts.book, each.job, each.by); !status) return status;
     const JobStage stage = facts.book.find(each.job)->stage;
+    const LiveJob& job = *facts.book.find(each.job);
+    if (!job.engine_id.empty() && !job.spec.requeue) {
+      return base::failed(
+          fmt::format("job {} cannot be requeued at the cluster", job::job_number(each.job)),
+          "it is interactive or asked not to be; cancel it, and submit it again");
+    }
     if (holds_gpus(stage) && stage != JobStage::Stopping) return {};
     return base::failed(fmt::format("job {} is not running", job::job_number(each.job)));
   }
