@@ -10,6 +10,8 @@ namespace goban::study::lab {
 
 using core::policy::Board;
 
+constexpr uint32_t kNotHeld = UINT32_MAX;
+
 /// The selection of an episode: the agent's.
 class Episode::Choice final : public core::policy::Select {
  public:
@@ -60,7 +62,7 @@ Episode::Episode(std::shared_ptr<const core::model::JobHistory> history,
       options_(options),
       estimates_(*history_, false, this),
       waiting_(options_.slots),
-      held_(history_->jobs.size()),
+      held_at_(history_->jobs.size(), kNotHeld),
       fiber_([this] { run(); }) {
   for (const auto& node : cluster_.nodes()) free_.push_back(static_cast<int32_t>(node.num_gpus));
 }
@@ -167,19 +169,28 @@ void Episode::fill_slots(Board& board) {
 }
 
 void Episode::hold(JobId job) {
-  ++running_;
-  held_[job.index()] = placed_;
+  const auto at = static_cast<size_t>(running_++);
+  if (at == held_.size()) {
+    held_.emplace_back();
+    holders_.emplace_back();
+  }
+  held_[at].assign(placed_.begin(), placed_.end());
+  holders_[at] = job;
+  held_at_[job.index()] = static_cast<uint32_t>(at);
   for (const core::model::GpuId gpu : placed_) --free_[cluster_.node_of(gpu).index()];
 }
 
 void Episode::job_ended(TimeNs now, JobId job, simulator::JobEnd /*end*/) {
   count_to(now);
   --in_system_;
-  if (held_[job.index()].empty()) return;
-  --running_;
-  for (const core::model::GpuId gpu : std::exchange(held_[job.index()], {})) {
-    ++free_[cluster_.node_of(gpu).index()];
-  }
+  const uint32_t at = std::exchange(held_at_[job.index()], kNotHeld);
+  if (at == kNotHeld) return;
+  for (const core::model::GpuId gpu : held_[at]) ++free_[cluster_.node_of(gpu).index()];
+  const auto last = static_cast<size_t>(--running_);
+  if (at == last) return;
+  std::swap(held_[at], held_[last]);
+  holders_[at] = holders_[last];
+  held_at_[holders_[at].index()] = at;
 }
 
 void Episode::count_to(TimeNs now) {

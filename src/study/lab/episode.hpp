@@ -91,9 +91,12 @@ class Episode final : private simulator::Observer {
   std::vector<Slot> spare_;  ///< storage of fill_slots()
   std::vector<core::policy::Board::Waiting> waiting_;
   int32_t free_gpus_ = 0;
-  std::vector<int32_t> free_;                          ///< by node
-  std::vector<core::model::GpuId> placed_;             ///< what the placement chose last
-  std::vector<std::vector<core::model::GpuId>> held_;  ///< by JobId
+  std::vector<int32_t> free_;               ///< by node
+  std::vector<core::model::GpuId> placed_;  ///< what the placement chose last
+  /// What running jobs hold, in any order; behind them storage of jobs that have ended.
+  std::vector<std::vector<core::model::GpuId>> held_;
+  std::vector<uint32_t> held_at_;  ///< by JobId: in held_
+  std::vector<JobId> holders_;     ///< of held_
   size_t action_ = 0;
   bool stops_ = false;
   TimeNs now_ = 0;
