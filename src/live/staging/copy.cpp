@@ -90,8 +90,7 @@ class Copy {
 
   [[nodiscard]] bool goes_on() const { return !options_.go_on || options_.go_on(done_bytes_); }
 
-  /// Another copy to this folder would mix its files with these. File systems
-  /// that cannot lock folders have no such lock.
+  /// Another copy to this folder would mix its files with these. Not all file systems have locks.
   Status lock_target() {
     if (!tree_.is_folder) return {};
     target_.reset(::open(to_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -1,5 +1,5 @@
-// Copies a tree so that it is complete and checked, or goes on later where it
-// stopped (copy_notes.hpp).
+// Copies a tree so that it is complete and checked, or goes on later where it stopped
+// (copy_notes.hpp).
 #pragma once
 
 #include <cstdint>
