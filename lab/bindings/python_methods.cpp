@@ -101,8 +101,8 @@ void PythonMethods::read_keys(nb::handle returned, std::span<double> keys) const
   Keys array;
   if (!nb::try_cast(returned, array, false)) {
     // numpy would drop the imaginary parts with a warning.
-    if (nb::hasattr(returned, "dtype") &&
-        nb::cast<std::string>(nb::str(returned.attr("dtype"))).starts_with("complex")) {
+    const nb::object type = nb::getattr(returned, "dtype", nb::none());
+    if (nb::getattr(type, "kind", nb::none()).equal(nb::str("c"))) {
       throw fault("returned " + type_of(returned) + " " + shown(returned) + ", not real numbers",
                   "return an array of " + std::to_string(keys.size()) + " numbers");
     }
