@@ -20,7 +20,9 @@ HEADER_LINES_MAX = 250
 SOURCE_LINES_MAX = 700
 
 # Accepted violations: (path, start of the message) -> reason. One that no longer occurs is reported.
-EXCEPTIONS = {}
+EXCEPTIONS = {
+    ("src/study/lab/goban_lab.hpp", "286 lines"): "what plugins are built with is one header that needs no other of Goban",
+}
 
 # Library headers by prefix -> the paths that may include them (prefixes under the root).
 # EVERYWHERE: any module. The longest prefix counts.
