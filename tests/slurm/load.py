@@ -1,13 +1,13 @@
 """CPU time with 10,000 jobs in the queue, in ten arrays or one by one: slurmctld alone, and with Goban deciding.
 
-    load.py GOBAN [--seconds S] [--singles] [--poll 1s]     (needs root and Slurm; 77 without them)
+    load.py GOBAN [--seconds S] [--singles] [--poll 1s] [--settle S]     (needs root and Slurm; 77 without them)
 """
 
 import argparse
 import os
 import time
 
-from serving import USER, Serving
+from serving import SERVING_LINES, USER, Serving
 from slurm_site import SlurmSite, skip_where_missing
 
 ARRAYS = 10
@@ -49,17 +49,18 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--singles", action="store_true")
     parser.add_argument("--poll", default="1s")
+    parser.add_argument("--settle", type=float, default=30, help="seconds before the measurement")
     options = parser.parse_args()
     skip_where_missing()
-    with SlurmSite(typed=False, config=CONFIG) as site:
+    with SlurmSite(typed=False, config=CONFIG + SERVING_LINES) as site:  # the same pings of nodes
         fill(site, options.singles)
-        time.sleep(15)
+        time.sleep(options.settle)
         alone, = measure(options.seconds, (site.daemon("slurmctld")[0],))
     print(f"slurmctld alone: {alone:.4f} CPU s a second", flush=True)
     with Serving(options.goban, policy="easy-backfill+pal", slurm=CONFIG, poll=options.poll) as serving:
         fill(serving.site, options.singles)
         serving.site.wait_for("all jobs", lambda: len(serving.jobs_listed()) >= 1000 * ARRAYS, 300)
-        time.sleep(15)
+        time.sleep(options.settle)
         daemon = serving.daemon.process.pid
         ctld, own, all_of_it = measure(options.seconds, (serving.site.daemon("slurmctld")[0],), (daemon,), (daemon, True))
     print(f"with Goban: slurmctld {ctld:.4f}, daemon {own:.4f}, squeue and scontrol {all_of_it - own:.4f} CPU s a second; "

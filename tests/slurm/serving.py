@@ -11,6 +11,7 @@ from live_daemon import Daemon, expect
 from slurm_site import SlurmSite
 
 USER = "nobody"
+SERVING_LINES = "PartitionName=other Nodes=ALL\nSlurmdTimeout=5\n"  # of slurm.conf
 
 
 class Serving:
@@ -20,7 +21,7 @@ class Serving:
                  partitions=("gpu",), keys="", **site):
         """`config` and `keys`: lines of the daemon's configuration, before and in its table [slurm]; `slurm`: of slurm.conf."""
         self.goban = os.path.abspath(goban)
-        slurm += "PartitionName=other Nodes=ALL\nSlurmdTimeout=5\n"
+        slurm += SERVING_LINES
         self.site = SlurmSite(typed=indices == "types", config=slurm, **site)
         self.mode, self.partitions = mode, partitions
         names = ", ".join(f'"{name}"' for name in partitions)

@@ -1,4 +1,4 @@
-"""goban engine slurm setup on a real Slurm: batch jobs of the managed partition wait, and nobody but Goban starts them; what no
+"""goban engine slurm setup on a real Slurm: jobs of the managed partition wait, and nobody but Goban starts them; what no
 node has is refused; --undo and release-all give everything back with a full queue. The commands are those of docs/slurm.md.
 
     setup.py GOBAN     (needs root and Slurm; 77 without them)
@@ -85,7 +85,18 @@ def not_ours(site):
     number = site.sbatch("-p", "other", user=USER)
     site.wait_for("a job of another partition", lambda: site.state(number) == "RUNNING")
     allowed(site, "srun", "--gres=gpu:1", "-w", "n4", "true", user=USER)
+    allowed(site, "srun", "--gres=gpu:1", "-I", "true", user=USER)
     return number
+
+
+def allocations(site):
+    """salloc waits as sbatch's jobs do."""
+    client = subprocess.Popen(["salloc", "--gres=gpu:1", "-J", "shell", "true"], env=site.environment, user=USER, extra_groups=[], cwd=site.folder,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    number = site.wait_for("the allocation", lambda: site.run("squeue", "-h", "-n", "shell", "-o", "%A").stdout.strip())
+    expect(site.state(number) == "PENDING" and site.job(number)["Reason"] == "JobHeldUser", "it waits")
+    refused(site, "scontrol", "release", number, user=USER)
+    return client
 
 
 def watchdog(site, engine):
@@ -128,6 +139,7 @@ def main():
         allowed(site, *reread)
         took = watchdog(site, engine)
         print(f"released {took:.1f} s after the last beat, --after 3s")
+        client = allocations(site)
         placed = who_starts_a_job(site)
         held = holds_of_a_user(site)
         without_gpus(site)
@@ -144,7 +156,8 @@ def main():
         began = time.monotonic()
         said = allowed(site, *release)
         took = time.monotonic() - began
-        expect(f"Released {JOBS + 10 + 1} jobs; 1 stay held" in said, said)
+        expect(f"Released {JOBS + 10 + 2} jobs; 1 stay held" in said, said)
+        expect(client.wait(60) == 0, "salloc got its allocation, and gave it back")
         site.wait_for("the first of the queue, as submitted", lambda: site.state(queue[0]) == "RUNNING")
         expect(site.state(queue[-2]) == "PENDING", "the last one waits")
         job = site.job(placed)
@@ -153,7 +166,7 @@ def main():
         expect(site.job(held)["Priority"] == "0", "what its user holds stays held")
         new = site.sbatch("--gres=gpu:1", user=USER)
         expect(site.job(new)["Priority"] != "0", "new jobs are Slurm's")
-        print(f"setup, --undo and release-all of {JOBS + 11} jobs: {took:.2f} s")
+        print(f"setup, --undo and release-all of {JOBS + 12} jobs: {took:.2f} s")
 
 
 if __name__ == "__main__":

@@ -69,9 +69,11 @@ class Training:
 
     def from_a_login_node(self, name):
         """A master here, its workers on the nodes: `salloc mpirun`, as somebody at a terminal types it."""
-        line = ["salloc", "-N2", "--gres=gpu:1", "-p", "other", "mpirun", "-n", "2", "--map-by", "node", *self.command.split(), "--out", self.out(name)]
+        line = ["salloc", "-N2", "--gres=gpu:1", "-J", name, "mpirun", "-n", "2", "--map-by", "node", *self.command.split(), "--out", self.out(name)]
         ran = self.site.run(*line, user=USER, timeout=120)
         expect(ran.returncode == 0, ran.stderr + ran.stdout)
+        number = self.site.run("squeue", "-h", "-t", "all", "-n", name, "-o", "%A").stdout.strip()
+        expect(self.site.job(number)["AdminComment"].startswith("goban:"), f"placed by goban: {self.site.job(number)}")
 
 
 def main():

@@ -62,16 +62,16 @@ def version():
 
 class SlurmSite(LoopbackSite):
     """`typed`: one GRES type per GPU index (gpu:g0:1, gpu:g1:1, ...) and shards; else gpu:N. `config`: further lines of slurm.conf.
-    `lua`: the text of job_submit.lua. `scheduler`: SchedulerParameters. `network`: each node has a network namespace, an address
+    `lua`: the text of job_submit.lua. `scheduler`: SchedulerParameters. `sleep`: nodes can be put to sleep; their slurmd ends meanwhile. `network`: each node has a network namespace, an address
     and a host name of its own."""
 
     contents = ("etc", "munge", "run", "spool", "state", "log", "dev", "mariadb")
 
     def __init__(self, folder=None, nodes=4, gpus=4, typed=True, database=False, config="", lua="",
-                 scheduler="sched_interval=5,bf_interval=5", network=False):
+                 scheduler="sched_interval=5,bf_interval=5", network=False, sleep=False):
         super().__init__(MARK, folder)
         self.nodes, self.gpus, self.typed, self.database = nodes, gpus, typed, database
-        self.config, self.lua, self.scheduler = config, lua, scheduler
+        self.config, self.lua, self.scheduler, self.sleep = config, lua, scheduler, sleep
         self.network = node_network.NodeNetwork(self.folder, self.node_names()) if network else None
         self.children = []
         self.environment = dict(os.environ, SLURM_CONF=self.path("etc/slurm.conf"), PATH=os.environ["PATH"] + ":/usr/sbin:/sbin",
@@ -274,6 +274,11 @@ class SlurmSite(LoopbackSite):
         if self.lua:
             lines.append("JobSubmitPlugins=lua")
             self.write("etc/job_submit.lua", self.lua)
+        if self.sleep:
+            self.write_power_programs()
+            lines += [f"SuspendProgram={self.path('etc/suspend.sh')}", f"ResumeProgram={self.path('etc/resume.sh')}", "SuspendTime=31536000",
+                      "SuspendTimeout=3", "ResumeTimeout=60", "SuspendRate=0", "ResumeRate=0",
+                      "SlurmctldParameters=power_save_interval=1,power_save_min_interval=0"]
         if self.database:
             port = ports[self.nodes + 1]
             sock = self.path("munge/munge.sock")
@@ -298,6 +303,15 @@ class SlurmSite(LoopbackSite):
             "".join(f"NodeName=n[1-{self.nodes}] Name=gpu Type=g{i} File={self.path(f'dev/nvidia{i}')}\n" for i in range(self.gpus)) +
             (f"NodeName=n[1-{self.nodes}] Name=shard Count={4 * self.gpus}\n" if has_shards else "")
             if self.typed else f"NodeName=n[1-{self.nodes}] Name=gpu File={self.path('dev/nvidia')}[0-{self.gpus - 1}]\n"))
+
+    def write_power_programs(self):
+        """What slurmctld runs to put nodes to sleep and to wake them; log/power says when."""
+        head = (f"#!/bin/sh\nexport SLURM_CONF={self.environment['SLURM_CONF']} {MARK}={self.folder} PATH={self.environment['PATH']}\n"
+                "for node in $(scontrol show hostnames \"$1\"); do\n")
+        log = self.path("log/power")
+        self.write("etc/suspend.sh", f"{head}echo down $node >>{log}\nkill $(cat {self.path('run/slurmd-')}$node.pid)\ndone\n", 0o755)
+        start = " ".join(self.command("$node"))
+        self.write("etc/resume.sh", f"{head}echo up $node >>{log}\nsetsid {start} -b </dev/null >>{self.path('log/')}$node.out 2>&1 &\ndone\n", 0o755)
 
 
 def main():
