@@ -138,7 +138,7 @@ TEST(PriceHours, GapsAreRefusedOrFilled) {
 TEST(PriceHours, AWrongYearIsNoGap) {
   std::string error;
   static_cast<void>(hours_of(
-      "time,electricity_per_kwh\n2024-03-04 00:00:00,1\n2124-03-04 01:00:00,3\n", true, error));
+      "time,electricity_per_kwh\n2024-03-04 00:00:00,1\n2034-03-04 01:00:00,3\n", true, error));
   EXPECT_EQ(error,
             "h.csv:3:1: time: is more than a year after the row before, which is too long for a "
             "mean (correct the date, or remove the rows before)");
