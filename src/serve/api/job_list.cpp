@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "live/controller/staging.hpp"
 #include "serve/api/job_name.hpp"
 #include "serve/api/job_view.hpp"
 
@@ -29,7 +30,7 @@ ListedState listed_state(const LiveJob& job) {
           .run_start_ns = job.run_start_ns,
           .suspensions = job.suspensions,
           .managed = job.managed,
-          .blocked = job.blocked.empty() ? job.misfit : job.blocked,
+          .blocked = live::controller::blocked_words(job),
           .gpus = job.gpus,
           .end_ns = job.end_ns};
 }

@@ -8,6 +8,7 @@
 #include "base/date_time.hpp"
 #include "base/number.hpp"
 #include "base/reports/run_reports_json.hpp"
+#include "live/controller/staging.hpp"
 #include "live/job/job_spec.hpp"
 #include "live/job/output_path.hpp"
 #include "serve/api/job_name.hpp"
@@ -148,9 +149,9 @@ json job_summary(const live::controller::LiveJob& job, const core::model::Cluste
   if (!job.spec.owner.realm.empty()) out["realm"] = job.spec.owner.realm;
   if (!job.engine_id.empty()) out["engine_id"] = job.engine_id;
   if (!job.managed) out["managed"] = false;
-  const std::string& blocked = job.blocked.empty() ? job.misfit : job.blocked;
-  if (!blocked.empty() && job.stage == live::controller::JobStage::Depends) {
-    out["blocked"] = blocked;
+  if (job.stage == live::controller::JobStage::Depends) {
+    std::string blocked = live::controller::blocked_words(job);
+    if (!blocked.empty()) out["blocked"] = std::move(blocked);
   }
   if (job.result != live::controller::JobResult::None) out["result"] = result_name(job.result);
   if (!job.spec.account.empty()) out["account"] = job.spec.account;
