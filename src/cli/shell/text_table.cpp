@@ -176,7 +176,7 @@ std::string wrapped(std::string_view text, size_t width) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
-    if (line.find("goban simulate ") == std::string_view::npos) {
+    if (line.find(": goban simulate ") == std::string_view::npos) {
       wrap_line(line, width, out);
     } else {
       out.append(line);  // a command must stay one when it is copied
