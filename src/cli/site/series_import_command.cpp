@@ -22,7 +22,7 @@ using site::series::SeriesImportOptions;
 using site::telemetry::SeriesImportReport;
 using site::telemetry::SeriesImportRequest;
 
-struct ImportArguments {
+struct SeriesImportArguments {
   std::vector<std::string> files;
   std::string store;
   std::string format = "auto";
@@ -72,7 +72,7 @@ base::Status add_adapter_files(const std::vector<std::string>& files,
   return {};
 }
 
-base::Result<SeriesImportOptions> options_of(const ImportArguments& arguments) {
+base::Result<SeriesImportOptions> options_of(const SeriesImportArguments& arguments) {
   SeriesImportOptions options;
   options.format = formats().at(arguments.format);
   auto metrics = site::series::parse_metrics(arguments.metrics);
@@ -103,7 +103,7 @@ base::Result<std::optional<int64_t>> moment_of(const char* option, const std::st
   return *moment;
 }
 
-base::Result<SeriesImportRequest> request_of(const ImportArguments& arguments) {
+base::Result<SeriesImportRequest> request_of(const SeriesImportArguments& arguments) {
   constexpr uint32_t kSecond_ms = 1000;
   constexpr double kHour_ms = 3'600'000;
   SeriesImportRequest request;
@@ -151,7 +151,7 @@ void print_rejects(const SeriesImportReport& report, bool are_kept) {
   }
 }
 
-void print_report(const ImportArguments& arguments, const SeriesImportReport& report) {
+void print_report(const SeriesImportArguments& arguments, const SeriesImportReport& report) {
   const site::series::InputCounts& in = report.input;
   const site::series::WriteCounts& out = report.written;
   fmt::print("read     {}, {} ({} not available, {} stale)\n", base::counted(in.lines, "line"),
@@ -212,7 +212,7 @@ base::Error no_sample(const site::series::InputCounts& counts) {
   return base::bad_data({}, "no sample was read", remedy).value();
 }
 
-int import(const ImportArguments& arguments) {
+int import(const SeriesImportArguments& arguments) {
   const auto request = request_of(arguments);
   if (!request) return report_error(request.error());
   catch_interrupts();
@@ -232,7 +232,7 @@ int import(const ImportArguments& arguments) {
   return report_error(no_sample(counts));
 }
 
-void add_server(Command* c, ImportArguments& arguments) {
+void add_server(Command* c, SeriesImportArguments& arguments) {
   const char* const group = "Prometheus";
   c->add_option("--prometheus", arguments.server,
                 "Import from this Prometheus server, such as http://prom:9090")
@@ -259,7 +259,7 @@ void add_server(Command* c, ImportArguments& arguments) {
       ->group(group);
 }
 
-void add_reading(Command* c, ImportArguments& arguments) {
+void add_reading(Command* c, SeriesImportArguments& arguments) {
   c->add_option("--format", arguments.format, "Format of the files")
       ->one_of(names_of(formats()))
       ->capture_default_str();
@@ -289,7 +289,7 @@ void add_reading(Command* c, ImportArguments& arguments) {
 }  // namespace
 
 void add_series_import(Command& series, Action& action) {
-  auto arguments = std::make_shared<ImportArguments>();
+  auto arguments = std::make_shared<SeriesImportArguments>();
   Command* c = series.add_subcommand(
       "import", "Import metrics into a store; repeating an import changes nothing");
   c->add_option("FILE", arguments->files,
