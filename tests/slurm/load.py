@@ -63,8 +63,8 @@ def main():
         time.sleep(options.settle)
         daemon = serving.daemon.process.pid
         ctld, own, all_of_it = measure(options.seconds, (serving.site.daemon("slurmctld")[0],), (daemon,), (daemon, True))
-    print(f"with Goban: slurmctld {ctld:.4f}, daemon {own:.4f}, squeue and scontrol {all_of_it - own:.4f} CPU s a second; "
-          f"slurmctld {ctld / max(alone, 1e-4):.2f} times")
+        print(f"with Goban: slurmctld {ctld:.4f}, daemon {own:.4f}, squeue and scontrol {all_of_it - own:.4f} CPU s a second; "
+              f"slurmctld {ctld / max(alone, 1e-4):.2f} times", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
 """Shapes of jobs on a real Slurm: managed partitions with different nodes, jobs of several small parts, parts with equal GPU
-indices; and those that are left to Slurm, with the reason in squeue and `goban explain`. Most of its time it waits for Slurm, which
+indices; allocations of salloc and srun; nodes that sleep; and those that are left to Slurm, with the reason in squeue and `goban explain`. Most of its time it waits for Slurm, which
 starts heterogeneous jobs in backfill cycles only.
 
     shapes.py GOBAN     (needs root and Slurm; 77 without them)
 """
 
 import collections
+import os
+import signal
+import subprocess
 import sys
 import time
 
@@ -13,6 +16,21 @@ from serving import USER, Serving, expect
 from slurm_site import skip_where_missing
 
 PARTITIONS = "PartitionName=left Nodes=n[1-2] DefaultTime=10\nPartitionName=right Nodes=n[2-4] DefaultTime=10\nPartitionName=last Nodes=n4 DefaultTime=10\n"
+POWER = """[[node]]
+name = "test"
+gpus = 4
+host_idle_w = 120
+gpu_idle_w = 30
+gpu_max_w = 300
+gpu_dynamic_w = 200
+[[node.state]]  # a node sleeps after 3 s without a job
+name = "sleep"
+power_w = 40
+enter = "1s"
+enter_j = 340
+wake = "1s"
+wake_j = 340
+"""
 HETEROGENEOUS = "#!/bin/sh\n#SBATCH -p right --gres=gpu:1\n#SBATCH hetjob\n#SBATCH -p right --gres=gpu:2\nsleep 600\n"
 
 
@@ -97,6 +115,51 @@ def small_parts(serving):
         serving.wait_state(number, "done")
 
 
+def allocation(serving, name, *words, command=("sleep", "600")):
+    """A client that waits for an allocation; its job's number."""
+    site = serving.site
+    client = subprocess.Popen(["salloc", "-J", name, *words, *command], env=site.environment, user=USER, extra_groups=[], cwd=site.folder,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    return client, site.wait_for("the allocation", lambda: site.run("squeue", "-h", "-n", name, "-o", "%A").stdout.strip())
+
+
+def interactive(serving):
+    """A gang that somebody waits for at a terminal is placed as batch jobs are; without its client it does not stay."""
+    site = serving.site
+    fill = [site.sbatch("-p", "right", "--gres=gpu:4", user=USER) for _ in range(3)]
+    nodes = set().union(*(nodes_of(serving.wait_state(number, "running")) for number in fill))
+    gang, number = allocation(serving, "gang", "-p", "right", "-N2", "--gres=gpu:4", command=("srun", "--interactive", "--preserve-env", "hostname"))
+    serving.wait_state(number, "waiting")
+    expect(site.job(number)["Priority"] == "0", "held")
+    lone, gone = allocation(serving, "gone", "-p", "right", "--gres=gpu:4")
+    serving.wait_state(gone, "waiting")
+    refused = serving.daemon.goban_run("requeue", f"@{gone}")
+    expect(refused.returncode == 1, "it does not run")
+    os.killpg(lone.pid, signal.SIGKILL)
+    lone.wait()
+    site.run("scancel", *fill[:2], check=True)
+    said = gang.communicate(timeout=60)[0]
+    expect(gang.returncode == 0 and "Granted" in said, said)
+    facts = site.job(number)
+    expect(facts["AdminComment"].startswith("goban:") and facts["NumNodes"] == "2", str(facts))
+    expect(serving.wait_state(number, "done")["result"] == "completed", f"nodes of fill: {nodes}")
+    # The client of the other one is gone: Slurm starts it when a node is free, and ends it as nobody answers.
+    site.wait_for("the end of an allocation without a client", lambda: site.state(gone) not in ("PENDING", "RUNNING"), 60)
+    serving.wait_state(gone, "done")
+    site.run("scancel", fill[2], check=True)
+    serving.wait_state(fill[2], "done")
+    kept, number = allocation(serving, "kept", "-p", "right", "--gres=gpu:1", command=("srun", "--interactive", "--preserve-env", "sleep", "600"))
+    serving.wait_state(number, "running")
+    first_try(serving, number)
+    refused = serving.daemon.goban_run("requeue", f"@{number}")
+    expect(refused.returncode == 1 and "cannot be requeued" in refused.stderr, refused.stderr)
+    serving.restart()
+    serving.wait_state(number, "running")
+    expect(serving.daemon.goban_run("cancel", f"@{number}").returncode == 0, "cancel")
+    serving.wait_state(number, "done")
+    kept.communicate(timeout=60)
+
+
 def left_to_slurm(serving):
     site = serving.site
     shapes = ((("-N2", "--gpus=3"), "unequal-nodes", {}), ((), "heterogeneous-job", {"script": HETEROGENEOUS}),
@@ -114,7 +177,7 @@ def left_to_slurm(serving):
 
 def equal_indices(goban):
     """With types per index, all nodes of a job give it the same indices."""
-    with Serving(goban, indices="types", nodes=3) as serving:
+    with Serving(goban, indices="types", nodes=3, sleep=True) as serving:
         site = serving.site
         others = [site.sbatch("-p", "other", "-w", node, *(f"--gres=gpu:{gpu}:1" for gpu in gpus), user=USER)
                   for node, gpus in (("n1", ("g0",)), ("n2", ("g1",)), ("n3", ("g2",)))]
@@ -133,16 +196,49 @@ def equal_indices(goban):
             by_node[gpu["node"]].add(gpu["index"])
         expect(len(by_node) == 2 and len({frozenset(each) for each in by_node.values()}) == 1, str(by_node))
         first_try(serving, wide)
+        site.run("scancel", wide, check=True)
+        serving.wait_state(wide, "done")
+        ran = site.run("srun", "-J", "step", "--gres=gpu:1", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES", user=USER)
+        step = site.run("squeue", "-h", "-t", "all", "-n", "step", "-o", "%A").stdout.strip()
+        facts = site.job(step)
+        expect(ran.returncode == 0 and facts["AdminComment"].startswith("goban:"), f"{ran.stderr} {facts}")
+        expect(f"gpu:g{ran.stdout.strip()}:1" in facts["TresPerNode"], f"the GPU that was chosen: {ran.stdout} {facts}")
         serving.daemon.stop(9)
         serving.replay()
-        serving.daemon.start()
+        sleeps(serving)
+
+
+def sleeps(serving):
+    """Idle nodes fall asleep by Slurm's power states, as many as a job needs wake up, and it starts on them."""
+    site = serving.site
+    site.run("scancel", "--user", USER)
+    site.write("etc/power.toml", POWER)
+    with open(serving.daemon.config, "w") as config:
+        energy = f'energy = "{site.path("etc/power.toml")}"\n'
+        config.write(energy + serving.text.replace("fifo+packed", "fifo+packed+sleep").replace("[slurm]", '[slurm]\nsleep = "yes"'))
+    serving.daemon.start()
+
+    def asleep():
+        return [line.split()[0] for line in site.run("sinfo", "-h", "-N", "-o", "%N %T").stdout.splitlines() if line.endswith("~")]
+    site.wait_for("sleep", lambda: len(set(asleep())) == 3, 60)
+    number = site.sbatch("-N2", "--gres=gpu:2", user=USER)
+    nodes = nodes_of(serving.wait_state(number, "running", limit_s=120))
+    first_try(serving, number)
+    with open(site.path("log/power")) as log:
+        said = log.read().split("\n")
+    expect({line.split()[1] for line in said if line.startswith("up")} == nodes, f"no other node was woken: {said}, {nodes}")
+    expect(set(asleep()).isdisjoint(nodes) and len(set(asleep())) == 1, str(asleep()))
+    serving.restart()
+    serving.wait_state(number, "running")
+    site.run("scancel", number, check=True)
+    site.wait_for("sleep again", lambda: len(set(asleep())) == 3, 60)
 
 
 def main():
     skip_where_missing()
     began = time.monotonic()
     with Serving(sys.argv[1], policy="easy-backfill+packed", partitions=("left", "right", "last"), slurm=PARTITIONS) as serving:
-        for part in partitions, several_partitions, small_parts, left_to_slurm:
+        for part in partitions, several_partitions, small_parts, interactive, left_to_slurm:
             part(serving)
             print(f"{part.__name__}: {time.monotonic() - began:.1f} s", flush=True)
         serving.daemon.stop(9)
