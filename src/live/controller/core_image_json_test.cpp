@@ -78,7 +78,7 @@ TEST(CoreImageJson, SaysWhatIsWrongAndWhere) {
     return read ? "none" : read.error().text();
   };
   EXPECT_EQ(problem(R"({"version":1,"of_a_newer_release":5})"), "none");
-  EXPECT_THAT(problem(R"({"version":4})"), HasSubstr("version 4"));
+  EXPECT_THAT(problem(R"({"version":5})"), HasSubstr("version 5"));
   EXPECT_THAT(problem("[]"), HasSubstr("no version"));
   EXPECT_THAT(problem(R"({"version":1,"jobs":[{},{"state":{"job":-1}}]})"),
               HasSubstr("core.jobs[1].state.job"));

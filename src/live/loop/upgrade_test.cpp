@@ -264,7 +264,7 @@ TEST_P(Upgrade, WorkGoesOnUnderAnotherPolicy) {
 TEST_P(Upgrade, ASnapshotOfAnotherFormatSaysSo) {
   open("easy-backfill+pal");
   if (HasFatalFailure()) return;
-  for (const char* version : {"0", "3"}) {
+  for (const char* version : {"0", "4"}) {
     journal::Recovered other = journal.recovered;
     const std::string mine = "\"version\":1,\"watched\"";
     const size_t at = other.snapshot.find(mine);

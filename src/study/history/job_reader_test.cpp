@@ -318,7 +318,7 @@ TEST(JobReader, HeaderErrors) {
       "partition,qos,start_time,end_time,state,batch_size,epochs,gpu_mem_bytes,gpu_util_pct,"
       "deadline_s,max_slowdown,max_wait_s,share,gpus_min,gpus_max,steps,resize_cost_s,preemptible,"
       "stage_in_bytes,stage_out_bytes,data_set])");
-  EXPECT_EQ(read_text("id,gpus\n").error().code, base::ErrorCode::Usage);
+  EXPECT_EQ(read_text("id,gpus\n").error().code, base::ErrorCode::BadData);
   EXPECT_EQ(error_text("job_id,user,submit_time,duration,user,num_gpus\n"),
             "jobs.csv:1: duplicate column user (remove or rename one)");
   EXPECT_EQ(error_text("job_id,user,submit_time,duration\n"),
