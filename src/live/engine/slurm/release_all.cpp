@@ -109,10 +109,19 @@ base::Result<Released> release_all(const Client& client,
   const std::vector<std::string> scripts =
       release_scripts(*rows, words, partitions, index_types, released,
                       gres_prefix(parse_version(release.out).value_or(kTried.back())));
-  const ClientOutput out = client.run({"scontrol"}, order_script(scripts, nonce));
-  if (!out.ended) return base::failed(out.problem);
-  for (const std::string& reply : parse_order_replies(out.errors, scripts.size(), nonce)) {
-    if (!reply.empty()) released.problems.push_back(reply);
+  // Slurm needs seconds for some hundred jobs, so no call has all of them.
+  for (size_t from = 0; from < scripts.size();) {
+    size_t to = from + 1;
+    while (to < scripts.size() && to < from + kReleasedAtOnce &&
+           !scripts[to].starts_with("release"))
+      ++to;
+    const std::span<const std::string> some(scripts.data() + from, to - from);
+    const ClientOutput out = client.run({"scontrol"}, order_script(some, nonce));
+    if (!out.ended) return base::failed(out.problem);
+    for (const std::string& reply : parse_order_replies(out.errors, some.size(), nonce)) {
+      if (!reply.empty()) released.problems.push_back(reply);
+    }
+    from = to;
   }
   return released;
 }
