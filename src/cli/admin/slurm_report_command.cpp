@@ -17,6 +17,7 @@
 #include "cli/admin/commands.hpp"
 #include "cli/shell/notes.hpp"
 #include "cli/shell/progress.hpp"
+#include "cli/shell/terminal_style.hpp"
 #include "site/cluster_import.hpp"
 #include "study/study.hpp"
 

@@ -182,7 +182,7 @@ TEST_F(CommandTest, ErrorsNameThePlaceAndTheRemedyAndSetTheExitCode) {
            {"GOBAN simulate --cluster 1x4 --jobs " + jobs + " --policy fifo,fifo", 2, "twice"},
            {"GOBAN simulate --cluster mars --jobs " + jobs + " --policy fifo", 2, "abci"},
            {"GOBAN simulate --cluster 1x4 --jobs /nowhere.csv --policy fifo", 1, "/nowhere.csv"},
-           {"GOBAN simulate --cluster 1x4 --jobs " + bad + " --policy fifo", 2, "--format"},
+           {"GOBAN simulate --cluster 1x4 --jobs " + bad + " --policy fifo", 3, "--format"},
            {"GOBAN simulate --cluster 1x4 --jobs " + jobs + " --policy fifo --order x", 2, "srtf"},
            {"GOBAN simulate --cluster 1x4 --jobs " + jobs + " --policy fifo --decisions", 2,
             "--out"},

@@ -78,8 +78,8 @@ const std::vector<HelpGroup>& help_groups() {
       {"History", {"history", "series"}},
       {"GPUs", {"profile", "colocation", "energy", "collect"}},
       {"Administration",
-       {"nodes", "reserve", "reservations", "pilot", "token", "backup", "engine", "replay", "shims",
-        "completion", "man", "version", "help"}}};
+       {"nodes", "reserve", "reservations", "pilot", "token", "backup", "engine", "agent", "replay",
+        "shims", "completion", "man", "version", "help"}}};
   return groups;
 }
 

@@ -319,7 +319,7 @@ TEST_F(AnalyzeTest, BadInputIsRefusedWithARemedy) {
   EXPECT_EQ(shell("GOBAN analyze 2>&1").code, 2);
   EXPECT_THAT(shell("GOBAN analyze 2>&1").out, HasSubstr("sacct ... | goban analyze -"));
   const std::string garbage = folder_.write("garbage", std::string("\x7f\x01\xff garbage\n", 13));
-  EXPECT_EQ(shell("GOBAN analyze " + garbage + " 2>&1").code, 2);
+  EXPECT_EQ(shell("GOBAN analyze " + garbage + " 2>&1").code, 3);
   EXPECT_EQ(shell("GOBAN analyze " + dir_ + "/nothing 2>&1").code, 1);
   const std::string backwards = folder_.write(
       "backwards.csv",
