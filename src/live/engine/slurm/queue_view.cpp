@@ -96,15 +96,17 @@ job::JobSpec spec_of(const JobRow& row, const JobWords& words, const QueueRules&
   spec.instances = nodes;
   const auto gpus = requested_gpus(words, row);
   spec.num_gpus = gpus ? static_cast<int32_t>(std::min<int64_t>(gpus->count, 1'000'000)) : 0;
-  // A whole GPU cannot be shared, nor can a job with one be given shards.
-  spec.training.sharing =
-      gpus && gpus->shards > 0 ? core::model::SharingRequest::Yes : core::model::SharingRequest::No;
+  spec.requeue = row.requeue && row.batch;  // Slurm requeues batch jobs only
+  // A whole GPU cannot be shared, nor can a job with one be given shards. What cannot be requeued
+  // could not be separated again.
+  spec.training.sharing = gpus && gpus->shards > 0 && spec.requeue
+                              ? core::model::SharingRequest::Yes
+                              : core::model::SharingRequest::No;
   if (gpus && !names_index(words.tres_per_node, index_types)) spec.gpu_model = gpus->type;
   spec.cores = row.cpus / nodes;
   spec.mem_bytes = row.mem_bytes;
   spec.walltime_limit_ns = row.limit_ns;
   spec.array_task = row.array_task;
-  spec.requeue = row.requeue && row.batch;  // Slurm requeues batch jobs only
   spec.preemptible = false;
   spec.equal_indices = rules.indices == Indices::Types && nodes > 1 && takes_types(words);
   spec.held =

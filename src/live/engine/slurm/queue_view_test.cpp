@@ -37,6 +37,7 @@ QueueView recorded_view(const QueueRules& rules, const cluster::Picture& told = 
 TEST(QueueView, JobsOfShardsMayShareTheirGpu) {
   JobFacts facts{.words = {.job = 9, .tres_per_node = "gres:shard:2"}, .has_words = true};
   std::vector<JobRow> rows = {row(9, "PENDING")};
+  rows[0].requeue = true;
   NodeRow node{.node = {.name = "n1", .num_gpus = 4}, .partitions = {"gpu"}, .shards = 16};
   const QueueRules rules{.partitions = {"gpu"}, .indices = Indices::Types};
   const auto why = [&](const char* gres, const QueueRules& by) {
@@ -50,6 +51,13 @@ TEST(QueueView, JobsOfShardsMayShareTheirGpu) {
     return view.picture.jobs.at("9").spec.training.sharing;
   };
   EXPECT_EQ(sharing(), core::model::SharingRequest::Yes);
+  rows[0].requeue = false;
+  EXPECT_EQ(sharing(), core::model::SharingRequest::No)
+      << "--no-requeue: it could not be separated";
+  rows[0].requeue = true;
+  rows[0].batch = false;
+  EXPECT_EQ(sharing(), core::model::SharingRequest::No) << "an allocation of salloc";
+  rows[0].batch = true;
   EXPECT_EQ(why("gres:shard:4", rules), "");
   EXPECT_EQ(why("gres:shard:g1:4", rules), "") << "as it was placed before";
   EXPECT_EQ(why("gres:shard:5", rules), "more-shards-than-a-gpu-has");
