@@ -74,11 +74,13 @@ base::Result<base::Descriptor> open_output(const std::string& path, bool append)
 base::Result<base::Descriptor> open_input(const RunOrder& order, const job::JobSpec& placed) {
   const std::string path =
       placed.stdin_path.empty() ? "/dev/null" : job::input_path(order.run.job, placed);
-  base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!file) {
     return base::system_error("cannot read the input file", path,
                               "it must exist and be readable for the job's user");
   }
+  // As for outputs: a FIFO without a writer would hold the job's GPUs before it began.
+  ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK);
   return file;
 }
 

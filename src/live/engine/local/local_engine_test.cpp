@@ -227,6 +227,21 @@ TEST_P(LocalRuns, WhatCannotStartIsRefusedWithTheReason) {
   EXPECT_NE(report.detail.find("no-folder/3"), std::string::npos) << report.detail;
 }
 
+TEST(LocalEngine, InputIsReadFromAFileAndAFifoDelaysNoStart) {
+  TestRuns runs("input");
+  std::ofstream(runs.out("in.1")) << "hello\n";
+  auto order = runs.job(1, "cat\n");
+  order.spec.stdin_path = "in.%j";
+  EXPECT_EQ(runs.run(order).exit_code, 0);
+  EXPECT_EQ(text_of(runs.out("goban-1.out")), "hello\n");
+  // Nobody ever writes to it.
+  ASSERT_EQ(::mkfifo(runs.out("in.2").c_str(), 0600), 0);
+  auto waits = runs.job(2, "cat; echo end\n");
+  waits.spec.stdin_path = "in.%j";
+  EXPECT_EQ(runs.run(waits).exit_code, 0);
+  EXPECT_EQ(text_of(runs.out("goban-2.out")), "end\n");
+}
+
 TEST(LocalEngine, AFullDiskDelaysTheStatusAndLosesNothing) {
   TestRuns runs("full_disk");
   const auto order = runs.job(1, "echo up > up; while [ ! -e go ]; do sleep 0.02; done; exit 4\n");
