@@ -87,6 +87,9 @@ StartForecaster::StartForecaster(const live::loop::SchedulerClient& scheduler)
 
 StartForecaster::~StartForecaster() {
   ends_ = true;
+  // On a busy machine the rest of a decision takes a nice thread half a minute. Only root may do
+  // this.
+  if (const id_t thread = thread_id_; thread != 0) (void)::setpriority(PRIO_PROCESS, thread, 0);
   thread_.join();
 }
 
@@ -102,7 +105,9 @@ void StartForecaster::work() {
   constexpr double kRests = 9;  // at most a tenth of one processor
   constexpr int kNice = 19;
   // Of this thread only. If it fails, the thread is as important as others.
-  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), kNice);
+  const auto thread = static_cast<id_t>(::syscall(SYS_gettid));
+  (void)::setpriority(PRIO_PROCESS, thread, kNice);
+  thread_id_ = thread;
   StartForecasts forecasts;
   uint64_t seen = 0;
   auto made = Steady::now() - std::chrono::hours(1);

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <sys/types.h>
 #include <thread>
 #include <vector>
 
@@ -56,6 +57,7 @@ class StartForecaster final : public api::StartTimes {
   mutable std::mutex mutex_;
   std::shared_ptr<const api::StartTable> latest_ = std::make_shared<api::StartTable>();
   std::atomic<bool> ends_ = false;
+  std::atomic<id_t> thread_id_ = 0;
   std::thread thread_;
 };
 
