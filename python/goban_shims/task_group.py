@@ -107,8 +107,9 @@ class TaskGroup:
             if not self.at_terminal:
                 os.setpgid(0, 0)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, WAITED_FOR)
-        for task, (command, environment, names, append) in enumerate(self.planned):
-            source, out, err = self._streams(task, names, append)
+        # All files first: where one cannot be opened, no task is left behind.
+        streams = [self._streams(task, names, append) for task, (_, _, names, append) in enumerate(self.planned)]
+        for (command, environment, _, _), (source, out, err) in zip(self.planned, streams):
             try:
                 self.tasks.append(subprocess.Popen(command, env=environment, stdin=source, stdout=out, stderr=err,
                                                    preexec_fn=prepare))

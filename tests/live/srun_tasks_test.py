@@ -145,6 +145,10 @@ class Tasks(unittest.TestCase):
             out.write("text")
         self.assertEqual(step("-n2", "-i", "in.txt", "cat")[0], "texttext")
         self.assertEqual(step("-o", "nowhere/x", "true")[2], 1)
+        with open("in.0", "w") as out:
+            out.write("text")
+        self.assertEqual(step("-n2", "-i", "in.%t", "touch", "begun")[2], 1, "there is no in.1")
+        self.assertFalse(os.path.exists("begun"), "no task is left behind")
 
     def test_programs_by_task(self):
         with open("programs", "w") as out:
