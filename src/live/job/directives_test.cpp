@@ -87,6 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
         CASE("#SBATCH --gpus=4 --gpus-per-task=2 -c 3", m.tasks == 2 && m.spec.cores == 6),
         CASE("#SBATCH --gres=gpu:4 --ntasks-per-node=4 --gpus-per-task=1", m.spec.num_gpus == 4),
         CASE("#SBATCH --gres=gpu:2 --ntasks-per-gpu=3", m.tasks == 6 && m.spec.cores == 6),
+        CASE("#SBATCH -n 5 --ntasks-per-gpu=2", m.spec.num_gpus == 3 && m.spec.cores == 5),
         CASE("#SBATCH --gres=gpu:2 --cpus-per-gpu=4", m.spec.cores == 8 && m.tasks == -1),
         CASE("#SBATCH -n 2 --gpus-per-task=2 --cpus-per-gpu=4", m.spec.cores == 16),
         CASE("#SBATCH --gres=none", m.spec.num_gpus == 0),

@@ -34,6 +34,8 @@ Status put_gpus(const SubmitDirectives& request, int64_t nodes, int64_t tasks, J
                                "leave out one of the three numbers");
     }
     gpus = of_tasks;
+  } else if (request.tasks_per_gpu > 0 && !in_all) {
+    gpus = nodes * ceil_div(ceil_div(tasks, nodes), request.tasks_per_gpu);
   }
   const auto count = count_of("GPUs", gpus);
   if (!count) return base::failure(count.error());
