@@ -216,8 +216,12 @@ def changed_limit(name, text):
 
 
 def update_jobs(names, values):
+    if not names:
+        fail("name the job: jobid=NUMBER")
     words = []
     for field, value in values:
+        if field == "nice" and not re.fullmatch(r"[-+]?\d+|", value):
+            fail(f"'{value}' is not a number for Nice")
         if field == "timelimit":
             continue
         option = {"priority": "--priority", "arraytaskthrottle": "--throttle", "nice": "--priority"}.get(field)

@@ -173,6 +173,13 @@ class Tasks(unittest.TestCase):
 
 
 class Lists(unittest.TestCase):
+    def test_scontrol_names_what_it_cannot_read(self):
+        for words, says in ((["jobid=7", "nice=much"], "'much' is not a number for Nice"), (["jobid=", "nice=5"], "name the job")):
+            done = subprocess.run([sys.executable, f"{FOLDER}/goban_slurm.py", "scontrol", "update", *words], text=True,
+                                  capture_output=True, timeout=60)
+            self.assertEqual(done.returncode, 1)
+            self.assertTrue(done.stderr.startswith(f"scontrol: error: {says}"), done.stderr)
+
     def test_host_lists(self):
         for text, names in (("a[1-3,07-09],b", "a1 a2 a3 a07 a08 a09 b"), ("n1", "n1"), ("r[1-2]n[1-2]", "r1n1 r1n2 r2n1 r2n2"),
                             ("g[003-005]", "g003 g004 g005"), ("c[1-2]x", "c1x c2x")):
