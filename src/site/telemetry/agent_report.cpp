@@ -15,7 +15,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr double kAgeMax_s = 7 * 86'400;
 constexpr double kIntervalMin_s = 0.1;
 constexpr double kIntervalMax_s = 3600;
 constexpr double kClockMax_s = 1e12;
@@ -55,12 +54,16 @@ void read_readings(FieldReader& in, AgentSample& sample) {
       if (!metric || !value.is_number() || !std::isfinite(value.get<double>())) {
         return in.fail("values", "is no metric with a number");
       }
-      sample.readings.push_back(
-          {*metric, {.state = series::State::Value, .value = value.get<double>()}});
+      const double number = value.get<double>();
+      const series::MetricInfo& facts = series::info(*metric);
+      // What a run used is a sum of them, and stands in the journal: it has bounds, too.
+      if (number < 0 || number > facts.quantum * facts.code_max) continue;
+      sample.readings.push_back({*metric, {.state = series::State::Value, .value = number}});
     }
   }
   std::vector<std::string> none;
   in.field("not_available", none);
+  bound(in, "not_available", none, series::metrics().size());
   for (const std::string& name : none) {
     const auto metric = series::parse_metric(name);
     if (!metric) return in.fail("not_available", "is no metric");
@@ -82,6 +85,9 @@ void read_job(FieldReader& in, AgentJob& job) {
     base::reports::RunProgress progress;
     base::reports::read_fields(part, progress);
     bound(part, "ranks", progress.ranks, base::reports::kRanksMax);
+    std::erase_if(progress.ranks, [](const base::reports::RankTimes& each) {
+      return each.rank >= each.ranks || each.ranks > base::reports::kRanksMax;
+    });
     if (part.good()) job.progress = std::move(progress);
   });
 }
@@ -140,7 +146,7 @@ base::Result<AgentReport> parse_agent_report(std::string_view text) {
   in.list("samples", [&](FieldReader& part) {
     AgentSample& sample = report.samples.emplace_back();
     read_word(part, "gpu", sample.gpu, true);
-    part.field("age_s", sample.age_s, 0.0, kAgeMax_s);
+    part.field("age_s", sample.age_s, 0.0, kAgentAgeMax_s);
     read_readings(part, sample);
   });
   in.list("jobs", [&](FieldReader& part) { read_job(part, report.jobs.emplace_back()); });

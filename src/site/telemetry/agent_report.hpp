@@ -20,8 +20,9 @@ namespace goban::site::telemetry {
 inline constexpr size_t kAgentGpusMax = 256;
 inline constexpr size_t kAgentSamplesMax = 4096;
 inline constexpr size_t kAgentJobsMax = 1024;
-inline constexpr size_t kAgentSoftwareMax = 256;  ///< names of one job
-inline constexpr size_t kAgentWordMax = 256;      ///< bytes of an id or a name
+inline constexpr size_t kAgentSoftwareMax = 256;      ///< names of one job
+inline constexpr size_t kAgentWordMax = 256;          ///< bytes of an id or a name
+inline constexpr double kAgentAgeMax_s = 7 * 86'400;  ///< of a sample
 
 struct AgentGpu {
   std::string index{};  ///< as in series::DeviceKey::device
@@ -61,7 +62,8 @@ struct AgentReport {
 };
 
 [[nodiscard]] std::string to_json(const AgentReport& report);
-/// Errors: BadData naming the field.
+/// Values that no store can hold are left out, as are ranks that no run can have. Errors: BadData
+/// naming the field.
 [[nodiscard]] base::Result<AgentReport> parse_agent_report(std::string_view text);
 
 }  // namespace goban::site::telemetry

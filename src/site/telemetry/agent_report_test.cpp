@@ -50,6 +50,18 @@ TEST(AgentReport, FieldsOfALaterAgentAreIgnored) {
   EXPECT_EQ(problem_of(R"({"agent":"a","later":[1],"jobs":[{"id":"1","more":{}}]})"), "");
 }
 
+TEST(AgentReport, WhatCannotBeIsLeftOut) {
+  const auto read = parse_agent_report(
+      R"({"agent":"a","samples":[{"gpu":"0","values":{"gpu_power":1e300,"gpu_utilization":50,)"
+      R"("gpu_memory_used":-1}}],"jobs":[{"id":"1","progress":{"ranks":[)"
+      R"({"rank":0,"ranks":2},{"rank":2,"ranks":2},{"rank":1,"ranks":2000000000}]}}]})");
+  ASSERT_TRUE(read) << read.error().text();
+  ASSERT_EQ(read->samples[0].readings.size(), 1U);
+  EXPECT_EQ(read->samples[0].readings[0].first, Metric::GpuUtilization);
+  ASSERT_EQ(read->jobs[0].progress->ranks.size(), 1U);
+  EXPECT_EQ(read->jobs[0].progress->ranks[0].rank, 0);
+}
+
 TEST(AgentReport, WhatIsWrongIsNamed) {
   EXPECT_THAT(problem_of("[]"), HasSubstr("agent"));
   EXPECT_THAT(problem_of(R"({"sequence":1})"), HasSubstr("agent"));
@@ -64,6 +76,10 @@ TEST(AgentReport, WhatIsWrongIsNamed) {
               HasSubstr("software"));
   EXPECT_THAT(problem_of(R"({"agent":"a","jobs":[{"id":"1\u001b[2J"}]})"), HasSubstr("id"));
   EXPECT_THAT(problem_of(R"({"agent":"a","jobs":[{"id":"1","gpus":[4000]}]})"), HasSubstr("gpus"));
+  std::string names = R"("gpu_power")";
+  for (size_t i = 0; i < series::metrics().size(); ++i) names += R"(,"gpu_power")";
+  EXPECT_THAT(problem_of(R"({"agent":"a","samples":[{"not_available":[)" + names + "]}]}"),
+              HasSubstr("not_available"));
   std::string many = R"({"agent":"a","jobs":[{"id":"0"})";
   for (size_t i = 0; i < kAgentJobsMax; ++i) many += R"(,{"id":"1"})";
   EXPECT_THAT(problem_of(many + "]}"), HasSubstr("more than 1024"));
