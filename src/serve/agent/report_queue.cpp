@@ -8,19 +8,25 @@ namespace goban::serve::agent {
 using base::TimeNs;
 using site::telemetry::AgentReport;
 using site::telemetry::AgentSample;
+using site::telemetry::kAgentAgeMax_s;
 using site::telemetry::kAgentSamplesMax;
+
+void ReportQueue::drop_first() {
+  samples_.pop_front();
+  ++dropped_;
+  // It may have arrived; that is not known, so it counts as dropped.
+  if (in_flight_ > 0) --in_flight_;
+}
 
 void ReportQueue::add(TimeNs at_ns, std::vector<AgentSample> samples) {
   for (AgentSample& sample : samples) samples_.push_back({at_ns, std::move(sample)});
-  while (samples_.size() > most_) {
-    samples_.pop_front();
-    ++dropped_;
-    // It may have arrived; that is not known, so it counts as dropped.
-    if (in_flight_ > 0) --in_flight_;
-  }
+  while (samples_.size() > most_) drop_first();
 }
 
 AgentReport ReportQueue::next(TimeNs now_ns) {
+  // The daemon would refuse the whole report, again and again.
+  constexpr TimeNs kOldest = static_cast<TimeNs>(kAgentAgeMax_s) * base::kSecond;
+  while (!samples_.empty() && now_ns - samples_.front().at_ns > kOldest) drop_first();
   if (!is_open_) {
     is_open_ = true;
     ++sequence_;

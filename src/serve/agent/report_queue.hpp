@@ -19,7 +19,7 @@ class ReportQueue {
   /// Readings that ended at `at_ns` of a monotonic clock.
   void add(base::TimeNs at_ns, std::vector<site::telemetry::AgentSample> samples);
   /// The next report, with the oldest samples. Until delivered() it is the same one, with newer
-  /// ages; what was dropped meanwhile is missing.
+  /// ages; what was dropped meanwhile is missing. Samples of more than kAgentAgeMax_s are dropped.
   [[nodiscard]] site::telemetry::AgentReport next(base::TimeNs now_ns);
   void delivered();
   /// There are more samples than one report holds.
@@ -31,6 +31,7 @@ class ReportQueue {
     base::TimeNs at_ns = 0;
     site::telemetry::AgentSample sample{};
   };
+  void drop_first();
   std::string agent_;
   size_t most_;
   std::deque<Entry> samples_{};

@@ -51,6 +51,18 @@ TEST(ReportQueue, TheOldestAreDroppedAndCounted) {
   EXPECT_EQ(queue.next(4 * kSecond).samples.size(), 2U);
 }
 
+TEST(ReportQueue, WhatTheDaemonWouldRefuseAsTooOldIsDropped) {
+  ReportQueue queue("w", 100);
+  constexpr base::TimeNs kWeek = 7 * base::kDay;
+  queue.add(0, samples(2));
+  queue.add(kWeek, samples(1));
+  EXPECT_EQ(queue.next(kWeek).samples.size(), 3U);
+  const auto report = queue.next(kWeek + kSecond);
+  ASSERT_EQ(report.samples.size(), 1U) << "the others would hold it up for ever";
+  EXPECT_EQ(report.dropped, 2);
+  EXPECT_LE(report.samples[0].age_s, site::telemetry::kAgentAgeMax_s);
+}
+
 TEST(ReportQueue, ADayOfOutageNeedsSeveralReports) {
   ReportQueue queue("w", 20'000);
   queue.add(kSecond, samples(10'000));

@@ -1,6 +1,7 @@
 #include "serve/agent/sample_means.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace goban::serve::agent {
@@ -27,7 +28,7 @@ void SampleMeans::add(const Sampling& sampling) {
   const auto put = [&](const std::string& device, Metric metric, const Reading& reading) {
     Sum& sum = devices_[device][metric];
     if (reading.state == State::NotAvailable) sum.not_available = true;
-    if (reading.state != State::Value) return;
+    if (reading.state != State::Value || !std::isfinite(reading.value)) return;
     sum.sum += reading.value;
     sum.most = sum.count == 0 ? reading.value : std::max(sum.most, reading.value);
     ++sum.count;
