@@ -145,7 +145,7 @@ class Copy {
     }
     struct stat facts{};
     return ::lstat(in_tree(to_, entry.path).c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
-           facts.st_size == entry.bytes && mtime_of(facts) == entry.mtime_ns;
+           facts.st_size == entry.bytes && has_mtime(facts, entry.mtime_ns);
   }
 
   /// Nobody else looks into a new folder before open_folders().
@@ -186,7 +186,7 @@ class Copy {
     if (::lstat(to.c_str(), &facts) != 0) return false;
     if (!S_ISREG(facts.st_mode)) return true;
     const auto is_one = [&](int64_t bytes, int64_t mtime_ns) {
-      return facts.st_size == bytes && mtime_of(facts) == mtime_ns;
+      return facts.st_size == bytes && has_mtime(facts, mtime_ns);
     };
     if (is_one(entry.bytes, entry.mtime_ns)) return false;
     const auto found = notes_.files().find(entry.path);

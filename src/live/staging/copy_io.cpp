@@ -1,5 +1,7 @@
 #include "live/staging/copy_io.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
@@ -14,6 +16,15 @@ namespace goban::live::staging {
 int64_t mtime_of(const struct stat& facts) {
   constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
   return facts.st_mtim.tv_sec * kNanosecondsPerSecond + facts.st_mtim.tv_nsec;
+}
+
+bool has_mtime(const struct stat& facts, int64_t mtime_ns) {
+  const int64_t lost_ns = mtime_ns - mtime_of(facts);
+  constexpr std::array<int64_t, 5> kUnits_ns{1, 100, 1'000, 1'000'000, 1'000'000'000};
+  // Times before 1970 are negative; their nanoseconds are not.
+  return std::ranges::any_of(kUnits_ns, [&](int64_t unit_ns) {
+    return lost_ns == (mtime_ns % unit_ns + unit_ns) % unit_ns;
+  });
 }
 
 ssize_t read_at(int file, char* to, size_t size, int64_t at) {

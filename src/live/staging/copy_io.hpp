@@ -13,6 +13,9 @@
 namespace goban::live::staging {
 
 [[nodiscard]] int64_t mtime_of(const struct stat& facts);
+/// The file was given this time of change, and nobody has changed it since. File systems that keep
+/// whole seconds only, such as Lustre, or coarser times than nanoseconds round it down.
+[[nodiscard]] bool has_mtime(const struct stat& facts, int64_t mtime_ns);
 
 /// Reads up to the end of the file or of the buffer. -1: see errno.
 [[nodiscard]] ssize_t read_at(int file, char* to, size_t size, int64_t at);

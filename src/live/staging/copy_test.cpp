@@ -1,5 +1,6 @@
 #include "live/staging/copy.hpp"
 
+#include <array>
 #include <chrono>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 #include "base/sha256.hpp"
 #include "base/test_folder.hpp"
 #include "live/staging/copy_notes.hpp"
+#include "live/staging/look.hpp"
 #include "live/staging/removal.hpp"
 
 namespace goban::live::staging {
@@ -272,6 +274,34 @@ TEST_F(CopyTree, NothingIsCopiedBesideAFileThatKeepsTheRestAway) {
   }
   fs::remove(to + "/one");
   EXPECT_TRUE(copy({.keeps_others = true}));
+}
+
+TEST_F(CopyTree, TimesOfWholeSecondsAreThoseOfTheCopy) {
+  const auto set_time = [](const std::string& path, timespec time) {
+    const std::array<timespec, 2> times{time, time};
+    ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times.data(), 0), 0);
+  };
+  const std::vector<std::string> files{"/one", "/deep/two words", "/deep/none"};
+  for (const time_t second : {time_t{1'700'000'000}, time_t{-5}}) {
+    fs::remove_all(folder / "fast");
+    for (const std::string& file : files) set_time(source + file, {second, 123'456'789});
+    const CopyOptions options{.chunk_bytes = 1'000, .keeps_others = true};
+    CopyOptions first = options;
+    // The first two files are complete.
+    first.go_on = [&](int64_t) { return !fs::exists(to + "/deep/two words"); };
+    ASSERT_FALSE(copy(first));
+    // As Lustre keeps them.
+    for (const char* file : {"/deep/none", "/deep/two words"}) set_time(to + file, {second, 0});
+    const auto rest = copy(options);
+    ASSERT_TRUE(rest) << rest.error().text();
+    EXPECT_EQ(rest->copied_bytes, 10'000) << "the others are there";
+    for (const std::string& file : files) set_time(to + file, {second, 0});
+    EXPECT_EQ(missing_of(to, notes, {}).value(), "");
+    set_time(to + "/one", {second, 1'000});
+    EXPECT_EQ(missing_of(to, notes, {}).value(), to + "/one");
+    set_time(to + "/one", {second - 1, 0});
+    EXPECT_EQ(missing_of(to, notes, {}).value(), to + "/one");
+  }
 }
 
 TEST_F(CopyTree, CopiesToOneFolderGoOneAfterTheOther) {

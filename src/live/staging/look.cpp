@@ -19,7 +19,7 @@ base::Result<std::string> missing_of(const std::string& copy, const std::string&
     if (++count % kOften == 0 && go_on && !go_on()) return base::failed("nobody waits for it");
     const std::string place = in_tree(copy, path);
     const bool is_there = ::lstat(place.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
-                          facts.st_size == file.bytes && mtime_of(facts) == file.mtime_ns;
+                          facts.st_size == file.bytes && has_mtime(facts, file.mtime_ns);
     if (!is_there) return place;
   }
   return std::string{};
