@@ -422,6 +422,23 @@ TEST(Stagers, TheNextOrderOfAJobWaitsForTheEndOfAWithdrawnOne) {
   EXPECT_TRUE(fs::exists(folder / "after"));
 }
 
+TEST(Stagers, ALookDoesNotWaitForSlowMeasurements) {
+  const std::string script =
+      "read order; case \"$order\" in *'\"look\"'*) exit 3;; *) cat > /dev/null;; esac";
+  Stager stager({.worker = {"/bin/sh", "-c", script}});
+  StageOrder order = order_in("/lustre/a", "/fast/1000/in/ab/a");
+  order.task = StageTask::Measure;
+  for (uint32_t i = 0; i < 8; ++i) {
+    order.job = core::model::JobId(i);
+    stager.order(order);
+  }
+  (void)stager.take();
+  order.task = StageTask::Look;
+  order.job = core::model::JobId(8U);
+  stager.order(order);
+  EXPECT_EQ(ended(stager).job, order.job);
+}
+
 TEST(Stagers, ARepeatedOrderChangesNothingAndAWithdrawnOneEnds) {
   const StageOrder order = order_in("/lustre/a", "/fast/1000/in/ab/a");
   base::TestFolder folder("stager");

@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kCommand = "stage-worker";
 constexpr const char* kNodeWord = "{node}";
-/// Orders that only look or remove.
+/// Orders that only measure or remove; and as many that look, as a job holds its GPUs meanwhile.
 constexpr size_t kQuickAtOnce = 4;
 
 bool is_copy(const StageOrder& order) {
@@ -141,9 +141,14 @@ std::optional<Stager::Running> Stager::start(const StageOrder& order, std::strin
 
 void Stager::start_all() {
   size_t copies = 0;
+  size_t looks = 0;
   size_t others = 0;
+  const auto count_of = [&](const StageOrder& order) -> size_t& {
+    if (order.task == StageTask::Look) return looks;
+    return is_copy(order) ? copies : others;
+  };
   for (const Running& each : running_) {
-    if (!each.is_withdrawn && !each.is_answered) ++(is_copy(each.order) ? copies : others);
+    if (!each.is_withdrawn && !each.is_answered) ++count_of(each.order);
   }
   const auto streams = static_cast<size_t>(std::max(options_.streams, 1));
   for (auto each = waiting_.begin(); each != waiting_.end();) {
@@ -153,14 +158,14 @@ void Stager::start_all() {
                          std::ranges::any_of(running_, [&](const Running& one) {
                            return one.order.job == each->job;
                          });
-    if (is_busy || (copy ? copies >= streams : others >= kQuickAtOnce)) {
+    if (is_busy || count_of(*each) >= (copy ? streams : kQuickAtOnce)) {
       ++each;
       continue;
     }
     std::string problem;
     if (auto started = start(*each, problem)) {
       running_.push_back(std::move(*started));
-      ++(copy ? copies : others);
+      ++count_of(running_.back().order);
     } else {
       reports_.push_back(failure_of(*each, std::move(problem)));
     }
