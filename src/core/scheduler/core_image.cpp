@@ -102,12 +102,17 @@ struct State::Restoring {
     }
     for (const auto& waiter : image.waiters) {
       // Who does not wait any longer is passed over whatever its place.
-      const bool is_known = state.is_active(waiter.job);
-      const policy::PolicySet& of =
-          is_known ? state.policies_of(state.jobs_[state.slot_of(waiter.job)]) : *state.policies_;
+      const JobState* job =
+          state.is_active(waiter.job) ? &state.jobs_[state.slot_of(waiter.job)] : nullptr;
+      if (job != nullptr && !same_policy(*job)) continue;  // see queue_jobs()
+      const policy::PolicySet& of = job == nullptr ? *state.policies_ : state.policies_of(*job);
       if (of.starvation_ns == 0) continue;
       (&of == state.policies_ ? state.waiters_ : state.part_waiters_)
           .push_back({waiter.since_ns, waiter.job});
+    }
+    // Those of a part that is no more were behind all others.
+    for (std::deque<Waiter>* waiters : {&state.waiters_, &state.part_waiters_}) {
+      std::ranges::stable_sort(*waiters, {}, &Waiter::since);
     }
   }
 
@@ -174,6 +179,7 @@ struct State::Restoring {
       if (job.phase != JobPhase::Waiting) continue;
       if (!same_policy(job)) {
         state.enqueue(each.slot, job.waiting_since_ns);
+        state.note_waiter(job);  // the other policy may have had no starvation bound
         continue;
       }
       const WaitQueue::Entry entry{each.queue_key,           each.slot, job.request.num_gpus,

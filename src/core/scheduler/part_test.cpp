@@ -175,6 +175,30 @@ TEST(Part, AnImageIsRestoredAsItWas) {
   EXPECT_EQ(site.core.num_waiting(), 0U);
 }
 
+TEST(Part, WhoWaitsWhenAPolicyWithAStarvationBoundBeginsIsNotForgotten) {
+  const auto load = [](PartSite& site, ReservationId whose) {
+    site.part({NodeId(1U)});
+    site.submit(4, 0, whose);
+    site.decide(0);
+    site.now = base::kMinute;
+    site.submit(4, 0, whose);
+    site.decide(base::kMinute);
+    return site.core.state().next_starved_ns();
+  };
+  for (const ReservationId whose : {kNoPart, kPart}) {
+    PartSite before("2x4", parted("fifo+packed", "fifo+packed"));
+    ASSERT_EQ(load(before, whose), base::kNever) << "fifo has no bound";
+    const policy::Composition bounded =
+        whose == kPart ? parted("fifo+packed", "las+packed") : parted("las+packed", "fifo+packed");
+    PartSite expected("2x4", bounded);
+    const TimeNs due_ns = load(expected, whose);
+    ASSERT_LT(due_ns, base::kNever);
+    PartSite after("2x4", bounded);
+    ASSERT_TRUE(after.core.restore(before.core.image()));
+    EXPECT_EQ(after.core.state().next_starved_ns(), due_ns);
+  }
+}
+
 struct PartPolicies {
   const char* of_all;
   const char* of_part;
