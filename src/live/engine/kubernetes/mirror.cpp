@@ -145,11 +145,19 @@ bool Mirror::list(Api& api, Kind& kind, std::map<std::string, Object> Objects::*
     if (!page) {
       // 410: the list took too long, and begins anew.
       wait_s = answer.retry_after_s;
-      if (kind.is_optional && (answer.status == kNotServed || answer.status == kForbidden)) {
+      const bool is_absent = [&] {
+        if (!kind.is_optional) return false;
+        if (answer.status != kNotServed && answer.status != kForbidden) return false;
         const std::scoped_lock lock(mutex_);
-        wait_s = times_.pause_most_s;
-        (objects_.*objects).clear();
+        std::map<std::string, Object>& all = objects_.*objects;
+        // An API server that has just started refuses what it allows: what is known stays.
+        if (answer.status == kForbidden && !all.empty()) return false;
+        all.clear();
         kind.listed = true;
+        return true;
+      }();
+      if (is_absent) {
+        wait_s = times_.pause_most_s;
         return false;
       }
       fail(kind, answer.fine() ? "the answer is not a list" : answer.problem);

@@ -32,6 +32,11 @@ class TestApiServer {
     };
     for (const char* path : {"/api/v1/nodes", "/api/v1/pods", "/apis/batch/v1/jobs"})
       server_.Get(path, list);
+    server_.Get(R"(/apis/resource\.k8s\.io.*)",
+                [this](const httplib::Request& request, httplib::Response& response) {
+                  const std::scoped_lock lock(mutex_);
+                  if (!is_faulty(request, response)) refuse(response, 404);
+                });
     server_.Get(R"(/api/v1/namespaces/ml/pods/([^/]+))",
                 [this](const httplib::Request& request, httplib::Response& response) {
                   const std::scoped_lock lock(mutex_);
@@ -467,6 +472,46 @@ TEST_F(KubernetesFaults, ListsThatFailAreRepeated) {
   });
   start();
   EXPECT_TRUE(seen(kFirst));
+}
+
+TEST_F(KubernetesFaults, WhatWasListedStaysWhileAnApiServerRefusesIt) {
+  const auto refuses = std::make_shared<std::atomic<bool>>(false);
+  const auto refused = std::make_shared<std::atomic<int>>(0);
+  server_.set_fault([=](const httplib::Request& request, httplib::Response& response) {
+    if (!request.path.starts_with("/apis/resource.k8s.io")) return false;
+    if (*refuses) {
+      ++*refused;
+      TestApiServer::refuse(response, 403);
+    } else if (request.has_param("watch")) {
+      TestApiServer::refuse(response, 410);
+    } else if (request.path.ends_with(".io")) {
+      response.set_content(R"({"versions": [{"version": "v1"}]})", "application/json");
+    } else {
+      const bool is_slices = request.path.ends_with("/resourceslices");
+      response.set_content(std::string(R"({"metadata": {"resourceVersion": "5"}, "items": [)") +
+                               (is_slices ? R"({"metadata": {"name": "s", "uid": "s"}, "spec": {
+        "driver": "gpu.nvidia.com", "nodeName": "n1", "pool": {"name": "n1", "generation": 1},
+        "devices": [{"name": "gpu-0"}, {"name": "gpu-1"}]}})"
+                                          : "") +
+                               "]}",
+                           "application/json");
+    }
+    return true;
+  });
+  start();
+  const auto clusters_of = [&](size_t nodes) {
+    return wait<ClusterSeen>([&](const ClusterSeen& each) {
+      return each.nodes.size() == nodes && each.nodes[0].num_gpus == 2;
+    });
+  };
+  ASSERT_TRUE(clusters_of(1));
+  *refuses = true;
+  constexpr int kOften = 20;
+  for (int i = 0; i < 2000 && *refused < kOften; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ASSERT_GE(*refused, kOften);
+  server_.add_node("n2");
+  EXPECT_TRUE(clusters_of(2)) << "with the devices of n1";
 }
 
 TEST_F(KubernetesFaults, ASilentStreamIsDead) {
