@@ -99,9 +99,10 @@ bool is_granted(const Claim& claim, const Grant& grant) {
 
 ApiAnswer grant_claim(Api& api, const Grant& grant, const MayWrite& may_write) {
   constexpr int kTries = 4;
+  constexpr int kWritesMost = 12;
   Claim claim = grant.claim;
   ApiAnswer answer;
-  for (int failed = 0; failed < kTries;) {
+  for (int failed = 0, sent = 0; failed < kTries && sent < kWritesMost; ++sent) {
     if (is_granted(claim, grant)) return {};
     const bool is_free = std::ranges::all_of(
         claim.users, [&](const std::string& user) { return user == grant.pod.uid; });
@@ -127,7 +128,11 @@ ApiAnswer grant_claim(Api& api, const Grant& grant, const MayWrite& may_write) {
     if (!next) return {.unknown = true, .problem = "the answer is no ResourceClaim"};
     claim = std::move(*next);
   }
-  return answer;
+  if (is_granted(claim, grant)) return {};
+  if (!answer.fine()) return answer;
+  return {.status = kClaimChanged,
+          .problem = fmt::format("somebody else changes its ResourceClaim {}, too",
+                                 grant.claim.meta.name)};
 }
 
 }  // namespace goban::live::engine::kubernetes

@@ -93,7 +93,8 @@ void add_claim(const Claim& claim, const Objects& objects, const Rules& rules, P
   if (!claim.unclear.empty()) pod.unclear = claim.unclear;
   int64_t count = pod.gpus;
   for (const DeviceRequest& each : claim.requests) {
-    count += each.count;
+    // What a pod with a node has beside GPUs, such as a network card, is none.
+    if (pod.node.empty() || each.device_class == rules.driver) count += each.count;
     if (each.device_class != rules.driver && pod.unclear.empty()) {
       pod.unclear = fmt::format("ResourceClaims of the class {}", each.device_class.substr(0, 80));
     } else if (!objects.classes.contains("/" + each.device_class)) {
@@ -227,9 +228,22 @@ base::Status grant_devices(std::vector<Binding>& bindings, const Objects& object
     return {};
   }
   std::set<std::pair<std::string, int32_t>> taken;
+  const Places places = places_of(objects);
   for (const auto& [key, pod] : objects.pods) {
     for (const int32_t gpu : pod.held) {
       if (!pod.is_over()) taken.emplace(pod.node, gpu);
+    }
+    // Another scheduler allocates first, too, and binds then.
+    const bool waits = pod.node.empty() && !pod.is_over();
+    if (!waits || is_ours(pod.meta, pod.scheduler, rules)) continue;
+    for (const std::string& name : pod.claims) {
+      const Claim* claim = claim_of(objects, pod, name);
+      if (claim == nullptr || std::ranges::find(claim->users, pod.meta.uid) == claim->users.end()) {
+        continue;
+      }
+      for (const GpuPlace& place : held_by(*claim, places, rules)) {
+        taken.emplace(place.node, place.index);
+      }
     }
   }
   for (const IdleClaim& each : idle_claims(objects, rules)) {

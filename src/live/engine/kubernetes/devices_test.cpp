@@ -325,6 +325,34 @@ TEST(KubernetesDevices, NoDeviceIsGivenTwice) {
   EXPECT_FALSE(granted({1})) << "nobody uses it, but it is allocated";
 }
 
+TEST(KubernetesDevices, WhatAnotherSchedulerAllocatesBeforeItBindsIsNotFree) {
+  DeviceWorld world;
+  world.claim(claim_object("a", 1));
+  world.pod("p", "a");
+  DeviceWorld::allocate(world.claim(claim_object("b", 1)), "n2", {"gpu-1"}, {"uid-q"});
+  world.pod("q", "b").scheduler = "default-scheduler";
+  const auto granted = [&](std::vector<int32_t> gpus) {
+    const Objects now = world.settled();
+    std::vector<Binding> bindings = bindings_for(now, std::move(gpus));
+    return grant_devices(bindings, now, world.rules).has_value();
+  };
+  EXPECT_FALSE(granted({1}));
+  EXPECT_TRUE(granted({0}));
+}
+
+TEST(KubernetesDevices, ADeviceThatIsNoGpuHoldsNone) {
+  DeviceWorld world;
+  Claim& claim = world.claim(claim_object("card", 1));
+  claim.requests[0].device_class = "nic.example";
+  claim.is_allocated = true;
+  claim.users = {"uid-q"};
+  claim.results = {{.request = "gpus", .driver = "nic.example", .device = {"n2", "gpu-1"}}};
+  Pod& pod = world.pod("q", "card");
+  pod.scheduler = "default-scheduler";
+  pod.node = "n2";
+  EXPECT_TRUE(world.view().picture.jobs.empty()) << "it would hold all GPUs that are free";
+}
+
 TEST(KubernetesDevices, OfTwoClaimsToOneDeviceThatOfOthersStays) {
   DeviceWorld world;
   for (const char* name : {"a", "b", "c"}) {
