@@ -62,11 +62,11 @@ void KubernetesEngine::fence(const std::string& node) {
 }
 
 void KubernetesEngine::rest(const std::string& node) {
-  post([this, node] { to_sleep_[node] = true; });
+  post([this, node] { to_sleep_[node] = {.sleeps = true}; });
 }
 
 void KubernetesEngine::wake(const std::string& node) {
-  post([this, node] { to_sleep_[node] = false; });
+  post([this, node] { to_sleep_[node] = {.sleeps = false}; });
 }
 
 void KubernetesEngine::beat() {
@@ -428,19 +428,50 @@ void KubernetesEngine::tend_sleep(const Objects& objects) {
   const TimeNs now_ns = steady_ns();
   for (const auto& [key, node] : objects.nodes) {
     const std::string& name = node.meta.name;
+    // The daemon before this one may have ended before its command had.
+    const bool is_left = waking_since(node) >= 0 && !node.is_ready && !to_sleep_.contains(name);
+    if (is_left && commanded_.insert(name).second) sleep_->run("wake", name);
     const bool is_new = !woken_ns_.contains(name) || woken_ns_[name] + kAgain_ns < now_ns;
-    if (!is_new || !is_woken(node, base::wall_ns(), options_.patience.start_ns)) continue;
+    if (!is_new || sleep_->is_busy(name) ||
+        !is_woken(node, base::wall_ns(), options_.patience.start_ns))
+      continue;
     woken_ns_[name] = now_ns;
     (void)send({{.method = "PATCH", .path = node_path(name), .body = woken_body()}});
   }
+  const auto patch = [this](const std::string& name, std::string body) {
+    return send({{.method = "PATCH", .path = node_path(name), .body = std::move(body)}});
+  };
+  const std::set<std::string> used =
+      to_sleep_.empty() ? std::set<std::string>() : nodes_in_use(objects.pods);
   for (auto each = to_sleep_.begin(); each != to_sleep_.end();) {
-    const auto& [name, sleeps] = *each;
-    const Outcome out = send({{.method = "PATCH",
-                               .path = node_path(name),
-                               .body = sleeps ? sleep_body() : wake_body(base::wall_ns())}});
-    // A node that could not be cordoned stays awake; one that is to wake is tried again.
-    if (out.problem.empty()) sleep_->run(sleeps ? "sleep" : "wake", name);
-    each = out.problem.empty() || sleeps ? to_sleep_.erase(each) : std::next(each);
+    auto& [name, order] = *each;
+    if (order.sleeps && used.contains(name)) {
+      // Pods that are no jobs here would end with it: it stays open until they have ended.
+      const bool opens = order.cordoned_ns >= 0 && patch(name, woken_body()).problem.empty();
+      if (opens) order.cordoned_ns = -1;
+      ++each;
+      continue;
+    }
+    // What another scheduler bound before the node was cordoned is seen until then.
+    constexpr TimeNs kSettles_ns = 2 * base::kSecond;
+    if (order.cordoned_ns >= 0 && now_ns < order.cordoned_ns + kSettles_ns) {
+      ++each;
+      continue;
+    }
+    if (order.cordoned_ns < 0) {
+      const Outcome out = patch(name, order.sleeps ? sleep_body() : wake_body(base::wall_ns()));
+      const bool is_done = out.problem.empty();
+      if (is_done && order.sleeps) order.cordoned_ns = steady_ns();
+      // A node that could not be cordoned stays awake; one that is to wake is tried again.
+      if (!is_done || order.sleeps) {
+        each = is_done || !order.sleeps ? std::next(each) : to_sleep_.erase(each);
+        if (out.unsure) break;  // each one more would take as long
+        continue;
+      }
+    }
+    commanded_.insert(name);
+    sleep_->run(order.sleeps ? "sleep" : "wake", name);
+    each = to_sleep_.erase(each);
   }
   for (const std::string& failure : sleep_->look()) {
     fmt::print(stderr, "goban: warning: {}\n", base::printable(failure));

@@ -173,7 +173,8 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   std::map<std::string, base::TimeNs> fenced_ns_;      ///< node: removed last
   std::map<std::string, base::TimeNs> granted_ns_;     ///< claim's uid: not released before
   std::unique_ptr<SleepCommand> sleep_;                ///< null: none sleeps
-  std::map<std::string, bool> to_sleep_;               ///< node: true = to sleep, false = to wake
+  std::map<std::string, SleepOrder> to_sleep_;         ///< by node
+  std::set<std::string> commanded_;                    ///< nodes: the sleep command ran or runs
   std::map<std::string, base::TimeNs> woken_ns_;       ///< node: last told that it is awake
   std::set<std::string> evicted_;                      ///< uids of pods
   std::map<std::string, base::TimeNs> hurried_ns_;     ///< pod's uid: when

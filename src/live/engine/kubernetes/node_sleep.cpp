@@ -46,6 +46,15 @@ bool is_woken(const Node& node, TimeNs wall_ns, TimeNs patience_ns) {
   return node.is_ready || wall_ns > since_ns + patience_ns;
 }
 
+std::set<std::string> nodes_in_use(const std::map<std::string, Pod>& pods) {
+  std::set<std::string> nodes;
+  for (const auto& [key, pod] : pods) {
+    const bool is_of_node = pod.owner_kind == "DaemonSet" || pod.owner_kind == "Node";
+    if (!pod.node.empty() && !pod.is_over() && !is_of_node) nodes.insert(pod.node);
+  }
+  return nodes;
+}
+
 std::string node_path(const std::string& name) {
   return "/api/v1/nodes/" + base::http::url_part(name);
 }

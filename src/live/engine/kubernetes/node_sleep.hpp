@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,16 @@ inline constexpr std::string_view kSleepNote = "goban.dev/sleep";
 /// A node that was woken and is ready, or is not after all this time: it is used as what it is.
 [[nodiscard]] bool is_woken(const Node& node, TimeNs wall_ns, TimeNs patience_ns);
 
+/// Names of the nodes with pods that would end with them: all but those of DaemonSets and static
+/// ones, which every node has.
+[[nodiscard]] std::set<std::string> nodes_in_use(const std::map<std::string, Pod>& pods);
+
+/// What is to become of a node.
+struct SleepOrder {
+  bool sleeps = false;      ///< false: it is to wake
+  TimeNs cordoned_ns = -1;  ///< of a node that is to sleep, by the steady clock; -1: it is open
+};
+
 [[nodiscard]] std::string node_path(const std::string& name);
 /// Merge patches of a node.
 [[nodiscard]] std::string sleep_body();
@@ -37,6 +48,10 @@ class SleepCommand {
   SleepCommand(const SleepCommand&) = delete;
   SleepCommand& operator=(const SleepCommand&) = delete;
   void run(const std::string& what, const std::string& node);
+  /// Whether something runs for the node, or waits.
+  [[nodiscard]] bool is_busy(const std::string& node) const {
+    return running_.contains(node) || waiting_.contains(node);
+  }
   /// Starts what waited, and takes note of what has ended. Returns what failed, in words.
   [[nodiscard]] std::vector<std::string> look();
 

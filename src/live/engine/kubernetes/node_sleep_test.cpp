@@ -51,6 +51,24 @@ TEST(KubernetesSleep, ASleepingNodeCountsAsUp) {
   EXPECT_EQ(state(true), SeenNodeState::Down);
 }
 
+TEST(KubernetesSleep, PodsThatAreNoJobsKeepANodeAwake) {
+  std::map<std::string, Pod> pods;
+  const auto add = [&](const std::string& node, const std::string& owner, Phase phase) {
+    Pod pod;
+    pod.node = node;
+    pod.owner_kind = owner;
+    pod.phase = phase;
+    pods["x/" + node] = pod;
+  };
+  add("database", "StatefulSet", Phase::Running);
+  add("starts", "", Phase::Pending);
+  add("agent", "DaemonSet", Phase::Running);
+  add("static", "Node", Phase::Running);
+  add("over", "Job", Phase::Succeeded);
+  add("", "Job", Phase::Pending);
+  EXPECT_THAT(nodes_in_use(pods), testing::ElementsAre("database", "starts"));
+}
+
 TEST(KubernetesSleep, WhatIsWritten) {
   EXPECT_EQ(json::parse(sleep_body()),
             json::parse(R"({"metadata": {"annotations": {"goban.dev/sleep": "asleep"}},
@@ -70,6 +88,8 @@ TEST(KubernetesSleep, TheCommandOfTheSiteRunsOnceAtATimeForANode) {
   command.run("sleep", "n1");
   command.run("wake", "n1");
   command.run("sleep", "bad");
+  EXPECT_TRUE(command.is_busy("n1"));
+  EXPECT_FALSE(command.is_busy("n2"));
   std::vector<std::string> failures;
   std::string did;
   for (int i = 0; i < 2000 && did.find("wake") == std::string::npos; ++i) {
