@@ -38,6 +38,30 @@ std::string random_word() {
   return fmt::format("{:08x}{:08x}", source(), source());
 }
 
+/// Software and ranks of all jobs in one report: the daemon takes 4 MiB, and what it refuses once
+/// it refuses again and again. Users can give their jobs any number of names.
+constexpr size_t kSoftwareBytesMax = size_t{256} << 10;
+constexpr size_t kReportRanksMax = 2048;
+
+void bound_sizes(std::vector<AgentJob>& jobs) {
+  if (jobs.size() > site::telemetry::kAgentJobsMax) jobs.resize(site::telemetry::kAgentJobsMax);
+  size_t ranks = 0;
+  for (AgentJob& job : jobs) {
+    if (!job.progress) continue;
+    ranks += job.progress->ranks.size();
+    if (ranks > kReportRanksMax) job.progress->ranks.clear();
+  }
+  // Names of one job, halved until all fit.
+  for (size_t most = site::telemetry::kAgentSoftwareMax; most > 0; most /= 2) {
+    size_t bytes = 0;
+    for (AgentJob& job : jobs) {
+      job.software.resize(std::min(job.software.size(), most));
+      for (const std::string& name : job.software) bytes += name.size() + 3;
+    }
+    if (bytes <= kSoftwareBytesMax) return;
+  }
+}
+
 /// What is known between the threads.
 class Board {
  public:
@@ -78,9 +102,7 @@ class Board {
         same->progress = std::move(each.job.progress);
       }
     }
-    if (out.jobs.size() > site::telemetry::kAgentJobsMax) {
-      out.jobs.resize(site::telemetry::kAgentJobsMax);
-    }
+    bound_sizes(out.jobs);
     return out;
   }
   /// True: there is more to send at once.

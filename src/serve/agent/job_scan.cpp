@@ -25,6 +25,8 @@ namespace {
 constexpr TimeNs kKept = 600 * base::kSecond;
 constexpr size_t kFileBytesMax = size_t{8} << 20;
 constexpr int32_t kGpusMax = 256;
+/// Jobs of one user: processes can say that they belong to any number of them.
+constexpr size_t kJobsUserMax = 256;
 
 /// The uid of a pod in the path of a cgroup, ".../kubepods-burstable-pod<uid>.slice/..." with '-'
 /// or
@@ -108,7 +110,7 @@ void add_names(std::vector<std::string>& to, const std::vector<std::string>& nam
 }  // namespace
 
 std::vector<int32_t> gpu_indices(std::string_view text) {
-  std::vector<int32_t> out;
+  std::array<bool, kGpusMax> named{};  // a hostile environment names them a million times
   while (!text.empty()) {
     const std::string_view part = text.substr(0, text.find(','));
     text.remove_prefix(std::min(part.size() + 1, text.size()));
@@ -116,10 +118,12 @@ std::vector<int32_t> gpu_indices(std::string_view text) {
     const auto first = base::parse_int(part.substr(0, dash));
     const auto last = dash == part.npos ? first : base::parse_int(part.substr(dash + 1));
     if (!first || !last || *first < 0 || *last >= kGpusMax) continue;
-    for (int64_t i = *first; i <= *last; ++i) out.push_back(static_cast<int32_t>(i));
+    for (int64_t i = *first; i <= *last; ++i) named.at(static_cast<size_t>(i)) = true;
   }
-  std::ranges::sort(out);
-  out.erase(std::unique(out.begin(), out.end()), out.end());
+  std::vector<int32_t> out;
+  for (int32_t i = 0; i < kGpusMax; ++i) {
+    if (named.at(static_cast<size_t>(i))) out.push_back(i);
+  }
   return out;
 }
 
@@ -205,9 +209,9 @@ void JobScan::visit(pid_t id, TimeNs now_ns) {
   if (std::has_single_bit(process.scans)) {
     const auto found = job_of_process(id);
     process.job = {};
-    if (found) {
+    if (ScannedJob* const of = found ? entry({found->id, found->uid}) : nullptr) {
       process.job = {found->id, found->uid};
-      AgentJob& job = jobs_[process.job].job;
+      AgentJob& job = of->job;
       job.id = found->id;
       job.uid = found->uid;
       if (!found->gpus.empty()) job.gpus = found->gpus;
@@ -218,10 +222,29 @@ void JobScan::visit(pid_t id, TimeNs now_ns) {
   }
   if (process.job.first.empty()) return;
   ScannedJob& job = jobs_[process.job];
+  job.job.id = process.job.first;
+  job.job.uid = process.job.second;
   job.seen_ns = now_ns;
   job.use.mem_bytes += stat->mem_bytes;
   job.use.cpu_s += process.cpu_s < 0 ? 0 : std::max(0.0, stat->cpu_s - process.cpu_s);
   process.cpu_s = stat->cpu_s;
+}
+
+ScannedJob* JobScan::entry(const std::pair<std::string, uint32_t>& key) {
+  if (const auto known = jobs_.find(key); known != jobs_.end()) return &known->second;
+  size_t count = 0;
+  auto oldest = jobs_.end();  // of those that have ended
+  for (auto each = jobs_.begin(); each != jobs_.end(); ++each) {
+    if (each->first.second != key.second) continue;
+    ++count;
+    if (each->second.seen_ns >= last_ns_) continue;
+    if (oldest == jobs_.end() || each->second.seen_ns < oldest->second.seen_ns) oldest = each;
+  }
+  if (count >= kJobsUserMax) {
+    if (oldest == jobs_.end()) return nullptr;
+    jobs_.erase(oldest);
+  }
+  return &jobs_[key];
 }
 
 void JobScan::scan(TimeNs now_ns) {
@@ -233,6 +256,7 @@ void JobScan::scan(TimeNs now_ns) {
     const auto id = base::parse_int(each->path().filename().string());
     if (id && *id > 0) visit(static_cast<pid_t>(*id), now_ns);
   }
+  last_ns_ = now_ns;
   std::erase_if(processes_, [](const auto& each) { return !each.second.seen; });
   std::erase_if(jobs_, [&](const auto& each) { return now_ns - each.second.seen_ns > kKept; });
 }

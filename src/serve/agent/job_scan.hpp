@@ -74,11 +74,14 @@ class JobScan {
     bool seen = false;
   };
   void visit(pid_t process, base::TimeNs now_ns);
+  /// The entry of a job; null if its user has too many that run.
+  [[nodiscard]] ScannedJob* entry(const std::pair<std::string, uint32_t>& key);
 
   std::string node_;
   std::string proc_;
   std::map<pid_t, Process> processes_{};
   ScannedJobs jobs_{};
+  base::TimeNs last_ns_ = -1;  ///< of the scan before
 };
 
 }  // namespace goban::serve::agent

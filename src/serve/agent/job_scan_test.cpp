@@ -53,6 +53,12 @@ TEST(JobOfProcess, ThePodOfACgroupComesFirst) {
   EXPECT_FALSE(job_of("0::/kubepods/podshort\n", "", "n1"));
 }
 
+TEST(JobOfProcess, AMillionIndicesAreNoMore) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += "0-255,";
+  EXPECT_EQ(gpu_indices(text).size(), 256U);
+}
+
 TEST(JobOfProcess, OnlyIndicesAreIndices) {
   EXPECT_THAT(gpu_indices("0,2-3"), ElementsAre(0, 2, 3));
   EXPECT_THAT(gpu_indices("3,1,1"), ElementsAre(1, 3));
@@ -110,6 +116,23 @@ TEST_F(JobScanTest, SumsTheProcessesOfAJobBetweenScans) {
   EXPECT_THAT(job.job.software, ElementsAre("cuda/12", "libnccl.so.2"));
   EXPECT_DOUBLE_EQ(job.use.cpu_s, 3);
   EXPECT_EQ(job.use.mem_bytes, 20 * ::sysconf(_SC_PAGESIZE));
+}
+
+TEST_F(JobScanTest, AUserHasABoundedNumberOfJobs) {
+  JobScan scan("n1", proc);
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 200; ++i) {
+      process(10'000 + round * 1000 + i, 0, "SLURM_JOB_ID=" + std::to_string(round * 1000 + i));
+      if (round > 0) {
+        std::filesystem::remove_all(proc + "/" + std::to_string(10'000 + (round - 1) * 1000 + i));
+      }
+    }
+    scan.scan((10 + round) * base::kSecond);
+  }
+  EXPECT_EQ(scan.jobs().size(), 256U);
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_TRUE(scan.jobs().contains({std::to_string(2000 + i), ::geteuid()})) << "it runs: " << i;
+  }
 }
 
 TEST_F(JobScanTest, JobsThatEndedAreReportedForTenMinutes) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <utility>
 
 #include "base/clock.hpp"
 
@@ -39,7 +41,12 @@ base::Result<std::unique_ptr<ProgressHub>> ProgressHub::open(const std::string& 
                         "name a shorter one with --progress-socket");
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  if (base::exists(path)) {
+  struct stat found{};
+  if (::lstat(path.c_str(), &found) == 0) {
+    if (!S_ISSOCK(found.st_mode)) {
+      return base::failed(fmt::format("{} is no socket", path),
+                          "name another path with --progress-socket, or remove it");
+    }
     if (is_served(address)) {
       return base::failed(fmt::format("another agent serves {}", path),
                           "end it, or name another socket with --progress-socket");
@@ -82,7 +89,8 @@ void ProgressHub::work() {
     const TimeNs before = base::steady_ns();
     waits.clear();
     waits.push_back({end_reading_.get(), POLLIN, 0});
-    waits.push_back({connections_.size() < kConnectionsMax ? listening_.get() : -1, POLLIN, 0});
+    const bool may_accept = connections_.size() < kConnectionsMax && before >= rests_until_ns_;
+    waits.push_back({may_accept ? listening_.get() : -1, POLLIN, 0});
     for (const Connection& each : connections_) {
       const bool may_read =
           each.window_bytes < kBytesPerSecond || before - each.window_ns >= base::kSecond;
@@ -109,14 +117,23 @@ void ProgressHub::work() {
 void ProgressHub::admit(TimeNs now) {
   base::Descriptor socket(
       ::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!socket) {
+    // Without a descriptor the connection stays, and poll() would return at once, again and again.
+    if (errno != EAGAIN && errno != EINTR) rests_until_ns_ = now + base::kSecond;
+    return;
+  }
   ucred peer{};
   socklen_t size = sizeof peer;
-  if (!socket || ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return;
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return;
   auto job = job_of_(peer.pid);
   if (!job) return;  // no job of this node: closed
   job->uid = peer.uid;
   const Key key{job->id, peer.uid};
+  const auto of_user = std::ranges::count_if(
+      connections_, [&](const Connection& each) { return each.key.second == peer.uid; });
+  if (std::cmp_greater_equal(of_user, kConnectionsUserMax)) return;
   const std::scoped_lock lock(mutex_);
+  if (!sums_.contains(key) && !make_room(peer.uid)) return;
   Sum& sum = sums_[key];
   if (sum.connections >= kConnectionsJobMax) return;
   // The first one after all have left: another run of the job, or another program of it.
@@ -127,6 +144,21 @@ void ProgressHub::admit(TimeNs now) {
   Connection& made = connections_.emplace_back();
   made.socket = std::move(socket);
   made.key = key;
+}
+
+bool ProgressHub::make_room(uint32_t uid) {
+  size_t count = 0;
+  auto oldest = sums_.end();
+  for (auto each = sums_.begin(); each != sums_.end(); ++each) {
+    if (each->first.second != uid) continue;
+    ++count;
+    if (each->second.connections > 0) continue;
+    if (oldest == sums_.end() || each->second.heard_ns < oldest->second.heard_ns) oldest = each;
+  }
+  if (count < kJobsUserMax) return true;
+  if (oldest == sums_.end()) return false;
+  sums_.erase(oldest);
+  return true;
 }
 
 void ProgressHub::read_from(Connection& connection, TimeNs now) {

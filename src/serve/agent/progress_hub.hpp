@@ -43,8 +43,11 @@ class ProgressHub {
   [[nodiscard]] std::vector<HeardJob> heard(base::TimeNs now_ns);
 
  private:
-  static constexpr size_t kConnectionsMax = 1024;
+  // A process may have 1024 descriptors, as a rule, and one user must not take them all.
+  static constexpr size_t kConnectionsMax = 512;
+  static constexpr size_t kConnectionsUserMax = 256;
   static constexpr size_t kConnectionsJobMax = 64;
+  static constexpr size_t kJobsUserMax = 256;         ///< a process can say that it is of any job
   static constexpr int64_t kBytesPerSecond = 65'536;  ///< per connection; then reading is delayed
 
   using Key = std::pair<std::string, uint32_t>;
@@ -67,6 +70,8 @@ class ProgressHub {
               base::Descriptor end_writing, JobOf job_of);
   void work();
   void admit(base::TimeNs now_ns);
+  /// Makes room for a job of the user; false: there is none. The caller has the lock.
+  [[nodiscard]] bool make_room(uint32_t uid);
   void read_from(Connection& connection, base::TimeNs now_ns);
 
   std::string path_;
@@ -75,6 +80,7 @@ class ProgressHub {
   base::Descriptor end_writing_{};
   JobOf job_of_;
   std::vector<Connection> connections_{};  ///< of the thread
+  base::TimeNs rests_until_ns_ = 0;        ///< no connection is accepted before; of the thread
   std::mutex mutex_{};
   std::map<Key, Sum> sums_{};
   std::thread thread_{};

@@ -90,6 +90,37 @@ TEST_F(ProgressHubTest, ProcessesOfNoJobAreTurnedAway) {
   EXPECT_TRUE(hub->heard(base::steady_ns()).empty());
 }
 
+TEST_F(ProgressHubTest, AUserHasABoundedNumberOfConnectionsAndJobs) {
+  int number = 0;  // each connection is of another job, as its process says
+  auto opened = ProgressHub::open(path, [&number](pid_t) {
+    return site::telemetry::AgentJob{.id = std::to_string(number++), .uid = 1};
+  });
+  ASSERT_TRUE(opened) << opened.error().text();
+  hub = std::move(*opened);
+  char letter = 0;
+  {
+    std::vector<base::Descriptor> sockets;
+    for (int i = 0; i < 300; ++i) sockets.push_back(connect());
+    EXPECT_EQ(::recv(sockets.back().get(), &letter, 1, 0), 0) << "closed";
+    EXPECT_EQ(::recv(sockets[200].get(), &letter, 1, MSG_DONTWAIT), -1) << "open";
+  }
+  for (int i = 0; i < 600; ++i) {
+    const base::Descriptor socket = connect();
+    ASSERT_TRUE(base::write_all(socket.get(), "progress step=3\n"));
+    ASSERT_EQ(::shutdown(socket.get(), SHUT_WR), 0);
+    EXPECT_EQ(::recv(socket.get(), &letter, 1, 0), 0);
+  }
+  EXPECT_LE(hub->heard(base::steady_ns()).size(), 256U);
+  EXPECT_FALSE(hub->heard(base::steady_ns()).empty());
+  hub.reset();
+}
+
+TEST_F(ProgressHubTest, AFileThatIsNoSocketStays) {
+  ASSERT_TRUE(base::replace_file(folder, "agent.sock", "x", base::Durable::No));
+  ASSERT_FALSE(ProgressHub::open(path, [](pid_t) { return std::nullopt; }));
+  EXPECT_TRUE(base::exists(path));
+}
+
 TEST_F(ProgressHubTest, OneAgentServesASocketAndTheNextReplacesIt) {
   open();
   const auto second = ProgressHub::open(path, [](pid_t) { return std::nullopt; });
