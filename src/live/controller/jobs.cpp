@@ -155,7 +155,11 @@ void Jobs::suspend(JobId id, bool suspended, TimeNs at) {
 }
 
 void Jobs::enter_core(LiveJob& job, TimeNs at) {
-  if (!job.reservation.valid()) job.reservation = pilot_part(parts_.book, parts_.core, job, at);
+  // The engine's user may have changed what decides whether it belongs to the pilot.
+  const auto& pilot = parts_.book.pilot;
+  if (!job.reservation.valid() || (pilot && job.reservation == pilot->part)) {
+    job.reservation = pilot_part(parts_.book, parts_.core, job, at);
+  }
   const DecisionCore::Actions forced = parts_.core.submit(job, at);
   restart_disturbed(at);
   carry_out(forced, at);

@@ -119,6 +119,31 @@ TEST(PilotPart, WhoRunsAlreadyStays) {
   EXPECT_EQ(world.nodes_of(next), world.nodes_of(ann));
 }
 
+TEST(PilotPart, WhoseRequestChangesAtTheEngineMayEnterAndLeaveIt) {
+  PartWorld world;
+  ASSERT_TRUE(world.ask(start_of(limited_plan())));
+  world.submit(pilot_spec("ann", 4), kHour);
+  world.submit(pilot_spec("bob", 4), kHour);
+  JobSeen seen{.id = "8", .managed = true, .spec = pilot_spec("ann", 2)};
+  const auto belongs = [&] {
+    EXPECT_TRUE(world.ask(seen));
+    const controller::JobBook& book = world.turns->controller().book();
+    const JobId job = book.by_engine_id.at("8");
+    const ReservationId whose = book.jobs.at(job).reservation;
+    EXPECT_EQ(world.turns->controller().core().state().queue(whose).size(), 1U);
+    return whose.valid();
+  };
+  EXPECT_TRUE(belongs());
+  seen.spec.num_gpus = 8;
+  EXPECT_FALSE(belongs()) << "larger than the pilot's nodes";
+  seen.spec.num_gpus = 3;
+  EXPECT_TRUE(belongs());
+  seen.spec.owner.user = "bob";
+  EXPECT_FALSE(belongs());
+  seen.spec.account = "vision";
+  EXPECT_TRUE(belongs());
+}
+
 TEST(PilotPart, ItsEndReturnsNodesAndJobs) {
   for (const bool by_hand : {false, true}) {
     PartWorld world;
