@@ -45,6 +45,7 @@ class TaskGroup:
         self.tasks = []
         self.codes = {}
         self.killed = False  # by us
+        self.of_others = False  # because of another task
         self.kill_at = None
         self.interrupts = 0
         self.files = {}
@@ -176,7 +177,8 @@ class TaskGroup:
             if task in self.codes or process.poll() is None:
                 continue
             code = process.returncode
-            self.codes[task] = 0 if self.killed and code < 0 else code if code >= 0 else 128 - code
+            is_ours = self.of_others or self.killed and code < 0
+            self.codes[task] = 0 if is_ours else code if code >= 0 else 128 - code
             if code:
                 failed.setdefault(code, []).append(task)
         for code, tasks in failed.items():
@@ -207,11 +209,13 @@ class TaskGroup:
             failed = self._reap()
             if failed and self.kills_on_failure and not self.killed:
                 note("Terminating the other tasks")
+                self.of_others = True
                 self._stop(signal.SIGTERM, now)
             if self.codes and first_end is None:
                 first_end = now
             if self.wait_s and first_end is not None and now > first_end + self.wait_s and not self.killed:
                 note(f"Terminating the other tasks, {self.wait_s} s after the first one ended")
+                self.of_others = True
                 self._stop(signal.SIGTERM, now)
             if self.limit_s and now > began + self.limit_s and not self.killed:
                 note("error: *** STEP CANCELLED DUE TO TIME LIMIT ***")

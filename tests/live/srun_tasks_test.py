@@ -110,6 +110,9 @@ class Tasks(unittest.TestCase):
             code = step("-n3", *words, "sh", "-c", "[ $SLURM_PROCID = 1 ] && exit 7; sleep 300", **variables)[2]
             self.assertEqual(code, 7, words)
             self.assertLess(time.monotonic() - began, 120)
+        text = ("trap 'exit 200' TERM; [ $SLURM_PROCID = 0 ] && touch caught; until [ -e caught ]; do sleep 0.1; done; "
+                "[ $SLURM_PROCID = 1 ] && exit 7; while :; do sleep 0.1; done")
+        self.assertEqual(step("-n2", "-K", "sh", "-c", text)[2], 7, "the other one catches the signal")
         self.assertEqual(step("-n2", "--wait=1", "sh", "-c", "[ $SLURM_PROCID = 1 ] || sleep 300")[2], 0)
         self.assertEqual(step("-n2", "-K0", "sh", "-c", "[ $SLURM_PROCID = 1 ] && exit 7; sleep 0.5; echo done")[0], "done\n")
 
