@@ -130,7 +130,8 @@ class TaskGroup:
 
     def _label(self, task, stream, to):
         width = len(str(len(self.tasks) - 1))
-        for line in iter(stream.readline, b""):
+        longest = 1 << 20  # bytes: a task may never end a line
+        for line in iter(lambda: stream.readline(longest), b""):
             text = f"{task:>{width}}: ".encode() + line.removesuffix(b"\n") + b"\n"
             with self.lock:
                 try:

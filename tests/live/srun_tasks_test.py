@@ -131,6 +131,7 @@ class Tasks(unittest.TestCase):
         self.assertEqual(lines("-n2", "-l", "sh", "-c", "echo hi; printf end"), ["0: end", "0: hi", "1: end", "1: hi"])
         self.assertIn(" 3: x", lines("-n12", "--label", "echo", "x"))
         self.assertEqual(lines("-n2", "-l", "cat", stdin="in\n"), ["0: in", "1: in"])
+        self.assertEqual(step("-l", "head", "-c", "3000000", "/dev/zero")[0].count("0: "), 3, "a line without an end is not kept whole")
         self.assertEqual(lines("-n1", "cat", stdin="in\n"), ["in"])
 
     def test_files_have_the_patterns_of_slurm(self):
