@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <map>
 #include <span>
 #include <system_error>
 #include <unistd.h>
@@ -71,10 +72,15 @@ class NewFile {
   bool kept_ = false;
 };
 
-std::string index_line(const Variable& variable, uint32_t sum) {
+/// What the index says of a variable, without its checksum.
+std::string description(const Variable& variable) {
   std::string line = fmt::format("{} {}", variable.name, dtype_name(variable.checkpoint_dtype()));
   for (const Dim& dim : variable.shape.dims()) line += fmt::format(" {}", dim.size);
-  return line + fmt::format(" {:08x}\n", sum);
+  return line;
+}
+
+std::string index_line(const Variable& variable, uint32_t sum) {
+  return fmt::format("{} {:08x}\n", description(variable), sum);
 }
 
 /// Shares rank 0's outcome with all ranks.
@@ -142,22 +148,28 @@ base::Result<std::optional<Read>> read_file(const std::string& path, const Graph
     return bad(fmt::format("has {} variables, but the model has {}", found.size(),
                            graph.variables().size()));
   }
+  std::map<std::string, size_t> known;
+  for (size_t i = 0; i < found.size(); ++i) known[description(graph.variables()[i])] = i;
+  out.values.resize(found.size());
   for (size_t i = 0; i < found.size(); ++i) {
-    const Variable& variable = graph.variables()[i];
+    // By name: other versions add variables of the optimiser in another order.
+    const auto described = known.find(found[i].substr(0, found[i].rfind(' ')));
+    if (described == known.end()) {
+      return bad(fmt::format("contains '{}' where the model has '{}' {}", found[i],
+                             graph.variables()[i].name, graph.variables()[i].shape.text()));
+    }
+    const size_t number = described->second;
+    known.erase(described);  // each is there once
+    const Variable& variable = graph.variables()[number];
     std::vector<int64_t> sizes;
     for (const Dim& dim : variable.shape.dims()) sizes.push_back(dim.size);
     at::Tensor value = at::empty(sizes, scalar_type(variable.checkpoint_dtype()));
     in.read(static_cast<char*>(value.data_ptr()), static_cast<std::streamsize>(value.nbytes()));
-    const std::string wanted = index_line(variable, checksum_of(value));
-    if (wanted.substr(0, wanted.size() - 9) != found[i].substr(0, wanted.size() - 9)) {
-      return bad(fmt::format("contains '{}' where the model has '{}' {}", found[i], variable.name,
-                             variable.shape.text()));
-    }
     if (!in) return bad(fmt::format("is truncated in variable '{}'", variable.name));
-    if (wanted != found[i] + "\n") {
+    if (index_line(variable, checksum_of(value)) != found[i] + "\n") {
       return bad(fmt::format("variable '{}' is damaged: checksum mismatch", variable.name));
     }
-    out.values.push_back(value);
+    out.values[number] = value;
   }
   if (in.peek() != std::ifstream::traits_type::eof()) return bad("has extra bytes after its end");
   out.head_sum = base::crc32_of(head);

@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <gmock/gmock.h>
+#include <map>
 #include <unistd.h>
 
 #include "train/comm/thread_world.hpp"
@@ -60,6 +61,44 @@ TEST(Checkpoint, MasterTypeIsThatOfTheFileAndSlicesThatOfTheDevices) {
   const auto other = visit({DType::F64, DType::F32, DType::F32}, "", "", path, false);
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().text(), HasSubstr("contains 'w fp32 4 6"));
+  fs::remove(path);
+}
+
+TEST(Checkpoint, VariablesAreFoundByName) {
+  const std::string path =
+      (fs::path(::testing::TempDir()) / ("goban_names_" + std::to_string(getpid()))).string();
+  // Saves or resumes variables of one shape, added in this order; returns their values by name.
+  const auto visited = [&](const std::vector<std::string>& names, bool save) {
+    std::map<std::string, at::Tensor> values;
+    std::string problem;
+    const auto status = comm::run_threads(1, {}, [&](comm::Communicator& end) -> base::Status {
+      Graph g;
+      Layers layers(g, DType::F32);
+      for (const std::string& name : names) {
+        (void)layers.parameter(name, {{"a", 4}}, {Initializer::Kind::Normal, 1});
+      }
+      Variables variables(g, *MeshShape::parse(""), {}, end);
+      if (save) {
+        variables.initialize(3);
+        if (auto s = save_checkpoint(path, variables, {}); !s) return s;
+      } else if (auto loaded = load_checkpoint(path, variables); !loaded) {
+        return loaded;
+      }
+      for (size_t i = 0; i < names.size(); ++i)
+        values[names[i]] = variables.slice(static_cast<VariableId>(i)).clone();
+      return {};
+    });
+    if (!status) problem = status.error().text();
+    return std::pair(values, problem);
+  };
+  const auto saved = visited({"v", "w"}, true).first;
+  ASSERT_EQ(saved.size(), 2U);
+  EXPECT_FALSE(at::equal(saved.at("v"), saved.at("w")));
+  const auto [found, problem] = visited({"w", "v"}, false);
+  ASSERT_EQ(found.size(), 2U) << problem;
+  EXPECT_TRUE(at::equal(found.at("v"), saved.at("v")));
+  EXPECT_TRUE(at::equal(found.at("w"), saved.at("w")));
+  EXPECT_THAT(visited({"w", "u"}, false).second, HasSubstr("contains 'v fp32 4 "));
   fs::remove(path);
 }
 
