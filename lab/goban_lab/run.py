@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import zlib
-from numbers import Integral
+from numbers import Integral, Real
 from types import FrameType
 from typing import Any
 
@@ -148,7 +148,7 @@ def simulate(jobs: Trace, cluster: _core.Cluster, policy: Policy | PluginPolicy 
         raise _core.LabError("the trace has no jobs")
     for option, value in (("restart_cost_s", restart_cost_s), ("round_s", round_s),
                           ("locality_penalty", locality_penalty)):
-        if value is not None and not (isinstance(value, (int, float)) and 0 <= value < 4e9):
+        if value is not None and not (isinstance(value, Real) and 0 <= value < 4e9):
             raise _core.LabError(f"{option} = {value!r}: it must be a number from 0 on")
     if not isinstance(seed, Integral) or not 0 <= seed < 2**63:
         raise _core.LabError(f"seed = {seed!r}: it must be a whole number from 0 on")

@@ -177,6 +177,9 @@ class Runs(unittest.TestCase):
         self.assertEqual(len(lab.simulate(jobs(), CLUSTER, wrong).columns["jct_s"]), 400)
         same = [lab.simulate(jobs(), CLUSTER, "random", seed=seed).mean_jct_s for seed in (3, numpy.int64(3))]
         self.assertEqual(*same)
+        same = [lab.simulate(jobs(), CLUSTER, "las+packed", restart_cost_s=cost).mean_jct_s
+                for cost in (60, numpy.int64(60), numpy.float32(60))]
+        self.assertEqual(len(set(same)), 1)
         wrong.name = 7
         with self.assertRaisesRegex(lab.LabError, "name = 7 of ShortFirst: it must be a text"):
             lab.simulate(jobs(), CLUSTER, wrong)
