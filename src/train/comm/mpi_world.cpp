@@ -339,7 +339,7 @@ class MpiEnd final : public Communicator {
     int done = 0;
     MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
     double last_s = base::steady_s(), waited_s = 0, shown_s = 0;
-    for (int spins = 0; done == 0; ++spins) {
+    for (int64_t spins = 0; done == 0; ++spins) {
       if (spins % 64 == 63) {
         give_way(spins);
         const double now_s = base::steady_s();
@@ -361,13 +361,13 @@ class MpiEnd final : public Communicator {
 
   /// A companion waits beside the computing of its rank, which needs the core: it sleeps, the
   /// longer the longer it has waited.
-  void give_way(int spins) const {
+  void give_way(int64_t spins) const {
     if (!is_companion()) {
       sched_yield();
       return;
     }
-    constexpr int kLeast_us = 20, kMost_us = 200;
-    const int64_t pause_us = std::min<int64_t>(int64_t{kLeast_us} * (1 + spins / 64), kMost_us);
+    constexpr int64_t kLeast_us = 20, kMost_us = 200;
+    const int64_t pause_us = std::min(kLeast_us * (1 + spins / 64), kMost_us);
     std::this_thread::sleep_for(std::chrono::microseconds(pause_us));
   }
 
