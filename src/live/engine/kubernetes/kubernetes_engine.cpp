@@ -436,6 +436,7 @@ void KubernetesEngine::tend_sleep(const Objects& objects) {
         !is_woken(node, base::wall_ns(), options_.patience.start_ns))
       continue;
     woken_ns_[name] = now_ns;
+    if (!to_sleep_.contains(name)) marked_.erase(name);
     (void)send({{.method = "PATCH", .path = node_path(name), .body = woken_body()}});
   }
   const auto patch = [this](const std::string& name, std::string body) {
@@ -445,10 +446,18 @@ void KubernetesEngine::tend_sleep(const Objects& objects) {
       to_sleep_.empty() ? std::set<std::string>() : nodes_in_use(objects.pods);
   for (auto each = to_sleep_.begin(); each != to_sleep_.end();) {
     auto& [name, order] = *each;
+    const auto node = objects.nodes.find("/" + name);
+    if (node != objects.nodes.end() && is_taken_out(node->second) && !marked_.contains(name)) {
+      each = to_sleep_.erase(each);
+      continue;
+    }
     if (order.sleeps && used.contains(name)) {
       // Pods that are no jobs here would end with it: it stays open until they have ended.
       const bool opens = order.cordoned_ns >= 0 && patch(name, woken_body()).problem.empty();
-      if (opens) order.cordoned_ns = -1;
+      if (opens) {
+        order.cordoned_ns = -1;
+        marked_.erase(name);
+      }
       ++each;
       continue;
     }
@@ -459,6 +468,7 @@ void KubernetesEngine::tend_sleep(const Objects& objects) {
       continue;
     }
     if (order.cordoned_ns < 0) {
+      if (order.sleeps) marked_.insert(name);
       const Outcome out = patch(name, order.sleeps ? sleep_body() : wake_body(base::wall_ns()));
       const bool is_done = out.problem.empty();
       if (is_done && order.sleeps) order.cordoned_ns = steady_ns();

@@ -174,6 +174,7 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   std::map<std::string, base::TimeNs> granted_ns_;     ///< claim's uid: not released before
   std::unique_ptr<SleepCommand> sleep_;                ///< null: none sleeps
   std::map<std::string, SleepOrder> to_sleep_;         ///< by node
+  std::set<std::string> marked_;                       ///< nodes: told to sleep by this daemon
   std::set<std::string> commanded_;                    ///< nodes: the sleep command ran or runs
   std::map<std::string, base::TimeNs> woken_ns_;       ///< node: last told that it is awake
   std::set<std::string> evicted_;                      ///< uids of pods

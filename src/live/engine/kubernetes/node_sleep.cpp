@@ -32,6 +32,10 @@ std::string note_body(const json& cordoned, const json& note) {
 
 bool is_asleep(const Node& node) { return node.meta.note(kSleepNote) == kAsleep; }
 
+bool is_taken_out(const Node& node) {
+  return node.is_cordoned && node.meta.note(kSleepNote).empty();
+}
+
 TimeNs waking_since(const Node& node) {
   const std::string note = node.meta.note(kSleepNote);
   if (!note.starts_with(kWaking)) return -1;

@@ -17,6 +17,8 @@ namespace goban::live::engine::kubernetes {
 inline constexpr std::string_view kSleepNote = "goban.dev/sleep";
 
 [[nodiscard]] bool is_asleep(const Node& node);
+/// Cordoned by somebody else, who may be at work there: it is left alone.
+[[nodiscard]] bool is_taken_out(const Node& node);
 /// Being woken since this Unix time in ns; -1: it is not.
 [[nodiscard]] TimeNs waking_since(const Node& node);
 /// A node that was woken and is ready, or is not after all this time: it is used as what it is.

@@ -38,6 +38,16 @@ TEST(KubernetesSleep, ANodeIsAwakeWhenItIsReadyAgain) {
   EXPECT_EQ(waking_since(sleepy("", true)), -1);
 }
 
+TEST(KubernetesSleep, ANodeThatSomebodyElseCordonedIsLeftAlone) {
+  EXPECT_TRUE(is_taken_out(sleepy("", true)));
+  EXPECT_TRUE(is_taken_out(sleepy("", false)));
+  EXPECT_FALSE(is_taken_out(sleepy("asleep", false)));
+  EXPECT_FALSE(is_taken_out(sleepy("waking 7", true)));
+  Node open = sleepy("", true);
+  open.is_cordoned = false;
+  EXPECT_FALSE(is_taken_out(open));
+}
+
 TEST(KubernetesSleep, ASleepingNodeCountsAsUp) {
   Objects objects;
   objects.nodes["/n1"] = sleepy("asleep", false);

@@ -346,7 +346,8 @@ std::optional<Node> read_node(const json& object) {
     if (text_at(each, "type") == "Ready") ready = text_at(each, "status") == "True";
   }
   node.is_ready = ready && !node.meta.deleting;
-  if (flag_at(spec, "unschedulable")) {
+  node.is_cordoned = flag_at(spec, "unschedulable");
+  if (node.is_cordoned) {
     seen.state = SeenNodeState::Drained;
     seen.reason = "cordoned";
   }
