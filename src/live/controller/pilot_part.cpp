@@ -42,7 +42,8 @@ bool fits(const JobRequest& request, const std::vector<NodeId>& nodes, const Clu
     if (!typed) continue;
     const core::model::ResourceType& type = cluster.resource_type(request.resource_type);
     if (!type.may_use(id)) continue;
-    instances += core::model::instances_in(node.num_gpus, node.host, type, type.max_instances);
+    const int64_t most = type.apart ? 1 : type.max_instances;
+    instances += core::model::instances_in(node.num_gpus, node.host, type, most);
   }
   return request.num_gpus <= gpus && (!typed || request.instances <= instances);
 }

@@ -271,6 +271,35 @@ TEST(PilotPart, IsRefusedWhereItCannotBe) {
   EXPECT_EQ(world.turns->controller().book().pilot, std::nullopt);
 }
 
+TEST(PilotPart, JobsOfMoreNodesThanItHasDoNotBelongToIt) {
+  core::model::ClusterBuilder builder("test");
+  builder.add_gpu_model({.name = "test", .mem_bytes = int64_t{16} << 30});
+  for (const char* name : {"n0", "n1", "n2"}) {
+    core::model::ClusterBuilder::Placed placed;
+    placed.node.name = name;
+    placed.node.num_gpus = 4;
+    builder.add_node(placed);
+  }
+  core::model::ResourceType type;
+  type.name = "one-of-a-node";
+  type.gpus = 1;
+  type.max_instances = 8;
+  type.apart = true;
+  builder.add_resource_type(type);
+  controller::Site site = test_site(3, 4, kConfigured);
+  site.cluster = *builder.build();
+  PartWorld world(std::move(site));
+  ASSERT_TRUE(world.ask(start_of(limited_plan())));
+  job::JobSpec spec = pilot_spec("ann", 2);
+  spec.resource_type = type.name;
+  spec.instances = 2;
+  const JobId two = world.submit(spec, kHour);
+  EXPECT_FALSE(world.job_of(two).reservation.valid()) << "n1 has room for one of them";
+  EXPECT_THAT(world.nodes_of(two), ElementsAre(0U, 2U));
+  spec.num_gpus = spec.instances = 1;
+  EXPECT_TRUE(world.job_of(world.submit(spec, kHour)).reservation.valid());
+}
+
 /// The daemon of this journal was on other nodes.
 TEST(PilotPart, NodesThatAreGoneEndIt) {
   PartWorld world;
