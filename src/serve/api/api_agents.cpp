@@ -22,7 +22,9 @@ base::http::Response take_report(const Call& call, const ApiContext& context) {
   auto report = site::telemetry::parse_agent_report(call.request.body);
   if (!report) return base::http::refusal(base::http::kBadRequest, report.error());
   if (const auto taken = context.parts.agents->take(node, std::move(*report)); !taken) {
-    return base::http::refusal(base::http::kNotFound, taken.error());
+    const bool is_unknown = taken.error().code == base::ErrorCode::Usage;
+    return base::http::refusal(is_unknown ? base::http::kNotFound : base::http::kUnavailable,
+                               taken.error());
   }
   return base::http::reply({{"node", node}});
 }

@@ -13,6 +13,7 @@ using testing::Not;
 struct TestInbox final : AgentInbox {
   base::Status take(const std::string& node, site::telemetry::AgentReport report) override {
     if (node == "n3") return base::usage_error("the cluster has no node n3");
+    if (node == "n2" && report.sequence > 7) return base::failed("too many samples wait");
     taken.emplace_back(node, report.sequence);
     return {};
   }
@@ -33,6 +34,7 @@ TEST_F(ApiAgents, AnAgentReportsOnItsOwnNode) {
   EXPECT_EQ(status(kOperator, "POST", "/v1/nodes/n1/agent", report), 200);
   EXPECT_THAT(inbox.taken, testing::ElementsAre(std::pair("n0", 7), std::pair("n1", 7)));
   EXPECT_EQ(status(kOperator, "POST", "/v1/nodes/n3/agent", report), 404);
+  EXPECT_EQ(status(kOperator, "POST", "/v1/nodes/n2/agent", R"({"agent":"w","sequence":8})"), 503);
   const base::http::Response wrong = ask(kAgent, "POST", "/v1/nodes/n0/agent", R"({"agent":1})");
   EXPECT_EQ(wrong.status, 400);
   EXPECT_THAT(wrong.body, HasSubstr("agent"));

@@ -135,7 +135,8 @@ struct AgentStand {
 class AgentInbox {
  public:
   virtual ~AgentInbox() = default;
-  /// A report that was taken before changes nothing. Errors: Usage if there is no such node.
+  /// A report that was taken before changes nothing. Errors: Usage if there is no such node; Failed
+  /// if the samples have to be sent again.
   [[nodiscard]] virtual base::Status take(const std::string& node,
                                           site::telemetry::AgentReport report) = 0;
   /// Of all nodes that ever had an agent, by name.

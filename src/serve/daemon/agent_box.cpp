@@ -12,6 +12,8 @@ namespace {
 
 /// Names of one job's software that are kept.
 constexpr size_t kSoftwareMax = 512;
+/// Of one run, as far as agents are believed. The journal has a bound, too.
+constexpr double kEnergyMax_j = 1e15;
 
 Report report_of(live::RunId run, const RunProgress& said) {
   Report out{.kind = live::ReportKind::Progress, .run = run, .progress = said.latest};
@@ -39,6 +41,12 @@ std::vector<RankTimes> ranks_of(const std::map<std::string, RunProgress>& progre
 
 void AgentBox::put_progress(live::RunId run, const std::string& node, const RunProgress& progress) {
   const std::scoped_lock lock(mutex_);
+  // An agent repeats the last words of an ended run for a while, and engines number no runs.
+  for (auto each = runs_.lower_bound({.job = run.job, .run = 0});
+       each != runs_.end() && each->first < run; ++each) {
+    const auto said = each->second.progress.find(node);
+    if (said != each->second.progress.end() && said->second == progress) return;
+  }
   RunProgress& known = runs_[run].progress[node];
   if (known == progress) return;
   known = progress;
@@ -54,7 +62,7 @@ void AgentBox::put_reading(live::RunId run, const base::gpus::GpuReading& readin
   }
   means.gpu_mem_bytes_max = std::max(means.gpu_mem_bytes_max, reading.mem_used_bytes);
   if (reading.power_w < 0) return;
-  means.energy_j += reading.power_w * over_s;
+  means.energy_j = std::min(means.energy_j + reading.power_w * over_s, kEnergyMax_j);
   means.has_energy = true;
 }
 

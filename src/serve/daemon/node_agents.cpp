@@ -26,8 +26,10 @@ using site::telemetry::AgentSample;
 namespace {
 
 constexpr const char* kAgentsFile = "agents.json";
-/// Samples kept while the store cannot be written; older ones are discarded.
-constexpr size_t kAgentSamplesKept = 200'000;
+/// A store takes steps of a second to an hour.
+constexpr TimeNs kStepMin = base::kSecond;
+constexpr TimeNs kStepMax = base::kHour;
+constexpr size_t kDevicesMax = 2 * site::telemetry::kAgentGpusMax;  ///< of one node
 /// How long samples are kept without a store.
 constexpr TimeNs kAgentsWithoutStore = 3600 * base::kSecond;
 constexpr int kIntervalsUntilLost = 3;
@@ -88,8 +90,18 @@ void NodeAgents::work() {
       }
     }
     look();
-    if (now_ns() >= next_write_ns_) write();
+    if (now_ns() >= next_write_ns_ || is_filling()) write();
   }
+}
+
+bool NodeAgents::is_filling() const {
+  const std::scoped_lock lock(mutex_);
+  return !discards_ && !options_.series.empty() && samples_.size() > options_.samples_max / 4;
+}
+
+bool NodeAgents::has_room(const AgentReport& report) const {
+  if (discards_ || options_.series.empty()) return true;
+  return samples_.size() + report.samples.size() <= options_.samples_max;
 }
 
 void NodeAgents::look() {
@@ -118,13 +130,19 @@ void NodeAgents::look() {
       if (job == nullptr) continue;
       jobs.insert(id);
       // Slurm and Kubernetes number no runs: the one that runs is meant.
-      table->jobs[engine_id] = {.run = {.job = id, .run = job->managed ? job->runs : 0},
-                                .has_uid = job->spec.owner.realm.empty(),
-                                .uid = job->spec.owner.uid,
-                                .start_ns = job->run_start_ns};
+      Job& known = table->jobs[engine_id];
+      known = {.run = {.job = id, .run = job->managed ? job->runs : 0},
+               .has_uid = job->spec.owner.realm.empty(),
+               .uid = job->spec.owner.uid,
+               .start_ns = job->run_start_ns};
+      for (const core::model::GpuId gpu : job->gpus) {
+        if (gpu.index() >= cluster.num_gpus()) continue;
+        known.nodes.insert(cluster.node(cluster.node_of(gpu)).name);
+      }
+      for (const live::NodePart& part : job->found) known.nodes.insert(part.node);
       // Kubernetes' NAMESPACE/NAME/UID of a single pod: its processes say the UID.
       if (const size_t slash = engine_id.rfind('/'); slash != std::string::npos) {
-        table->jobs[engine_id.substr(slash + 1)] = table->jobs[engine_id];
+        table->jobs[engine_id.substr(slash + 1)] = known;
       }
       if (job->managed || job->run_start_ns < 0) continue;
       for (const core::model::GpuId gpu : job->gpus) {
@@ -142,6 +160,7 @@ base::Status NodeAgents::take(const std::string& node, AgentReport report) {
   const TimeNs now = now_ns();
   std::shared_ptr<const Table> table;
   bool is_new = false;
+  bool is_taken = true;
   {
     const std::scoped_lock lock(mutex_);
     table = table_;
@@ -153,8 +172,11 @@ base::Status NodeAgents::take(const std::string& node, AgentReport report) {
     is_new = !agents_.contains(node);
     Agent& agent = agents_[node];
     const bool is_repeated = agent.word == report.agent && report.sequence <= agent.sequence;
-    agent.word = report.agent;
-    agent.sequence = std::max(report.sequence, is_repeated ? agent.sequence : int64_t{-1});
+    is_taken = is_repeated || has_room(report);
+    if (is_taken && !is_repeated) {
+      agent.word = report.agent;
+      agent.sequence = report.sequence;
+    }
     agent.interval_ns = base::from_seconds(report.interval_s);
     agent.report_ns = now;
     agent.stand = {
@@ -164,10 +186,11 @@ base::Status NodeAgents::take(const std::string& node, AgentReport report) {
         .problem = report.problem};
     auto holders = known->second;
     take_jobs(node, report, holders, *table);
-    if (!is_repeated) take_samples(node, report, holders, agent, now);
+    if (is_taken && !is_repeated) take_samples(node, report, holders, agent, now);
   }
   if (is_new) remember();
-  return {};
+  if (is_taken) return {};
+  return base::failed("too many samples wait to be written", "send the report again later");
 }
 
 void NodeAgents::take_jobs(const std::string& node, const AgentReport& report,
@@ -178,6 +201,8 @@ void NodeAgents::take_jobs(const std::string& node, const AgentReport& report,
     const Job& job = found->second;
     // A process can say that it belongs to any job; its user comes from the kernel.
     if (job.has_uid && job.uid != each.uid) continue;
+    // The uid is the agent's word: a node says nothing of jobs of other nodes.
+    if (!job.nodes.empty() && !job.nodes.contains(node)) continue;
     if (!each.software.empty()) box_->put_software(job.run.job, each.software);
     if (each.progress) box_->put_progress(job.run, node, *each.progress);
     const auto is_its = [&](const Table::Holder& holder) { return holder.run == job.run; };
@@ -198,11 +223,17 @@ void NodeAgents::take_samples(const std::string& node, const AgentReport& report
                               TimeNs now) {
   std::map<std::string, std::string> uuids;
   for (const auto& gpu : report.gpus) uuids[gpu.index] = gpu.uuid;
+  const TimeNs step = std::clamp(agent.interval_ns, kStepMin, kStepMax);
   for (const AgentSample& sample : report.samples) {
     const TimeNs at = now - base::from_seconds(sample.age_s);
-    samples_.push_back({.key = {.node = node, .device = sample.gpu, .uuid = uuids[sample.gpu]},
+    site::series::DeviceKey key{.node = node, .device = sample.gpu, .uuid = uuids[sample.gpu]};
+    if (!agent.devices.contains(key)) {
+      if (agent.devices.size() >= kDevicesMax) continue;
+      agent.devices.insert(key);
+    }
+    samples_.push_back({.key = std::move(key),
                         .time_ms = at / base::kMillisecond,
-                        .step_ms = static_cast<uint32_t>(agent.interval_ns / base::kMillisecond),
+                        .step_ms = static_cast<uint32_t>(step / base::kMillisecond),
                         .readings = sample.readings});
     const auto index = index_of(sample.gpu);
     if (!index || *index >= holders.size()) continue;
@@ -216,7 +247,7 @@ void NodeAgents::take_samples(const std::string& node, const AgentReport& report
       box_->put_reading(holder.run, reading, report.interval_s);
     }
   }
-  while (samples_.size() > kAgentSamplesKept) {
+  while (samples_.size() > options_.samples_max) {
     samples_.pop_front();
     ++first_sample_;
   }
@@ -305,7 +336,11 @@ void NodeAgents::write() {
     now.assign(samples_.begin(), samples_.end());
     first = first_sample_;
   }
-  if (options_.may_write && !options_.may_write()) return;
+  if (options_.may_write && !options_.may_write()) {
+    const std::scoped_lock lock(mutex_);
+    discards_ = true;
+    return;
+  }
   remember();
   if (options_.series.empty() || now.empty()) return;
   const base::Status status = write_samples(now);
@@ -315,8 +350,13 @@ void NodeAgents::write() {
     for (; !samples_.empty() && first_sample_ < first + now.size(); ++first_sample_) {
       samples_.pop_front();
     }
+    discards_ = false;
     said_.clear();
     return;
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    discards_ = true;
   }
   std::string problem = status.error().text();
   if (options_.say && problem != said_) options_.say("cannot write GPU readings: " + problem);

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,9 +25,12 @@ struct NodeAgentsOptions {
   std::string series{};                        ///< folder of the series store; empty = none
   base::TimeNs look_every_ns = base::kSecond;  ///< at the scheduler's jobs and nodes
   base::TimeNs write_every_ns = 60 * base::kSecond;  ///< a crash loses at most this period
-  std::function<base::TimeNs()> wall_clock{};        ///< empty: the system's
-  std::function<void(const std::string&)> say{};     ///< logs problems of the store, once each
-  std::function<bool()> may_write{};                 ///< called before each write; empty: always
+  /// Samples kept until they are written. Reports for which there is no room are refused, so that
+  /// agents keep them; while the store fails, the oldest samples are discarded instead.
+  size_t samples_max = 200'000;
+  std::function<base::TimeNs()> wall_clock{};     ///< empty: the system's
+  std::function<void(const std::string&)> say{};  ///< logs problems of the store, once each
+  std::function<bool()> may_write{};              ///< called before each write; empty: always
 };
 
 class NodeAgents final : public api::AgentInbox, public api::GpuMonitor {
@@ -56,6 +60,8 @@ class NodeAgents final : public api::AgentInbox, public api::GpuMonitor {
       base::gpus::GpuReading reading{};
     };
     std::map<std::string, Latest> gpus{};  ///< by index
+    /// Those of its samples since the start; a bound on what a lying agent adds to the store.
+    std::set<site::series::DeviceKey> devices{};
   };
   struct Sample {
     site::series::DeviceKey key{};
@@ -69,6 +75,7 @@ class NodeAgents final : public api::AgentInbox, public api::GpuMonitor {
     bool has_uid = false;  ///< its owner is a Unix user
     uint32_t uid = 0;
     base::TimeNs start_ns = 0;
+    std::set<std::string> nodes{};  ///< where it runs or ran last; empty: unknown
   };
   /// What the scheduler knew at the last look.
   struct Table {
@@ -84,6 +91,9 @@ class NodeAgents final : public api::AgentInbox, public api::GpuMonitor {
   void work();
   void look();
   void write();
+  /// So many samples wait that they are written before their time.
+  [[nodiscard]] bool is_filling() const;
+  [[nodiscard]] bool has_room(const site::telemetry::AgentReport& report) const;
   [[nodiscard]] base::Status write_samples(const std::vector<Sample>& samples) const;
   void remember() const;
   void recall();
@@ -107,6 +117,7 @@ class NodeAgents final : public api::AgentInbox, public api::GpuMonitor {
   std::map<std::string, Agent> agents_{};
   std::deque<Sample> samples_{};  ///< not yet written
   uint64_t first_sample_ = 0;     ///< number of the first of them
+  bool discards_ = false;         ///< they cannot be written: the oldest make room
   bool ending_ = false;
   std::thread thread_{};
 };

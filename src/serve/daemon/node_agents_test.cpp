@@ -1,8 +1,11 @@
 #include "serve/daemon/node_agents.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
+#include <thread>
 #include <unistd.h>
 
 #include "serve/api/test_scheduler_client.hpp"
@@ -118,6 +121,72 @@ TEST_F(NodeAgentsTest, TheStoreHasSamplesAtTheTimeOfTheDaemonsClockAndOnce) {
   EXPECT_EQ(said, "");
 }
 
+TEST_F(NodeAgentsTest, SamplesOfLessThanASecondAreStoredToo) {
+  start();
+  AgentReport fast = report(1, 40);
+  fast.interval_s = 0.2;
+  ASSERT_TRUE(agents->take("n0", fast));
+  agents.reset();
+  EXPECT_EQ(stored("0").size(), 1U);
+  EXPECT_EQ(said, "");
+}
+
+TEST_F(NodeAgentsTest, WhatDoesNotFitIsRefusedUntilTheRestIsWritten) {
+  options.samples_max = 3;
+  start();
+  ASSERT_TRUE(agents->take("n0", report(1, 40, 90)));
+  const auto refused = agents->take("n0", report(2, 80, 30));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::ErrorCode::Failed);
+  agents.reset();
+  start();
+  ASSERT_TRUE(agents->take("n0", report(2, 80, 30))) << "it was written";
+  agents.reset();
+  EXPECT_EQ(stored("0").size(), 2U);
+}
+
+TEST_F(NodeAgentsTest, ManySamplesAreWrittenBeforeTheirTime) {
+  options.samples_max = 3;
+  options.look_every_ns = base::kMillisecond;
+  start();
+  ASSERT_TRUE(agents->take("n0", report(1, 40, 90)));
+  bool is_taken = false;
+  for (int i = 0; i < 4000 && !is_taken; ++i) {
+    is_taken = agents->take("n0", report(2, 80, 30)).has_value();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_TRUE(is_taken);
+}
+
+TEST_F(NodeAgentsTest, TheOldestMakeRoomWhileTheStoreFails) {
+  options.samples_max = 3;
+  options.look_every_ns = base::kMillisecond;
+  std::ofstream(options.series) << "no folder";
+  start();
+  bool is_taken = true;
+  for (int i = 0, sequence = 1; i < 4000 && sequence < 4; ++i) {
+    is_taken = agents->take("n0", report(sequence, 40)).has_value();
+    if (is_taken) ++sequence;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_TRUE(is_taken);
+}
+
+TEST_F(NodeAgentsTest, ALyingAgentAddsNoEndOfDevices) {
+  start();
+  AgentReport lies{.agent = "w", .sequence = 1, .interval_s = 60};
+  for (int i = 0; i < 2000; ++i) {
+    lies.samples.push_back({.gpu = "x" + std::to_string(i),
+                            .age_s = 1,
+                            .readings = {{Metric::GpuUtilization, {State::Value, 1}}}});
+  }
+  ASSERT_TRUE(agents->take("n0", lies));
+  agents.reset();
+  const auto reader =
+      site::series::StoreReader::open(options.series, Metric::GpuUtilization).value();
+  EXPECT_LE(reader.tracks().size(), 512U);
+}
+
 TEST_F(NodeAgentsTest, CurvesAreOfWhatIsWrittenAndOfWhatIsNot) {
   start();
   ASSERT_TRUE(agents->take("n0", report(1, 40)));
@@ -209,6 +278,35 @@ TEST_F(NodeAgentsTest, ProgressIsThatOfTheOwnersProcesses) {
   box->complete(ended);
   ASSERT_EQ(ended.ranks.size(), 1U);
   EXPECT_EQ(ended.ranks[0].steps, 9);
+}
+
+TEST_F(NodeAgentsTest, ANodeSaysNothingOfJobsOfOtherNodes) {
+  start();
+  AgentReport sent = report(1, 70);
+  sent.jobs = {AgentJob{.id = "41", .uid = 1000, .gpus = {0}, .software = {"lie/1"}}};
+  sent.jobs[0].progress.emplace();
+  sent.jobs[0].progress->latest.step = 1'000'000;
+  ASSERT_TRUE(agents->take("n1", sent));
+  EXPECT_THAT(box->take_progress(), IsEmpty());
+  EXPECT_THAT(box->software_of(JobId(0U)), IsEmpty());
+  Report ended{.kind = live::ReportKind::Ended, .run = {.job = JobId(0U), .run = 1}};
+  box->complete(ended);
+  EXPECT_EQ(ended.usage, base::reports::RunUsage{});
+}
+
+TEST_F(NodeAgentsTest, TheLastWordsOfARunAreNotTheNextOnes) {
+  base::reports::RunProgress words;
+  words.latest.step = 1000;
+  box->put_progress({.job = JobId(0U), .run = 1}, "n0", words);
+  EXPECT_EQ(box->take_progress().size(), 1U);
+  box->put_progress({.job = JobId(0U), .run = 2}, "n0", words);
+  EXPECT_THAT(box->take_progress(), IsEmpty()) << "the agent repeats it after the requeue";
+  words.latest.step = 3;
+  box->put_progress({.job = JobId(0U), .run = 2}, "n0", words);
+  const auto reports = box->take_progress();
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(reports[0].run.run, 2U);
+  EXPECT_EQ(reports[0].progress.step, 3);
 }
 
 TEST_F(NodeAgentsTest, ASinglePodIsKnownByItsUid) {
