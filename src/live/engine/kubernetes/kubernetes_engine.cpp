@@ -62,11 +62,17 @@ void KubernetesEngine::fence(const std::string& node) {
 }
 
 void KubernetesEngine::rest(const std::string& node) {
-  post([this, node] { to_sleep_[node] = {.sleeps = true}; });
+  post([this, node] {
+    to_sleep_[node] = {.sleeps = true};
+    awaited_.erase(node);
+  });
 }
 
 void KubernetesEngine::wake(const std::string& node) {
-  post([this, node] { to_sleep_[node] = {.sleeps = false}; });
+  post([this, node] {
+    to_sleep_[node] = {.sleeps = false};
+    awaited_.insert(node);
+  });
 }
 
 void KubernetesEngine::beat() {
@@ -160,6 +166,7 @@ void KubernetesEngine::step() {
       if (stand.run == report.run || ledger_.run_of(id) == report.run) started_[id] = report.run;
     }
   }
+  report_awake(objects, events);
   tell(std::move(events), std::move(view.picture));
   std::erase_if(started_, [&](const auto& each) { return !told_.jobs.contains(each.first); });
   carry_out(gangs, objects);
@@ -421,6 +428,24 @@ KubernetesEngine::Outcome KubernetesEngine::mark(const Gang& gang, RunId run) {
                       .body = mark_body(pod->meta, {options_.epoch, run})});
   }
   return send(std::move(writes));
+}
+
+void KubernetesEngine::report_awake(const Objects& objects, std::vector<EngineEvent>& events) {
+  if (!sleep_) to_sleep_.clear();  // nobody here wakes them: they are what the cluster says
+  for (auto each = awaited_.begin(); each != awaited_.end();) {
+    const auto node = objects.nodes.find("/" + *each);
+    const bool is_there = node != objects.nodes.end();
+    const bool is_marked = is_there && !node->second.meta.note(kSleepNote).empty();
+    if (to_sleep_.contains(*each) || (sleep_ && is_marked)) {
+      ++each;
+      continue;
+    }
+    // One that is not ready is down, and found when it is back.
+    if (is_there && node->second.is_ready) {
+      events.emplace_back(Report{.kind = ReportKind::NodeUp, .node = *each});
+    }
+    each = awaited_.erase(each);
+  }
 }
 
 void KubernetesEngine::tend_sleep(const Objects& objects) {

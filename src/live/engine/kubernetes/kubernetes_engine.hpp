@@ -142,6 +142,8 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   void mend(const Gangs& gangs);
   /// Nodes that were told to sleep or to wake, and those that are awake again.
   void tend_sleep(const Objects& objects);
+  /// Adds a report for each node that was to wake and is awake.
+  void report_awake(const Objects& objects, std::vector<EngineEvent>& events);
   /// Pods that are taken back get no more grace than the site gives.
   void hurry(const Gangs& gangs);
   using ClusterEngine::hurry;
@@ -174,6 +176,7 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   std::map<std::string, base::TimeNs> granted_ns_;     ///< claim's uid: not released before
   std::unique_ptr<SleepCommand> sleep_;                ///< null: none sleeps
   std::map<std::string, SleepOrder> to_sleep_;         ///< by node
+  std::set<std::string> awaited_;                      ///< nodes: to be reported when awake
   std::set<std::string> marked_;                       ///< nodes: told to sleep by this daemon
   std::set<std::string> commanded_;                    ///< nodes: the sleep command ran or runs
   std::map<std::string, base::TimeNs> woken_ns_;       ///< node: last told that it is awake

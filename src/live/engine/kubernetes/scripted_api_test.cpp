@@ -514,6 +514,15 @@ TEST_F(KubernetesFaults, WhatWasListedStaysWhileAnApiServerRefusesIt) {
   EXPECT_TRUE(clusters_of(2)) << "with the devices of n1";
 }
 
+TEST_F(KubernetesFaults, ANodeThatIsToWakeIsReportedWhenItIsAwake) {
+  start();
+  ASSERT_TRUE(seen(kFirst));
+  engine_->wake("n1");
+  const Report* up = report(ReportKind::NodeUp);
+  ASSERT_TRUE(up) << "its GPUs are out of use until then";
+  EXPECT_EQ(up->node, "n1");
+}
+
 TEST_F(KubernetesFaults, ASilentStreamIsDead) {
   start(0.3);
   ASSERT_TRUE(seen(kFirst));
