@@ -427,6 +427,7 @@ def sleeps(program, site):
         site.speak("n4")
         d.report("started", 82)
         site.wait_for("an open node", lambda: stand("n4") == (False, None))
+        d.wait("the report that it is awake", lambda: any(e["event"] == "node_up" for e in d.events))
         d.order(do="stop", job=82, run=1, reason="cancel")
         d.report("ended", 82)
     site.delete("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/goban-sleeps")
