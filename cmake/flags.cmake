@@ -14,13 +14,15 @@ if(GOBAN_SANITIZE)
   target_link_options(goban_flags INTERFACE -fsanitize=${GOBAN_SANITIZE})
 endif()
 
-# Modules that wait more than they compute (QUICK) and tests are compiled in three quarters of the time.
+# Modules that wait more than they compute (QUICK) are compiled for size: their code has three fifths of its size at
+# -O1, in a twelfth more time. Tests are compiled at -O1, in three quarters of the time.
 add_library(goban_quick_flags INTERFACE)
-target_compile_options(goban_quick_flags INTERFACE $<$<CONFIG:Release>:-O1>)  # fuzz.cmake: -O0
+target_compile_options(goban_quick_flags INTERFACE $<$<CONFIG:Release>:-Os>)  # fuzz.cmake: -O0
 
 # Further flags of *_test.cpp, which come after those of every target.
 add_library(goban_test_flags INTERFACE)
-target_link_libraries(goban_test_flags INTERFACE goban_quick_flags)
+target_compile_options(goban_test_flags INTERFACE $<$<CONFIG:Release>:-O1>)
+target_link_libraries(goban_test_flags INTERFACE $<$<CONFIG:Debug>:goban_quick_flags>)
 
 # ccache finds its entries also with precompiled headers, and for checkouts side by side.
 find_program(GOBAN_CCACHE ccache)
