@@ -28,10 +28,10 @@ struct HostPort {
 
 base::Result<HostPort> parse_listen(const std::string& text) {
   const size_t colon = text.rfind(':');
-  const auto port = colon == std::string::npos
-                        ? std::nullopt
-                        : base::parse_int(std::string_view(text).substr(colon + 1));
-  if (!port || *port < 0 || *port > UINT16_MAX) {
+  const int64_t port = colon == std::string::npos
+                           ? -1
+                           : base::parse_int(std::string_view(text).substr(colon + 1)).value_or(-1);
+  if (port < 0 || port > UINT16_MAX) {
     return base::usage_error(fmt::format("'{}' is not a valid ADDRESS:PORT", text),
                              "such as 127.0.0.1:6818 or [::1]:6818");
   }
@@ -39,7 +39,7 @@ base::Result<HostPort> parse_listen(const std::string& text) {
   if (address.starts_with('[') && address.ends_with(']')) {
     address = address.substr(1, address.size() - 2);
   }
-  return HostPort{std::move(address), static_cast<uint16_t>(*port)};
+  return HostPort{std::move(address), static_cast<uint16_t>(port)};
 }
 
 base::Result<std::vector<base::http::ListenSocket>> open_sockets(const ServiceOptions& options) {
