@@ -21,13 +21,13 @@ Colour colour_of(std::string_view gain, std::string_view error) {
 }  // namespace
 
 std::string painted_gains(std::string_view text) {
-  static const std::regex kGain(R"(([+-]\d+\.\d)(?: ±(\d+\.\d|\?))? %)");
+  static const std::regex gain(R"(([+-]\d+\.\d)(?: ±(\d+\.\d|\?))? %)");
   // The tables end at the last empty line. Names of policies contain no blanks before a sign.
   const size_t end = std::min(text.size(), text.rfind("\n\n"));
   const std::string table(text.substr(0, end));
   std::string out;
   auto at = table.cbegin();
-  for (std::sregex_iterator found(table.begin(), table.end(), kGain), none; found != none;
+  for (std::sregex_iterator found(table.begin(), table.end(), gain), none; found != none;
        ++found) {
     out.append(at, (*found)[0].first);
     out += painted((*found)[0].str(), colour_of((*found)[1].str(), (*found)[2].str()));

@@ -135,8 +135,10 @@ TEST(PilotPart, WhoseRequestChangesAtTheEngineMayEnterAndLeaveIt) {
   };
   EXPECT_TRUE(belongs());
   seen.spec.num_gpus = 8;
+  seen.spec.instances = 2;
   EXPECT_FALSE(belongs()) << "larger than the pilot's nodes";
   seen.spec.num_gpus = 3;
+  seen.spec.instances = 0;
   EXPECT_TRUE(belongs());
   seen.spec.owner.user = "bob";
   EXPECT_FALSE(belongs());

@@ -88,8 +88,9 @@ base::Result<GpuPlaces> parse_places(std::string_view json, const std::string& f
   in.field("version", version, int64_t{1}, int64_t{1});
   if (in.good() && version != 1) in.fail("version", "is missing");
   const nlohmann::json* nodes = in.find("nodes");
-  if (in.good() && (nodes == nullptr || !nodes->is_object())) in.fail("nodes", "must be an object");
-  if (in.good()) {
+  const bool has_nodes = nodes != nullptr && nodes->is_object();
+  if (in.good() && !has_nodes) in.fail("nodes", "must be an object");
+  if (in.good() && has_nodes) {
     in.within(*nodes, "nodes", [&](base::FieldReader& part) {
       for (const auto& [node, uuids] : nodes->items()) {
         std::vector<std::string>& into = out[node];
