@@ -138,7 +138,7 @@ TEST(PilotPart, WhoseRequestChangesAtTheEngineMayEnterAndLeaveIt) {
   seen.spec.instances = 2;
   EXPECT_FALSE(belongs()) << "larger than the pilot's nodes";
   seen.spec.num_gpus = 3;
-  seen.spec.instances = 0;
+  seen.spec.instances = 1;
   EXPECT_TRUE(belongs());
   seen.spec.owner.user = "bob";
   EXPECT_FALSE(belongs());
