@@ -108,7 +108,8 @@ def kill_and_resume(site):
     shown = site.done(job)
     staging = shown["staging"]
     expect(staging["sha256"] == sha256, "its checksum is that of the source")
-    expect(0 < staging["copied_bytes"] < 12 * MB, f"the second attempt copied the rest: {staging['copied_bytes']}")
+    # None if the worker of the dead daemon, which holds the target's lock, had ended its work meanwhile.
+    expect(staging["copied_bytes"] < 12 * MB, f"the second attempt copied at most the rest: {staging['copied_bytes']}")
     site.daemon.wait_for("results", lambda: site.staging(job).get("out_s"))
     out = os.path.join(site.slow, f"out-{job}")
     with open(out, "rb") as copy, open(os.path.join(source, "part/images"), "rb") as data:
