@@ -27,8 +27,7 @@ std::string painted_gains(std::string_view text) {
   const std::string table(text.substr(0, end));
   std::string out;
   auto at = table.cbegin();
-  for (std::sregex_iterator found(table.begin(), table.end(), gain), none; found != none;
-       ++found) {
+  for (std::sregex_iterator found(table.begin(), table.end(), gain), none; found != none; ++found) {
     out.append(at, (*found)[0].first);
     out += painted((*found)[0].str(), colour_of((*found)[1].str(), (*found)[2].str()));
     at = (*found)[0].second;

@@ -74,8 +74,9 @@ class DecisionCore {
   /// Uses measured scores from now on, unless they were measured under another configuration.
   void take(const ScoresMeasured& scores);
 
-  /// Decides by this policy, and by its policy of a part, from now on. Jobs keep what they hold, and the queue is sorted again.
-  /// Errors: BadData if it cannot take over what jobs hold; the present policy stays.
+  /// Decides by this policy, and by its policy of a part, from now on. Jobs keep what they hold,
+  /// and the queue is sorted again. Errors: BadData if it cannot take over what jobs hold; the
+  /// present policy stays.
   [[nodiscard]] base::Status use_policy(const core::policy::Composition& policy);
   [[nodiscard]] const core::policy::Composition& configured_policy() const {
     return configured_policy_;
