@@ -60,11 +60,10 @@ void carry_out(Engine& engine, const json& order) {
     return engine.stop(run_of(order), preempts ? goban::live::StopReason::Preempted
                                                : goban::live::StopReason::Cancelled);
   }
-  const goban::live::LaunchOrder made{
-      .run = run_of(order),
-      .engine_id = order.at("id"),
-      .parts = parts_of(order),
-      .shares = order.value("shares", false)};
+  const goban::live::LaunchOrder made{.run = run_of(order),
+                                      .engine_id = order.at("id"),
+                                      .parts = parts_of(order),
+                                      .shares = order.value("shares", false)};
   return what == "launch" ? engine.launch(made) : engine.resume(made);
 }
 

@@ -1,13 +1,12 @@
 // The part `edf` against the published plan that it follows (study/rivals), which was checked line
 // by line against its artifact.
-#include "study/rivals/elastic_plan.hpp"
-
 #include <cmath>
 #include <gtest/gtest.h>
 #include <set>
 
 #include "base/random.hpp"
 #include "core/policy/size/gpu_plan.hpp"
+#include "study/rivals/elastic_plan.hpp"
 #include "study/rivals/elasticflow.hpp"
 
 namespace goban::study::rivals {
