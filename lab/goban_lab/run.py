@@ -221,11 +221,9 @@ def _run_methods(jobs: Trace, cluster: _core.Cluster, policy: Policy, settings: 
         raise PolicyError(name, where.method, f"raised {type(error).__name__}: {error}",
                           "the traceback above shows where", _job_name(jobs, where.job), where.at_s,
                           place or place_of_method(policy, where.method)) from error
-    left = _threads()
-    for each in threads:
-        left.pop(each, None)
+    left = [text for each, text in _threads().items() if each not in threads]
     if left:
-        raise PolicyError(name, where.method, f"left {len(left)} threads behind: " + ", ".join(left.values()),
+        raise PolicyError(name, where.method, f"left {len(left)} threads behind: " + ", ".join(left),
                           "join them before returning", place=place_of_method(policy, where.method))
     return run
 
