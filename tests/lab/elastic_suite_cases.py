@@ -1,10 +1,9 @@
 """Suites of `verify` whose recorded jobs are elastic: speeds from a file, and sizes by methods and by name."""
 
-import tempfile
 import unittest
-from pathlib import Path
 
 import goban_lab as lab
+from elastic_cases import Base
 
 SUITE = """
 reference = "fifo+packed"
@@ -36,13 +35,11 @@ class Shares(lab.Policy):
 """
 
 
-class Suites(unittest.TestCase):
+class Suites(Base):
     def setUp(self):
-        kept = tempfile.TemporaryDirectory()
-        self.addCleanup(kept.cleanup)
-        self.folder = Path(kept.name)
+        super().setUp()
         for name, text in (("suite.toml", SUITE), ("jobs.csv", JOBS), ("rates.csv", RATES), ("policy.py", SHARES)):
-            (self.folder / name).write_text(text)
+            self.write(name, text)
 
     def verify(self, policy="policy.py"):
         where = self.folder / policy if policy.endswith(".py") else policy
@@ -53,7 +50,7 @@ class Suites(unittest.TestCase):
         exec(SHARES, names)
         report = self.verify()
         self.assertEqual(report["status"], "scored", report["error"])
-        trace, cluster = (lab.trace(self.folder / "jobs.csv", rates=self.folder / "rates.csv"), lab.cluster("1x4:V100"))
+        trace, cluster = self.trace(), lab.cluster("1x4:V100")
         jct = [lab.simulate(trace, cluster, each, restart_cost_s=0).mean_jct_s for each in (names["Shares"](), "fifo+packed")]
         found = report["public"]["traces"][0]
         self.assertAlmostEqual(found["gain"], 1 - jct[0] / jct[1], 9)
@@ -69,12 +66,12 @@ class Suites(unittest.TestCase):
         report = self.verify("fifo+packed+max-marginal")
         self.assertEqual(report["status"], "scored")
         self.assertGreater(report["public"]["gain"], 0.3)
-        (self.folder / "jobs.csv").write_text(JOBS.replace("0,0,1,ann,net,64,1,4,4000", "0,4000,1,ann,net,64,1,4,"))
+        self.write("jobs.csv", JOBS.replace("0,0,1,ann,net,64,1,4,4000", "0,4000,1,ann,net,64,1,4,"))
         report = self.verify("fifo+packed+max-marginal")
         self.assertFalse(report["constraints"]["no true durations"]["kept"])
 
     def test_mistakes_of_sizes_are_named(self):
-        (self.folder / "policy.py").write_text(SHARES.replace("max(each) if each else 0", "3"))
+        self.write("policy.py", SHARES.replace("max(each) if each else 0", "3"))
         report = self.verify()
         self.assertEqual(report["status"], "failed")
         self.assertEqual(report["error"]["method"], "size")
@@ -83,16 +80,16 @@ class Suites(unittest.TestCase):
     def test_two_processes_must_choose_the_same_sizes(self):
         text = SHARES.replace("return [max(each) if each else 0 for each in fits]",
                               "return [random.choice([1, 4]) if len(view) == 1 else 1 for _ in view.gpus]")
-        (self.folder / "policy.py").write_text("import random\nrandom.seed()\n" + text)
-        (self.folder / "jobs.csv").write_text(JOBS + "".join(
+        self.write("policy.py", "import random\nrandom.seed()\n" + text)
+        self.write("jobs.csv", JOBS + "".join(
             f"{i},{i * 5000},0,1,ann,net,64,1,4,1000,,0\n" for i in range(2, 42)))
         self.assertFalse(self.verify()["constraints"]["deterministic"]["kept"])
 
     def test_numbers_between_measured_ones(self):
-        (self.folder / "jobs.csv").write_text(JOBS.replace(",1,4,", ",1,3,"))
+        self.write("jobs.csv", JOBS.replace(",1,4,", ",1,3,"))
         with self.assertRaisesRegex(lab.LabError, r"suite.toml: public\[0\]: .*rates.csv: job a: .*measure it"):
             self.verify()
-        (self.folder / "suite.toml").write_text(SUITE + "interpolate_rates = true\n")
+        self.write("suite.toml", SUITE + "interpolate_rates = true\n")
         self.assertGreater(self.verify("fifo+packed+max-marginal")["public"]["gain"], 0)
 
     def test_usage(self):
@@ -102,16 +99,16 @@ class Suites(unittest.TestCase):
                 (("rates = \"rates.csv\"", "rates = 4"), "must be of the type str"),
                 (("rates = \"rates.csv\"", "rates = \"rates.csv\"\ninterpolate_rates = 1"), "must be of the type bool"),
                 (("trace = \"jobs.csv\"", "generate = { jobs = 5 }"), "rates is for recorded traces")):
-            (self.folder / "suite.toml").write_text(SUITE.replace(*edit))
+            self.write("suite.toml", SUITE.replace(*edit))
             with self.assertRaisesRegex(lab.LabError, said):
                 self.verify()
 
     def test_other_metrics_say_what_is_not_known(self):
-        (self.folder / "suite.toml").write_text("metric = \"makespan_s\"\n" + SUITE)
+        self.write("suite.toml", "metric = \"makespan_s\"\n" + SUITE)
         report = lab.verify("fifo+packed+max-marginal", str(self.folder / "suite.toml"), seeds=2)
         self.assertIsNone(report.document()["public"]["on_real_gpus"])
         self.assertIn("in makespan_s is off on real GPUs is not known", report.text())
-        (self.folder / "suite.toml").write_text(SUITE)
+        self.write("suite.toml", SUITE)
         text = lab.verify("fifo+packed+max-marginal", str(self.folder / "suite.toml"), seeds=2).text()
         self.assertEqual(text.count("(on real GPUs "), 2)
         self.assertNotIn("not known", text)
