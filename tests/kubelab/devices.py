@@ -162,9 +162,7 @@ def kept_claim(site, d):
 def older_version(site, d):
     """An API server that has v1beta1 only. Its controllers are of v1, and do nothing with claims meanwhile."""
     runtime, site.runtime = site.runtime, "resource.k8s.io/v1=false,resource.k8s.io/v1beta2=false,resource.k8s.io/v1beta1=true"
-    site.kill("kube-apiserver")
-    site.start("kube-apiserver")
-    site.wait_for("the API server", site.is_ready)
+    site.restart("kube-apiserver")
     wanted = {"name": "gpus", "deviceClassName": DRIVER, "allocationMode": "ExactCount", "count": 1}
     site.post(f"{BEFORE}/namespaces/default/resourceclaims", {"metadata": {"name": "old"}, "spec": {"devices": {"requests": [wanted]}}})
     site.post(PODS, claiming(pod("claims-old", scheduler="goban"), claim="old"))
@@ -174,7 +172,5 @@ def older_version(site, d):
     d.order(do="stop", job=64, run=1, reason="cancel")
     d.report("ended", 64)
     site.runtime = runtime
-    site.kill("kube-apiserver")
-    site.start("kube-apiserver")
-    site.wait_for("the API server", site.is_ready)
+    site.restart("kube-apiserver")
     site.delete(f"{API}/namespaces/default/resourceclaims/old")

@@ -537,9 +537,7 @@ def api_server_killed(site, d):
     d.launch("long", 9, ("n3", [0, 1, 2, 3]))
     d.report("started", 9)
     for name in ("kube-apiserver", "etcd"):
-        site.kill(name)
-        site.start(name)
-        site.wait_for("the API server", site.is_ready)
+        site.restart(name)
     site.post(JOBS, job("after", 1))
     d.seen("after")
     d.order(do="stop", job=9, run=1, reason="cancel")

@@ -214,6 +214,12 @@ class KubeSite(LoopbackSite):
         if name in self.children:
             self.children.pop(name).wait()
 
+    def restart(self, name):
+        """A part of the control plane."""
+        self.kill(name)
+        self.start(name)
+        self.wait_for("the API server", self.is_ready)
+
     def wait_for(self, what, done, seconds=60):
         end = time.monotonic() + seconds
         while True:
