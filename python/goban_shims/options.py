@@ -13,19 +13,17 @@ FLAGS = set("""exclusive hold requeue no-requeue parsable wait quiet verbose con
 SBATCH_LETTERS = set("AaBbCcDdeFGiJLMmNnopqStwx")
 SBATCH_NAMES = {"n": "ntasks", "W": "wait", "Q": "quiet", "v": "verbose", "k": "no-kill", "h": "help", "V": "version",
                 "H": "hold", "O": "overcommit", "s": "oversubscribe"}
-SRUN_LETTERS = set("AaBbCcDdeFGiJLMmNnopqrStTWwx")
-SRUN_NAMES = {"n": "ntasks", "W": "wait", "Q": "quiet", "v": "verbose", "k": "no-kill", "u": "unbuffered", "l": "label",
-              "h": "help", "V": "version", "K": "kill-on-bad-exit", "N": "nodes", "c": "cpus-per-task", "o": "output",
-              "e": "error", "i": "input", "t": "time", "D": "chdir", "G": "gpus", "w": "nodelist", "J": "job-name",
-              "O": "overcommit", "s": "oversubscribe", "H": "hold", "I": "immediate", "Z": "no-allocate",
-              "X": "disable-status", "m": "distribution", "E": "preserve-env", "T": "threads", "r": "relative",
-              "p": "partition", "A": "account", "q": "qos", "d": "dependency", "C": "constraint", "x": "exclude"}
+SRUN_LETTERS = SBATCH_LETTERS | set("rTW")
+SRUN_NAMES = {**SBATCH_NAMES, "u": "unbuffered", "l": "label", "K": "kill-on-bad-exit", "N": "nodes", "c": "cpus-per-task",
+              "o": "output", "e": "error", "i": "input", "t": "time", "D": "chdir", "G": "gpus", "w": "nodelist",
+              "J": "job-name", "I": "immediate", "Z": "no-allocate", "X": "disable-status", "m": "distribution",
+              "E": "preserve-env", "T": "threads", "r": "relative", "p": "partition", "A": "account", "q": "qos",
+              "d": "dependency", "C": "constraint", "x": "exclude"}
 
 
-def split_options(words, letters_with_value=SBATCH_LETTERS, names=None, with_value=()):
+def split_options(words, letters_with_value=SBATCH_LETTERS, names=SBATCH_NAMES, with_value=()):
     """[(name, value or None)] of sbatch or srun, and the words from the script or the command on. `with_value`: flags
     that have a value here."""
-    names = SBATCH_NAMES if names is None else names
     options, at = [], 0
     while at < len(words):
         word = words[at]
@@ -63,23 +61,24 @@ def split_options(words, letters_with_value=SBATCH_LETTERS, names=None, with_val
     return options, words[at:]
 
 
-def as_words(options, left_out=()):
+def dashed(name):
+    return f"-{name}" if len(name) == 1 else f"--{name}"
+
+
+def as_words(options):
     """The options as goban reads them."""
     words = []
     for name, value in options:
-        if name in left_out:
-            continue
         if name == "exclusive":
             value = None
         if name == "nice":  # whose value is optional
             value = value or "100"
-        dashed = f"-{name}" if len(name) == 1 else f"--{name}"
         if value is None:
-            words.append(dashed)
+            words.append(dashed(name))
         elif len(name) == 1:
-            words += [dashed, value]
+            words += [dashed(name), value]
         else:
-            words.append(f"{dashed}={value}")
+            words.append(f"{dashed(name)}={value}")
     return words
 
 

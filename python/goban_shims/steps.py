@@ -5,13 +5,11 @@ import re
 import shlex
 import socket
 import hashlib
-import subprocess
-import sys
 import time
 
 from goban_shims.client import fail, note
 from goban_shims.hosts import expand
-from goban_shims.options import SRUN_LETTERS, SRUN_NAMES, split_options, time_limit_s
+from goban_shims.options import SRUN_LETTERS, SRUN_NAMES, dashed, split_options, time_limit_s
 from goban_shims.submit import run_outside
 from goban_shims.task_group import TaskGroup
 
@@ -47,8 +45,7 @@ GPU_LISTS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "GOBAN_GPUS", "GO
 
 
 def unrecognized(name):
-    dashed = f"-{name}" if len(name) == 1 else f"--{name}"
-    fail(f"unrecognized option '{dashed}'", 255)
+    fail(f"unrecognized option '{dashed(name)}'", 255)
 
 
 def checked(options):

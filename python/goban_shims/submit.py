@@ -56,18 +56,18 @@ def run_to_end(command):
 
 def run_outside(options, rest):
     """srun without a job: goban run, and in the job srun again where there are several tasks."""
-    of_step = ("label", "kill-on-bad-exit", "wait", "unbuffered", "multi-prog", "input", "mpi", "cpu-bind", "mem-bind",
-               "exact", "overlap", "gpu-bind", "distribution", "disable-status", "threads", "export", "no-allocate")
+    of_step = ("label", "kill-on-bad-exit", "wait", "unbuffered", "multi-prog", "mpi", "cpu-bind", "mem-bind", "exact", "overlap",
+               "gpu-bind", "distribution", "disable-status", "threads")
     given = dict(options)
     unknown = [name for name in ("jobid", "relative", "bcast", "task-prolog", "task-epilog", "prolog", "epilog", "het-group", "input",
                                  "test-only", "no-allocate") if name in given]
     if unknown:
         fail(f"--{unknown[0]} is not supported")
     add_to_path()
-    common = [(name, value) for name, value in options if name not in (*of_step, "quiet", "verbose", "immediate")]
+    common = [(name, value) for name, value in options if name not in (*of_step, "export", "quiet", "verbose", "immediate")]
     if "export" in given:
         common.append(("export", given["export"]))
-    step = [f"--{name}" if value is None else f"--{name}={value}" for name, value in options if name in of_step and name != "export"]
+    step = as_words((name, value) for name, value in options if name in of_step)
     if "pty" in given:
         become_goban("run", "--as-slurm", *as_words(common), "--", *rest)
     is_plain = not step and given.get("ntasks", "1") == "1" and not {"ntasks-per-node", "gpus-per-task", "ntasks-per-gpu"} & set(given)
