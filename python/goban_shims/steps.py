@@ -91,6 +91,11 @@ def number_of_gpus(text, name):
     return total
 
 
+def gpus_of_step(given):
+    """How many GPUs are asked for in all; None: nothing is said of them."""
+    return next((number_of_gpus(given[name], name) for name in ("gpus", "gpus-per-node", "gres") if name in given), None)
+
+
 def count_of_tasks(given, rest_of_step):
     """How many tasks the step has."""
     nodes = dict(rest_of_step).get("nodes")
@@ -100,7 +105,7 @@ def count_of_tasks(given, rest_of_step):
         return max(1, number(given, "ntasks"))
     if "ntasks-per-node" in given:
         return max(1, number(given, "ntasks-per-node"))
-    gpus = next((number_of_gpus(given[name], name) for name in ("gpus", "gpus-per-node", "gres") if name in given), None)
+    gpus = gpus_of_step(given)
     if gpus and number(given, "gpus-per-task"):
         return max(1, gpus // number(given, "gpus-per-task"))
     if gpus and number(given, "ntasks-per-gpu"):
@@ -157,7 +162,7 @@ class GpuClaims:
 def gpus_of_tasks(given, count, overlaps, claims):
     """For each task the positions of its GPUs in the job's lists; None: all of them."""
     visible = [part for part in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if part]
-    asked = next((number_of_gpus(given[name], name) for name in ("gpus", "gpus-per-node", "gres") if name in given), None)
+    asked = gpus_of_step(given)
     per_task = number(given, "gpus-per-task")
     bound = re.fullmatch(r"(?:verbose,)?(?:single|per_task):(\d+)", given.get("gpu-bind") or "")
     if asked is None and per_task is None and os.environ.get("SLURM_GPUS_PER_TASK", "").isdigit():
