@@ -118,10 +118,12 @@ def chosen_jobs(got, names):
     return rows
 
 
+def is_number(name):
+    return name.replace("_", "").isdigit()
+
+
 def is_known(name):
     """Whether goban has, or had, a job of this name."""
-    if not name.replace("_", "").isdigit():
-        return False
     return any(wanted(job, [name]) for job in ask("queue", "--limit", "0", "--all"))
 
 
@@ -136,9 +138,11 @@ def squeue(words):
         if got.get(letter):
             note(f"warning: {what}")
     names = split_names([got.get("j", "")])
-    if len(names) == 1 and not is_known(names[0]):
+    if len(names) == 1 and not is_number(names[0]):
         fail_load()
     rows = chosen_jobs(got, names)
+    if len(names) == 1 and not rows and not is_known(names[0]):
+        fail_load()
     form = USUAL_LONG if got.get("l") else USUAL
     if got.get("start"):
         form = "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %20N %R"
