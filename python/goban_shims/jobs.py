@@ -118,6 +118,13 @@ def wanted(job, names):
     return False
 
 
+def is_among(job, names, users, partitions, accounts):
+    """Whether a job is one of those that are asked for by these sets; an empty set asks for all."""
+    return ((not names or job.get("name") in names) and (not users or job["user"] in users)
+            and (not partitions or job.get("partition", "goban") in partitions)
+            and (not accounts or job.get("account") in accounts))
+
+
 def split_names(words):
     """Job names of several words: "7,8 9_[1,3]" as [7, 8, 9_[1,3]]."""
     return [name for word in words for name in re.findall(r"[^,\[\]]+(?:\[[^\]]*\])?", word)]

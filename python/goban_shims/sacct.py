@@ -6,7 +6,7 @@ import re
 import time
 
 from goban_shims.client import ask, fail
-from goban_shims.jobs import clock, cores_of, moment, ran, reason, split_names, state, wanted, where
+from goban_shims.jobs import clock, cores_of, is_among, moment, ran, reason, split_names, state, wanted, where
 from goban_shims.options import listed, read_simple
 from goban_shims.squeue import details_of
 
@@ -114,13 +114,11 @@ def chosen_jobs(got):
     accounts, parts = set(listed(got.get("A"))), set(listed(got.get("r")))
     rows = []
     for _, job in sorted(by_number.items()):
-        if not wanted(job, ids) or users and job["user"] not in users and job.get("spec", {}).get("owner", {}).get("uid") not in users:
+        if not wanted(job, ids) or not is_among(job, set(), users, parts, accounts):
             continue
         if (job.get("end_s") or end) < begin or job["submit_s"] > end:
             continue
         if states and not states & set(state(job)) or got.get("W") and job.get("name") not in listed(got["W"]):
-            continue
-        if accounts and job.get("account") not in accounts or parts and job.get("partition", "goban") not in parts:
             continue
         rows.append(job)
     return rows

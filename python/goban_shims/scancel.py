@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from goban_shims.client import ask, fail, goban, note, said_by
-from goban_shims.jobs import split_names, state, wanted
+from goban_shims.jobs import is_among, split_names, state, wanted
 from goban_shims.options import listed, read_simple
 from goban_shims.squeue import queue_words
 
@@ -96,13 +96,9 @@ def scancel(words):
         states = {text.upper() for text in filters["t"]}
         chosen = []
         for job in ask(*queue_words(got)):
-            if filters["n"] and job.get("name") not in filters["n"] or filters["u"] and job["user"] not in filters["u"]:
+            if states and not states & set(state(job)):
                 continue
-            if filters["A"] and job.get("account") not in filters["A"]:
-                continue
-            if states and not states & set(state(job)) or filters["p"] and job.get("partition", "goban") not in filters["p"]:
-                continue
-            if wanted(job, names):
+            if is_among(job, *(filters[letter] for letter in "nupA")) and wanted(job, names):
                 chosen.append(job["id"])
         names = chosen
         if not names:

@@ -5,8 +5,8 @@ import sys
 
 from goban_shims.client import ask, fail, note
 from goban_shims.hosts import ranges
-from goban_shims.jobs import (cores_of, end_of, gpus_of, moment, ran, reason, short_clock, split_names, start_of, state, wanted,
-                              where)
+from goban_shims.jobs import (cores_of, end_of, gpus_of, is_among, moment, ran, reason, short_clock, split_names, start_of, state,
+                              wanted, where)
 from goban_shims.options import listed, read_simple
 from goban_shims.tables import letters_in, long_form, print_form
 
@@ -109,11 +109,7 @@ def chosen_jobs(got, names):
         short, full = state(job)
         if states and not states & {short, full, "ALL"} or not states and job["state"] == "done":
             continue
-        if titles and job.get("name") not in titles or users and job["user"] not in users:
-            continue
-        if parts and job.get("partition", "goban") not in parts or accounts and job.get("account") not in accounts:
-            continue
-        if wanted(job, names):
+        if is_among(job, titles, users, parts, accounts) and wanted(job, names):
             rows.append(job)
     return rows
 
