@@ -68,20 +68,17 @@ class TaskGroup:
                 fail(f"Could not open output file {name}: {problem.strerror}")
         return self.files[name]
 
+    def _output(self, task, name, append, usual):
+        """What a task writes to: `usual`, a file, or nothing where only another task is heard."""
+        if name in (None, "all") or name.isdigit() and int(name) == task:
+            return usual
+        return subprocess.DEVNULL if name.isdigit() else self._open(name, append)
+
     def _streams(self, task, names, append):
         """Standard input, output and errors of a task."""
-        def wanted(name):
-            return name not in (None, "all") and not (name.isdigit() and int(name) != task)
         pipe = subprocess.PIPE if self.is_labelled else None
-        out = self._open(names["output"], append) if wanted(names["output"]) and not names["output"].isdigit() else pipe
-        err = self._open(names["error"], append) if wanted(names["error"]) and not names["error"].isdigit() else (
-            out if isinstance(out, int) and out != subprocess.PIPE else pipe)
-        for name, stream in (("output", "out"), ("error", "err")):
-            if names[name] and names[name].isdigit() and int(names[name]) != task:
-                if stream == "out":
-                    out = subprocess.DEVNULL
-                else:
-                    err = subprocess.DEVNULL
+        out = self._output(task, names["output"], append, pipe)
+        err = self._output(task, names["error"], append, out if out in self.files.values() else pipe)
         source = None
         text = names["input"]
         if text == "none" or text and text.isdigit() and int(text) != task:
@@ -193,13 +190,12 @@ class TaskGroup:
         self._start()
         began = time.monotonic()
         first_end = None
-        interrupted = timed_out = False
+        timed_out = False
         while len(self.codes) < len(self.tasks):
             got = signal.sigtimedwait(WAITED_FOR, 0.5)
             now = time.monotonic()
             if got and got.si_signo == signal.SIGINT:
                 # At a terminal the tasks get it, too.
-                interrupted = True
                 self.interrupts += 1
                 if self.interrupts > 2:
                     self._signal(signal.SIGKILL)
@@ -226,7 +222,7 @@ class TaskGroup:
                 self._signal(signal.SIGKILL)
         for pump in self.pumps:
             pump.join(2)
-        if interrupted:
+        if self.interrupts:
             return 130
         code = max(self.codes.values())
         return code or (143 if timed_out else 0)
