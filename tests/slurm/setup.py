@@ -91,9 +91,7 @@ def not_ours(site):
 
 def allocations(site):
     """salloc waits as sbatch's jobs do."""
-    client = subprocess.Popen(["salloc", "--gres=gpu:1", "-J", "shell", "true"], env=site.environment, user=USER, extra_groups=[], cwd=site.folder,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    number = site.wait_for("the allocation", lambda: site.run("squeue", "-h", "-n", "shell", "-o", "%A").stdout.strip())
+    client, number = site.salloc("shell", "--gres=gpu:1", "true", user=USER)
     expect(site.state(number) == "PENDING" and site.job(number)["Reason"] == "JobHeldUser", "it waits")
     refused(site, "scontrol", "release", number, user=USER)
     return client

@@ -72,8 +72,8 @@ class Training:
         line = ["salloc", "-N2", "--gres=gpu:1", "-J", name, "mpirun", "-n", "2", "--map-by", "node", *self.command.split(), "--out", self.out(name)]
         ran = self.site.run(*line, user=USER, timeout=120)
         expect(ran.returncode == 0, ran.stderr + ran.stdout)
-        number = self.site.run("squeue", "-h", "-t", "all", "-n", name, "-o", "%A").stdout.strip()
-        expect(self.site.job(number)["AdminComment"].startswith("goban:"), f"placed by goban: {self.site.job(number)}")
+        facts = self.site.job(self.site.number_of(name))
+        expect(facts["AdminComment"].startswith("goban:"), f"placed by goban: {facts}")
 
 
 def main():

@@ -8,7 +8,6 @@ starts heterogeneous jobs in backfill cycles only.
 import collections
 import os
 import signal
-import subprocess
 import sys
 import time
 
@@ -115,23 +114,15 @@ def small_parts(serving):
         serving.wait_state(number, "done")
 
 
-def allocation(serving, name, *words, command=("sleep", "600")):
-    """A client that waits for an allocation; its job's number."""
-    site = serving.site
-    client = subprocess.Popen(["salloc", "-J", name, *words, *command], env=site.environment, user=USER, extra_groups=[], cwd=site.folder,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
-    return client, site.wait_for("the allocation", lambda: site.run("squeue", "-h", "-n", name, "-o", "%A").stdout.strip())
-
-
 def interactive(serving):
     """A gang that somebody waits for at a terminal is placed as batch jobs are; without its client it does not stay."""
     site = serving.site
     fill = [site.sbatch("-p", "right", "--gres=gpu:4", user=USER) for _ in range(3)]
     nodes = set().union(*(nodes_of(serving.wait_state(number, "running")) for number in fill))
-    gang, number = allocation(serving, "gang", "-p", "right", "-N2", "--gres=gpu:4", command=("srun", "--interactive", "--preserve-env", "hostname"))
+    gang, number = site.salloc("gang", "-p", "right", "-N2", "--gres=gpu:4", "srun", "--interactive", "--preserve-env", "hostname", user=USER)
     serving.wait_state(number, "waiting")
     expect(site.job(number)["Priority"] == "0", "held")
-    lone, gone = allocation(serving, "gone", "-p", "right", "--gres=gpu:4")
+    lone, gone = site.salloc("gone", "-p", "right", "--gres=gpu:4", "sleep", "600", user=USER)
     serving.wait_state(gone, "waiting")
     refused = serving.daemon.goban_run("requeue", f"@{gone}")
     expect(refused.returncode == 1, "it does not run")
@@ -148,7 +139,7 @@ def interactive(serving):
     serving.wait_state(gone, "done")
     site.run("scancel", fill[2], check=True)
     serving.wait_state(fill[2], "done")
-    kept, number = allocation(serving, "kept", "-p", "right", "--gres=gpu:1", command=("srun", "--interactive", "--preserve-env", "sleep", "600"))
+    kept, number = site.salloc("kept", "-p", "right", "--gres=gpu:1", "srun", "--interactive", "--preserve-env", "sleep", "600", user=USER)
     serving.wait_state(number, "running")
     first_try(serving, number)
     refused = serving.daemon.goban_run("requeue", f"@{number}")
@@ -199,8 +190,7 @@ def equal_indices(goban):
         site.run("scancel", wide, check=True)
         serving.wait_state(wide, "done")
         ran = site.run("srun", "-J", "step", "--gres=gpu:1", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES", user=USER)
-        step = site.run("squeue", "-h", "-t", "all", "-n", "step", "-o", "%A").stdout.strip()
-        facts = site.job(step)
+        facts = site.job(site.number_of("step"))
         expect(ran.returncode == 0 and facts["AdminComment"].startswith("goban:"), f"{ran.stderr} {facts}")
         expect(f"gpu:g{ran.stdout.strip()}:1" in facts["TresPerNode"], f"the GPU that was chosen: {ran.stdout} {facts}")
         serving.daemon.stop(9)

@@ -62,8 +62,8 @@ def version():
 
 class SlurmSite(LoopbackSite):
     """`typed`: one GRES type per GPU index (gpu:g0:1, gpu:g1:1, ...) and shards; else gpu:N. `config`: further lines of slurm.conf.
-    `lua`: the text of job_submit.lua. `scheduler`: SchedulerParameters. `sleep`: nodes can be put to sleep; their slurmd ends meanwhile. `network`: each node has a network namespace, an address
-    and a host name of its own."""
+    `lua`: the text of job_submit.lua. `scheduler`: SchedulerParameters. `sleep`: nodes can be put to sleep; their slurmd ends meanwhile.
+    `network`: each node has a network namespace, an address and a host name of its own."""
 
     contents = ("etc", "munge", "run", "spool", "state", "log", "dev", "mariadb")
 
@@ -200,6 +200,16 @@ class SlurmSite(LoopbackSite):
         if ran.returncode:
             raise SystemExit(f"sbatch {words}: {ran.stderr}")
         return ran.stdout.strip()
+
+    def salloc(self, name, *words, user=None):
+        """A client that waits for an allocation, of a name that no other job has; the job's number."""
+        client = subprocess.Popen(["salloc", "-J", name, *words], env=self.environment, user=user, extra_groups=[] if user else None, cwd=self.folder,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+        return client, self.wait_for("the allocation", lambda: self.number_of(name))
+
+    def number_of(self, name):
+        """The number of the job of this name; empty if there is none."""
+        return self.run("squeue", "-h", "-t", "all", "-n", name, "-o", "%A").stdout.strip()
 
     def job(self, number):
         """Fields of `scontrol -o show job -d`; empty if Slurm does not know it."""
