@@ -32,6 +32,9 @@ void append_name(std::string& out, const char* name, const std::string& value) {
   out += fmt::format(", \"{}\": {}", name, name_json(value));
 }
 
+/// The object of members that were appended one by one, each with a comma in front of it.
+std::string object_of(const std::string& members) { return '{' + members.substr(2) + '}'; }
+
 void append_mean(std::string& out, const char* name, const MeanError& mean) {
   const std::string key(name);
   append_field(out, (key + "_recorded_s").c_str(), mean.recorded_s);
@@ -54,7 +57,7 @@ void append_energy(std::string& out, const EnergyMetrics& energy) {
   for (size_t i = 0; i < energy.kwh.size(); ++i) {
     append_field(kwh, std::string(core::knowledge::kAccountingLetters[i]).c_str(), energy.kwh[i]);
   }
-  out += ", \"energy_kwh\": {" + kwh.substr(2) + '}';
+  out += ", \"energy_kwh\": " + object_of(kwh);
   append_field(out, "energy_jobs_kwh", energy.jobs_kwh);
   append_field(out, "avg_active_nodes", energy.avg_active_nodes);
 }
@@ -78,7 +81,7 @@ void append_service(std::string& out, const ServiceMetrics& service) {
     const auto level = static_cast<core::knowledge::PredictionLevel>(i);
     append_field(levels, std::string(level_name(level)).c_str(), service.predictions[i]);
   }
-  out += ", \"prediction_levels\": {" + levels.substr(2) + '}';
+  out += ", \"prediction_levels\": " + object_of(levels);
 }
 
 void append_starts(std::string& out, const simulator::StartCoverage& starts) {
@@ -92,7 +95,7 @@ void append_starts(std::string& out, const simulator::StartCoverage& starts) {
   append_field(part, "inside_raw", starts.inside_raw);
   append_field(part, "width_s", starts.width_s);
   append_field(part, "error_ln", starts.error_ln);
-  out += ", \"starts\": {" + part.substr(2) + '}';
+  out += ", \"starts\": " + object_of(part);
 }
 
 void append_elastic(std::string& out, const ElasticMetrics& elastic) {
@@ -101,7 +104,7 @@ void append_elastic(std::string& out, const ElasticMetrics& elastic) {
   append_field(part, "resizes", elastic.resizes);
   append_field(part, "resized", elastic.resized);
   append_field(part, "interpolated", elastic.interpolated);
-  out += ", \"elastic\": {" + part.substr(2) + '}';
+  out += ", \"elastic\": " + object_of(part);
 }
 
 void append_staging(std::string& out, const simulator::StagingFigures& staging) {
@@ -117,7 +120,7 @@ void append_staging(std::string& out, const simulator::StagingFigures& staging) 
   append_field(part, "full_s", staging.full_s_sum);
   append_field(part, "link_busy_s", staging.link_busy_s);
   append_field(part, "stage_out_s", staging.out_s_sum);
-  out += ", \"staging\": {" + part.substr(2) + '}';
+  out += ", \"staging\": " + object_of(part);
 }
 
 /// The JSON members after a policy's name.
@@ -143,12 +146,13 @@ std::string figures(const Comparison& comparison, const RunMetrics& run) {
   append_field(out, "gpu_hours_restarting", run.gpu_hours_restarting);
   const AccountMetrics& worst = run.worst_account;
   if (worst.jobs > 0) {
-    out += ", \"worst_account\": {\"name\": " + name_json(worst.name);
-    append_field(out, "jobs", worst.jobs);
-    append_field(out, "avg_slowdown", worst.avg_slowdown);
-    append_field(out, "avg_wait_s", worst.avg_wait_s);
-    append_field(out, "gpu_hours", worst.gpu_hours);
-    out += '}';
+    std::string account;
+    append_name(account, "name", worst.name);
+    append_field(account, "jobs", worst.jobs);
+    append_field(account, "avg_slowdown", worst.avg_slowdown);
+    append_field(account, "avg_wait_s", worst.avg_wait_s);
+    append_field(account, "gpu_hours", worst.gpu_hours);
+    out += ", \"worst_account\": " + object_of(account);
   }
   if (run.energy) append_energy(out, *run.energy);
   if (run.service) append_service(out, *run.service);
@@ -186,7 +190,7 @@ std::string backtest_json(const Backtest& test) {
 }
 
 std::string figures_json(const Comparison& comparison, size_t run) {
-  return "{" + figures(comparison, comparison.runs[run]).substr(2) + "}";
+  return object_of(figures(comparison, comparison.runs[run]));
 }
 
 std::string simulate_json(const Comparison& comparison) {
@@ -204,7 +208,7 @@ std::string simulate_json(const Comparison& comparison) {
     std::string bounds;
     append_field(bounds, "no_wait_s", comparison.bounds->no_wait_s);
     append_field(bounds, "lower_s", comparison.bounds->lower_s);
-    out += ",\n\"jct_bounds\": {" + bounds.substr(2) + "}";
+    out += ",\n\"jct_bounds\": " + object_of(bounds);
   }
   if (comparison.backtest) out += ",\n\"backtest\": " + backtest_json(*comparison.backtest);
   if (comparison.worth) out += ",\n\"worth\": " + worth_json(*comparison.worth);
