@@ -150,10 +150,7 @@ Status add_rates(const InputFiles& files, Inputs& inputs, Notes& notes) {
   if (inputs.jobs.format == "elasticflow") {
     history::set_elasticflow_ranges(*rows, inputs.cluster, history);
   }
-  inputs.states_steps.assign(history.jobs.size(), false);
-  for (size_t i = 0; i < history.training.size(); ++i) {
-    inputs.states_steps[i] = history.training[i].steps > 0;
-  }
+  inputs.states_steps = history::states_steps(history);
   const auto counts = history::fit_jobs(*speeds, name, inputs.cluster, history);
   if (!counts) return base::failure(counts.error());
   if (counts->elastic > 0) {

@@ -189,6 +189,12 @@ Result<JobSpeeds> make_speeds(
   return speeds;
 }
 
+std::vector<bool> states_steps(const core::model::JobHistory& history) {
+  std::vector<bool> out(history.jobs.size(), false);
+  for (size_t i = 0; i < history.training.size(); ++i) out[i] = history.training[i].steps > 0;
+  return out;
+}
+
 Result<RateCounts> fit_jobs(const JobSpeeds& speeds, const std::string& file,
                             const core::model::Cluster& cluster, core::model::JobHistory& history) {
   RateCounts counts;

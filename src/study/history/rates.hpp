@@ -38,6 +38,10 @@ struct RateRow {
     const std::vector<RateRow>& rows, const std::string& file, const core::model::Cluster& cluster,
     const std::function<core::model::ModelId(const std::string& name)>& number, bool interpolate);
 
+/// By JobId: the history states the steps. Call it before fit_jobs(), which gives steps to others
+/// from their durations.
+[[nodiscard]] std::vector<bool> states_steps(const core::model::JobHistory& history);
+
 /// Counts of fit_jobs().
 struct RateCounts {
   int64_t elastic = 0;   ///< jobs with a range of GPUs

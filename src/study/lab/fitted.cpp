@@ -50,10 +50,7 @@ base::Result<Fitted> fit(const JobHistory& history, const core::model::Cluster& 
   auto speeds = history::make_speeds(rates.rows, rates.file, cluster, number, rates.interpolate);
   if (!speeds) return base::failure(speeds.error());
   if (rates.elasticflow) history::set_elasticflow_ranges(rates.rows, cluster, out.history);
-  out.history.training.resize(out.history.jobs.size());
-  for (const TrainingFacts& facts : out.history.training) {
-    out.states_steps.push_back(facts.steps > 0);
-  }
+  out.states_steps = history::states_steps(out.history);
   const auto counts = history::fit_jobs(*speeds, rates.file, cluster, out.history);
   if (!counts) return base::failure(counts.error());
   add_notes(*counts, out);
