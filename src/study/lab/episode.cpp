@@ -170,12 +170,9 @@ void Episode::fill_slots(Board& board) {
 
 void Episode::hold(JobId job) {
   const auto at = static_cast<size_t>(running_++);
-  if (at == held_.size()) {
-    held_.emplace_back();
-    holders_.emplace_back();
-  }
-  held_[at].assign(placed_.begin(), placed_.end());
-  holders_[at] = job;
+  if (at == held_.size()) held_.emplace_back();
+  held_[at].job = job;
+  held_[at].gpus.assign(placed_.begin(), placed_.end());
   held_at_[job.index()] = static_cast<uint32_t>(at);
   for (const core::model::GpuId gpu : placed_) --free_[cluster_.node_of(gpu).index()];
 }
@@ -185,12 +182,11 @@ void Episode::job_ended(TimeNs now, JobId job, simulator::JobEnd /*end*/) {
   --in_system_;
   const uint32_t at = std::exchange(held_at_[job.index()], kNotHeld);
   if (at == kNotHeld) return;
-  for (const core::model::GpuId gpu : held_[at]) ++free_[cluster_.node_of(gpu).index()];
+  for (const core::model::GpuId gpu : held_[at].gpus) ++free_[cluster_.node_of(gpu).index()];
   const auto last = static_cast<size_t>(--running_);
   if (at == last) return;
   std::swap(held_[at], held_[last]);
-  holders_[at] = holders_[last];
-  held_at_[holders_[at].index()] = at;
+  held_at_[held_[at].job.index()] = at;
 }
 
 void Episode::count_to(TimeNs now) {

@@ -68,6 +68,10 @@ class Episode final : private simulator::Observer {
     bool refused = false;  ///< in this decision: the placement found no GPUs
     TimeNs since = 0;      ///< it waits
   };
+  struct Held {
+    JobId job{};
+    std::vector<core::model::GpuId> gpus;
+  };
 
   Episode(std::shared_ptr<const core::model::JobHistory> history,
           const core::model::Cluster& cluster, const EpisodeOptions& options);
@@ -94,9 +98,8 @@ class Episode final : private simulator::Observer {
   std::vector<int32_t> free_;               ///< by node
   std::vector<core::model::GpuId> placed_;  ///< what the placement chose last
   /// What running jobs hold, in any order; behind them storage of jobs that have ended.
-  std::vector<std::vector<core::model::GpuId>> held_;
+  std::vector<Held> held_;
   std::vector<uint32_t> held_at_;  ///< by JobId: in held_
-  std::vector<JobId> holders_;     ///< of held_
   size_t action_ = 0;
   bool stops_ = false;
   TimeNs now_ = 0;
