@@ -13,27 +13,14 @@ namespace {
 using testing::ElementsAre;
 
 /// Two jobs of 1 to 4 GPUs; the second states 600 steps.
-JobHistory elastic_history() {
-  JobHistory history = history_of({{.work_s = 100}, {.submit_s = 1000, .work_s = 100}});
-  const core::model::ModelId model(history.models.intern("net"));
-  history.training.resize(2);
-  for (size_t i = 0; i < 2; ++i) {
-    core::model::Job job = history.jobs[i];
-    job.request.model = model;
-    history.jobs.put(i, job);
-    history.training[i].gpus_min = 1;
-    history.training[i].gpus_max = 4;
-  }
+JobHistory two_jobs() {
+  JobHistory history = elastic_history({{.work_s = 100}, {.submit_s = 1000, .work_s = 100}});
   history.training[1].steps = 600;
   return history;
 }
 
-const Rates kRates{.rows = {{.model = "net", .gpus = 1, .steps_per_s = 2},
-                            {.model = "net", .gpus = 4, .steps_per_s = 6}},
-                   .file = "rates.csv"};
-
 TEST(Fitted, StepsAndWorkFollowFromTheSpeedsAndTheTraceIsKept) {
-  const JobHistory history = elastic_history();
+  const JobHistory history = two_jobs();
   const auto cluster = core::model::make_preset("1x4");
   const auto fitted = fit(history, *cluster, kRates);
   ASSERT_TRUE(fitted) << fitted.error().text();
@@ -48,7 +35,7 @@ TEST(Fitted, StepsAndWorkFollowFromTheSpeedsAndTheTraceIsKept) {
 
 TEST(Fitted, RunsUseTheSpeeds) {
   const auto cluster = core::model::make_preset("1x4");
-  const auto fitted = fit(elastic_history(), *cluster, kRates);
+  const auto fitted = fit(two_jobs(), *cluster, kRates);
   ASSERT_TRUE(fitted);
   const auto result = run(fitted->history, *cluster, "fifo+max-marginal", {.fitted = &*fitted});
   ASSERT_TRUE(result) << result.error().text();
@@ -57,7 +44,7 @@ TEST(Fitted, RunsUseTheSpeeds) {
 }
 
 TEST(Fitted, APairThatWasNotMeasuredIsNamed) {
-  JobHistory history = elastic_history();
+  JobHistory history = two_jobs();
   history.training[0].gpus_max = 3;
   const auto cluster = core::model::make_preset("1x4");
   const auto fitted = fit(history, *cluster, kRates);

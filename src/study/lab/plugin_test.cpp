@@ -165,25 +165,13 @@ class Plugins : public testing::Test {
     throw std::runtime_error("no fault");
   }
 
-  /// Two elastic jobs on 4 GPUs, at 2 steps a second on one and 6 on four.
+  /// Two elastic jobs on 4 GPUs.
   base::Result<simulator::SimulationResult> run_elastic(const std::string& name) {
-    JobHistory history = history_of({{.work_s = 10}, {.submit_s = 500, .work_s = 10}});
-    const core::model::ModelId model(history.models.intern("net"));
-    history.training.resize(2);
-    for (size_t i = 0; i < 2; ++i) {
-      core::model::Job job = history.jobs[i];
-      job.request.model = model;
-      history.jobs.put(i, job);
-      history.training[i].gpus_min = 1;
-      history.training[i].gpus_max = 4;
-    }
+    JobHistory history = elastic_history({{.work_s = 10}, {.submit_s = 500, .work_s = 10}});
     history.training[0].steps = 6000;
     history.training[1].deadline_ns = 900 * base::kSecond;
     const auto cluster = core::model::make_preset("1x4");
-    const auto fitted = fit(history, *cluster,
-                            {.rows = {{.model = "net", .gpus = 1, .steps_per_s = 2},
-                                      {.model = "net", .gpus = 4, .steps_per_s = 6}},
-                             .file = "rates.csv"});
+    const auto fitted = fit(history, *cluster, kRates);
     const PluginPolicy& policy = *plugin_.find(name);
     PluginMethods methods(policy, fitted->history, 1);
     return run(fitted->history, *cluster, policy.text, methods,

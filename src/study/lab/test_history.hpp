@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/model/job_history.hpp"
+#include "study/lab/fitted.hpp"
 
 namespace goban::study::lab {
 
@@ -36,5 +37,25 @@ inline JobHistory history_of(const std::vector<Sample>& samples) {
   }
   return history;
 }
+
+/// Jobs of one model, each of 1 to 4 GPUs.
+inline JobHistory elastic_history(const std::vector<Sample>& samples) {
+  JobHistory history = history_of(samples);
+  const core::model::ModelId model(history.models.intern("net"));
+  history.training.resize(history.jobs.size());
+  for (size_t i = 0; i < history.jobs.size(); ++i) {
+    core::model::Job job = history.jobs[i];
+    job.request.model = model;
+    history.jobs.put(i, job);
+    history.training[i].gpus_min = 1;
+    history.training[i].gpus_max = 4;
+  }
+  return history;
+}
+
+/// The speeds of that model: 2 steps a second on one GPU, and 6 on four.
+inline const Rates kRates{.rows = {{.model = "net", .gpus = 1, .steps_per_s = 2},
+                                   {.model = "net", .gpus = 4, .steps_per_s = 6}},
+                          .file = "rates.csv"};
 
 }  // namespace goban::study::lab
