@@ -1,6 +1,5 @@
 #include "study/results/worth_report.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
