@@ -1,6 +1,7 @@
 // Runs whose gradients are summed while they compute.
 #include <algorithm>
 #include <gmock/gmock.h>
+#include <memory>
 
 #include "train/mesh/buckets.hpp"
 #include "train/mesh/planner.hpp"
@@ -104,43 +105,52 @@ TEST_F(OverlapRuns, DelayedWithSgdIsTheUpdateOfTheStepBefore) {
   EXPECT_NE(moved->back().test_loss, still->back().test_loss);
 }
 
-TEST(Buckets, FollowTheBackwardPass) {
-  TrainOptions options;
-  options.model = "mlp";
-  options.hidden = 64;
-  options.batch_size = 8;
-  const auto step = build_step(options);
-  ASSERT_TRUE(step);
-  const mesh::MeshShape mesh(std::vector<mesh::Dim>{{"x", 2}});
-  const auto plan =
-      mesh::lower((*step)->graph, (*step)->roots(), mesh, *mesh::LayoutRules::parse("batch:x"), 0);
-  ASSERT_TRUE(plan);
-  const auto buckets = mesh::buckets_of((*step)->graph, *plan, 20'000);
+/// A step of 8 samples on two devices, which split the batch, and its plan on the first.
+class Buckets : public ::testing::Test {
+ protected:
+  static TrainOptions mlp() {
+    TrainOptions options;
+    options.model = "mlp";
+    options.hidden = 64;
+    return options;
+  }
+  void lower(TrainOptions options) {
+    options.batch_size = 8;
+    auto step = build_step(options);
+    ASSERT_TRUE(step);
+    step_ = std::move(*step);
+    const mesh::MeshShape mesh(std::vector<mesh::Dim>{{"x", 2}});
+    auto plan =
+        mesh::lower(step_->graph, step_->roots(), mesh, *mesh::LayoutRules::parse("batch:x"), 0);
+    ASSERT_TRUE(plan);
+    plan_ = std::move(*plan);
+  }
+
+  std::unique_ptr<StepGraph> step_;
+  mesh::Plan plan_;
+};
+
+TEST_F(Buckets, FollowTheBackwardPass) {
+  ASSERT_NO_FATAL_FAILURE(lower(mlp()));
+  const auto buckets = mesh::buckets_of(step_->graph, plan_, 20'000);
   ASSERT_GE(buckets.size(), 2U);
   size_t gradients = 0;
   for (size_t i = 0; i < buckets.size(); ++i) {
     EXPECT_LE(buckets[i - (i > 0 ? 1 : 0)].ready_after, buckets[i].ready_after);
     for (const mesh::NodeId id : buckets[i].values) {
-      gradients += static_cast<size_t>(std::ranges::count((*step)->gradients, id));
+      gradients += static_cast<size_t>(std::ranges::count(step_->gradients, id));
     }
   }
   // The gradient of the first layer is computed last, and is as large as ten buckets.
-  EXPECT_GE(gradients, (*step)->gradients.size() - 1);
+  EXPECT_GE(gradients, step_->gradients.size() - 1);
 }
 
-TEST(Buckets, HideBehindTheConvolutions) {
-  TrainOptions options;
-  options.batch_size = 8;
-  const auto step = build_step(options);
-  ASSERT_TRUE(step);
-  const mesh::MeshShape mesh(std::vector<mesh::Dim>{{"x", 2}});
-  const auto plan =
-      mesh::lower((*step)->graph, (*step)->roots(), mesh, *mesh::LayoutRules::parse("batch:x"), 0);
-  ASSERT_TRUE(plan);
-  const auto buckets = mesh::buckets_of((*step)->graph, *plan, 1 << 20);
+TEST_F(Buckets, HideBehindTheConvolutions) {
+  ASSERT_NO_FATAL_FAILURE(lower({}));
+  const auto buckets = mesh::buckets_of(step_->graph, plan_, 1 << 20);
   const auto flops_after = [&](size_t at) {
     double sum = 0;
-    for (size_t s = at + 1; s < plan->steps.size(); ++s) sum += plan->steps[s].flops;
+    for (size_t s = at + 1; s < plan_.steps.size(); ++s) sum += plan_.steps[s].flops;
     return sum;
   };
   // All but the filter of the first convolution, 5 KB, are sent before the second one's gradient
@@ -149,20 +159,19 @@ TEST(Buckets, HideBehindTheConvolutions) {
   int64_t late_bytes = 0;
   for (const mesh::Bucket& each : buckets) {
     if (flops_after(each.ready_after) >= third) continue;
-    for (const mesh::NodeId id : each.values)
-      late_bytes += (*step)->graph.node(id).shape.size() * 4;
+    for (const mesh::NodeId id : each.values) late_bytes += step_->graph.node(id).shape.size() * 4;
   }
   EXPECT_GT(late_bytes, 0);
   EXPECT_LE(late_bytes, 6'000);
   // Updates begin while the last bucket is on its way.
-  const auto awaited = mesh::awaited_at((*step)->graph, *plan, buckets);
-  ASSERT_EQ(awaited.size(), plan->steps.size() + 1);
+  const auto awaited = mesh::awaited_at(step_->graph, plan_, buckets);
+  ASSERT_EQ(awaited.size(), plan_.steps.size() + 1);
   size_t waits = 0;
   std::vector<size_t> of_bucket;
   for (const auto& values : awaited) {
     waits += values.size();
     for (const mesh::NodeId id : values) {
-      if (std::ranges::count((*step)->gradients, id) == 0) continue;  // the loss is used by nobody
+      if (std::ranges::count(step_->gradients, id) == 0) continue;  // the loss is used by nobody
       for (size_t b = 0; b < buckets.size(); ++b) {
         if (std::ranges::count(buckets[b].values, id) > 0) of_bucket.push_back(b);
       }
@@ -176,22 +185,13 @@ TEST(Buckets, HideBehindTheConvolutions) {
   EXPECT_EQ(of_bucket.back(), buckets.size() - 1);
 }
 
-TEST(Buckets, ThePlannerCountsExposedCommunicationOnly) {
-  TrainOptions options;
-  options.model = "mlp";
-  options.hidden = 64;
-  options.batch_size = 8;
-  const auto step = build_step(options);
-  ASSERT_TRUE(step);
-  const mesh::MeshShape mesh(std::vector<mesh::Dim>{{"x", 2}});
-  const auto plan =
-      mesh::lower((*step)->graph, (*step)->roots(), mesh, *mesh::LayoutRules::parse("batch:x"), 0);
-  ASSERT_TRUE(plan);
+TEST_F(Buckets, ThePlannerCountsExposedCommunicationOnly) {
+  ASSERT_NO_FATAL_FAILURE(lower(mlp()));
   const auto plain = [&](const mesh::CostModel& costs) {
-    return mesh::predicted_step_s((*step)->graph, *plan, costs, 1);
+    return mesh::predicted_step_s(step_->graph, plan_, costs, 1);
   };
   const auto overlapped = [&](const mesh::CostModel& costs) {
-    return mesh::overlapped_step_s((*step)->graph, *plan, costs, 1, 20'000);
+    return mesh::overlapped_step_s(step_->graph, plan_, costs, 1, 20'000);
   };
   mesh::CostModel costs{0, 1e-9, 1e7, 1e9};  // computing takes much longer than sending
   mesh::CostModel free_links = costs;
