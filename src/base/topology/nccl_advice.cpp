@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/printable.hpp"
+#include "base/shell_word.hpp"
 
 namespace goban::base::topology {
 namespace {
@@ -257,10 +258,7 @@ std::string shell_word(const std::string& text) {
     return std::isalnum(c) != 0 ||
            std::string_view("=:,_-./").find(static_cast<char>(c)) != std::string_view::npos;
   });
-  if (plain) return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
+  return plain ? text : shell_quoted(text);
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 #include "cli/jobs/kubectl_words.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "base/shell_word.hpp"
 
 namespace goban::cli {
 
@@ -25,18 +26,6 @@ std::string pod_name(const std::string& wanted) {
   return name.empty() ? "run" : name;
 }
 
-/// As a shell reads it as one word.
-std::string one_word(const std::string& text) {
-  const bool is_plain = !text.empty() && std::ranges::all_of(text, [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("-_=./:,@+%").find(c) != std::string_view::npos;
-  });
-  if (is_plain) return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 }  // namespace
 
 bool is_for_kubectl(const base::Error& refusal) { return refusal.remedy == "use kubectl"; }
@@ -54,8 +43,8 @@ std::string kubectl_command(const SubmitPayload& payload, int64_t num_gpus) {
   std::string out = fmt::format(
       "kubectl run {} {} --rm --restart=Never --image=IMAGE --override-type=strategic "
       "--overrides={} --command --",
-      name, payload.interactive ? "--stdin --tty" : "--attach", one_word(overrides));
-  for (const std::string& word : payload.arguments) out += " " + one_word(word);
+      name, payload.interactive ? "--stdin --tty" : "--attach", base::shell_word(overrides));
+  for (const std::string& word : payload.arguments) out += " " + base::shell_word(word);
   return out;
 }
 

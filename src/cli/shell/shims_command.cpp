@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/output_file.hpp"
+#include "base/shell_word.hpp"
 #include "base/text_file.hpp"
 #include "cli/shell/commands.hpp"
 #include "cli/shell/installation.hpp"
@@ -18,13 +19,6 @@ constexpr std::array kShims = {"sbatch", "srun", "squeue", "scancel", "scontrol"
 /// Marks our own files, which are written again.
 constexpr const char* kMark = "# Written by goban shims.";
 constexpr const char* kScript = "goban_slurm.py";
-
-/// The path as a word of the shell.
-std::string shell_word(const std::string& path) {
-  std::string out = "'";
-  for (const char c : path) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 base::Status write_shim(const fs::path& path, const char* name, const std::string& script) {
   constexpr size_t kShimBytesMax = size_t{1} << 20;
@@ -41,7 +35,7 @@ base::Status write_shim(const fs::path& path, const char* name, const std::strin
   const std::string text = fmt::format(
       "#!/bin/sh\n{}\nexport GOBAN_PROGRAM=\"${{GOBAN_PROGRAM:-{}}}\"\nexport GOBAN_SHIMS={}\n"
       "exec python3 {} {} \"$@\"\n",
-      kMark, program_path(), shell_word(folder.string()), shell_word(script), name);
+      kMark, program_path(), base::shell_quoted(folder.string()), base::shell_quoted(script), name);
   if (auto written = base::write_file(path.string(), text); !written) return written;
   fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
                   fs::perm_options::add, none);
@@ -64,7 +58,7 @@ int write_shims(const std::string& folder) {
   }
   const std::string path = fs::absolute(folder, problem).lexically_normal().string();
   fmt::print("wrote {} commands to {}\nexport PATH={}:$PATH\n", kShims.size(), folder,
-             shell_word(path));
+             base::shell_quoted(path));
   return 0;
 }
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "serve/api/api_client.hpp"
 
@@ -40,13 +41,6 @@ bool is_port(std::string_view text) {
   constexpr size_t kDigits = 5;
   return text.size() <= kDigits &&
          std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// As a POSIX shell reads it again.
-std::string shell_word(const std::string& word) {
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
 }
 
 /// Starts ssh with nothing to read; it ends when this process does, however that ends.
@@ -118,7 +112,8 @@ std::vector<std::string> ssh_command(const SshPlace& place, const std::vector<st
   all.insert(all.end(), {"--", place.host});
   if (words.empty()) return all;
   std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
+  for (const std::string& word : words)
+    line += (line.empty() ? "" : " ") + base::shell_quoted(word);
   all.push_back(std::move(line));
   return all;
 }

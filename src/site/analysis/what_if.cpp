@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "base/shell_word.hpp"
 #include "site/analysis/statistics.hpp"
 
 namespace goban::site::analysis {
@@ -16,26 +17,17 @@ std::string folder_of(const Context& context) {
   return context.names.folder.empty() ? "OUT" : context.names.folder;
 }
 
-/// A word of a shell's command line.
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:+,@%=-";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
-
 std::string colocation_path(const Context& context) {
-  return shell_word(folder_of(context) + "/what_if/colocation.csv");
+  return base::shell_word(folder_of(context) + "/what_if/colocation.csv");
 }
 
 /// The command that replays a history of this report.
 std::string replay(const Context& context, Scenario scenario, std::string_view policy) {
   return fmt::format(
       "goban simulate --cluster {} --jobs {} --policy {}",
-      context.names.cluster.empty() ? "CLUSTER" : shell_word(context.names.cluster),
-      shell_word(fmt::format("{}/what_if/{}.csv", folder_of(context), name(scenario))), policy);
+      context.names.cluster.empty() ? "CLUSTER" : base::shell_word(context.names.cluster),
+      base::shell_word(fmt::format("{}/what_if/{}.csv", folder_of(context), name(scenario))),
+      policy);
 }
 
 /// Jobs that exceed the cap would have to reserve nodes by the day.

@@ -4,6 +4,7 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "base/shell_word.hpp"
 #include "live/engine/local/job_start.hpp"
 
 namespace goban::live::engine::local {
@@ -40,18 +41,12 @@ bool starts_login_shell(const ScriptCommand& command) {
   return shell && login;
 }
 
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 }  // namespace
 
 std::string with_shims(std::string_view script, const std::string& folder) {
   const bool is_usable = folder.starts_with('/') && folder.find('\n') == folder.npos;
   if (!is_usable || !starts_login_shell(script_command(script))) return std::string(script);
-  const std::string word = quoted(folder);
+  const std::string word = base::shell_quoted(folder);
   const std::string_view rest = script.substr(std::min(script.find('\n'), script.size()));
   return fmt::format("case \":$PATH:\" in :{0}:*) ;; *) export PATH={0}:\"$PATH\" ;; esac{1}", word,
                      rest);
