@@ -4,6 +4,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace goban::base {
@@ -61,6 +62,13 @@ pid_t spawn(std::vector<std::string> words, SpawnOptions options) {
   posix_spawn_file_actions_destroy(&files);
   errno = error;
   return error == 0 ? pid : 0;
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
 }
 
 }  // namespace goban::base

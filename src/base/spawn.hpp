@@ -29,4 +29,7 @@ struct SpawnOptions {
 /// its process id, or 0 with errno. The caller waits for it.
 [[nodiscard]] pid_t spawn(std::vector<std::string> words, SpawnOptions options = {});
 
+/// Waits until this child has ended, whatever signals come. Returns its status as waitpid() does.
+int wait_for(pid_t child);
+
 }  // namespace goban::base

@@ -68,6 +68,15 @@ TEST(Spawn, ASessionOfItsOwnIgnoresNoSignal) {
   ::signal(SIGHUP, before);
 }
 
+TEST(Spawn, TheStatusIsThatOfTheChild) {
+  const int exited = wait_for(spawn({"sh", "-c", "exit 3"}));
+  EXPECT_TRUE(WIFEXITED(exited));
+  EXPECT_EQ(WEXITSTATUS(exited), 3);
+  const int killed = wait_for(spawn({"sh", "-c", "kill -TERM $$"}));
+  EXPECT_TRUE(WIFSIGNALED(killed));
+  EXPECT_EQ(WTERMSIG(killed), SIGTERM);
+}
+
 TEST(Spawn, AProgramThatIsMissingIsZeroWithErrno) {
   EXPECT_EQ(spawn({"/no/such/program"}), 0);
   EXPECT_EQ(errno, ENOENT);

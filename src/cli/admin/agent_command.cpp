@@ -5,6 +5,7 @@
 #include <memory>
 #include <unistd.h>
 
+#include "base/host_name.hpp"
 #include "base/printable.hpp"
 #include "cli/admin/commands.hpp"
 #include "cli/jobs/live_client.hpp"
@@ -23,10 +24,7 @@ struct AgentArguments {
 
 /// As Slurm shortens it.
 std::string short_host_name() {
-  constexpr size_t kMost = 256;
-  std::string name(kMost, '\0');
-  if (::gethostname(name.data(), name.size() - 1) != 0) return {};
-  name.resize(name.find('\0'));
+  const std::string name = base::host_name().value_or("");
   return name.substr(0, name.find('.'));
 }
 

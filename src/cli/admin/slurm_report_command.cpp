@@ -57,9 +57,7 @@ base::Status run_into(const std::vector<std::string>& words, const std::string& 
     return base::failed(fmt::format("cannot run {}: {}", words.front(), std::strerror(errno)),
                         "install Slurm's client commands on this machine");
   }
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = base::wait_for(pid);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   return base::failed(fmt::format("{} failed", words.front()),
                       words.front() == "sacct"

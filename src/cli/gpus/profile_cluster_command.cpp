@@ -148,8 +148,7 @@ JobOutput run_job(const std::vector<std::string>& words, const std::function<boo
     ended_early = true;
     ::kill(job, SIGTERM);  // srun ends its job
   }
-  int status = 0;
-  while (::waitpid(job, &status, 0) < 0 && errno == EINTR) continue;
+  const int status = base::wait_for(job);
   if (ended_early) {
     result.end = JobEnd::MadeRoom;
   } else if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {

@@ -147,9 +147,7 @@ Result<std::string> run_command(const std::vector<std::string>& words, int in = 
     return base::failed(fmt::format("cannot run {}: {}", words.front(), std::strerror(errno)),
                         "install Slurm's client commands on this machine");
   }
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = base::wait_for(pid);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     return base::failed(fmt::format("{} refused it", words.front()));
   }

@@ -1,7 +1,6 @@
 #include "cli/jobs/submit_payload.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/host_name.hpp"
 #include "base/nearest.hpp"
 #include "base/printable.hpp"
 #include "base/text_file.hpp"
@@ -259,11 +259,6 @@ std::string absolute_folder(const std::string& folder) {
   return folder.empty() ? here.string() : (here / folder).lexically_normal().string();
 }
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
-}
-
 /// "-n,--ntasks" of sbatch: the names that our options leave free.
 std::string free_names(const live::job::DirectiveOption& option) {
   // Of goban submit; goban run waits anyway.
@@ -416,7 +411,7 @@ Result<json> submission_json(const SubmitPayload& payload, live::job::SubmitMann
   body["env"] = environment_json(submission->environment);
   if (submission->dialect == "slurm") {
     body["env"]["SLURM_SUBMIT_DIR"] = absolute_folder({});
-    body["env"]["SLURM_SUBMIT_HOST"] = host_name();
+    body["env"]["SLURM_SUBMIT_HOST"] = base::host_name().value_or("localhost");
     for (const auto& [name, value] : live::job::slurm_variables(*submission)) {
       body["env"][name] = value;
     }

@@ -15,13 +15,10 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/host_name.hpp"
+
 namespace goban::live::journal {
 namespace {
-
-std::string host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown host";
-}
 
 std::string epoch_path(const std::string& folder) { return folder + "/epoch"; }
 
@@ -67,7 +64,8 @@ base::Result<base::Descriptor> lock_patiently(const std::string& path) {
 
 /// For messages only: the lock is held even if the write fails.
 void write_holder(int fd) {
-  const std::string holder = fmt::format("process {} on {}\n", ::getpid(), host_name());
+  const std::string holder =
+      fmt::format("process {} on {}\n", ::getpid(), base::host_name().value_or("unknown host"));
   FileCalls& calls = system_files();
   if (calls.truncate(fd, 0) == 0) (void)write_all(calls, fd, holder, 0);
 }

@@ -116,9 +116,7 @@ base::Result<KernelRuns> run_block(const base::gpus::LocalGpu& gpu, const BlockO
   std::string err_text;
   const bool ended = read_both(out, err, out_text, err_text, deadline, interrupted);
   if (!ended) ::kill(pid, SIGKILL);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = base::wait_for(pid);
   if (interrupted) return problem("interrupted");
   if (!ended) return problem(fmt::format("the kernels took longer than {} s", options.timeout_s));
   if (WIFSIGNALED(status)) {

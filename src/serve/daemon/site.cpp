@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/host_name.hpp"
 #include "base/text_file.hpp"
 #include "core/model/cluster_file.hpp"
 #include "core/policy/make_knowledge.hpp"
@@ -25,9 +26,8 @@ namespace {
 
 std::string machine_name(const ServeConfig& config) {
   if (!config.node.empty()) return config.node;
-  std::string name(256, '\0');
-  if (gethostname(name.data(), name.size()) != 0) return "localhost";
-  name.resize(std::min(name.find('\0'), name.find('.')));
+  std::string name = base::host_name().value_or("");
+  name.resize(std::min(name.size(), name.find('.')));
   return name.empty() ? "localhost" : name;
 }
 
