@@ -74,7 +74,7 @@ goban_module(live/engine/slurm live live/job live/engine/cluster)
 goban_module(live/engine/kubernetes live live/job live/engine/cluster)
 goban_module(live/engine live live/engine/local live/engine/slurm live/engine/kubernetes)
 
-# The daemon: its HTTP interface, and its life.
+# The daemon: its HTTP interface, its life, and the agent that reports to it from nodes.
 goban_layer(serve base core site study live)
 goban_module(serve/api)
 goban_module(serve/daemon serve/api)

@@ -121,7 +121,7 @@ std::vector<live::EngineEvent> AgentEngine::take_events() {
   std::vector<live::EngineEvent> out;
   // Before what the engine says: a run's progress comes before its end.
   for (Report& report : box_->take_progress()) out.emplace_back(std::move(report));
-  for (live::EngineEvent& event : engine_->take_events()) {
+  for (live::EngineEvent& event : FrontEngine::take_events()) {
     if (auto* report = std::get_if<Report>(&event);
         report != nullptr && report->kind == live::ReportKind::Ended) {
       box_->complete(*report);

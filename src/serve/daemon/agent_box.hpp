@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "live/engine.hpp"
+#include "live/front_engine.hpp"
 
 namespace goban::serve::daemon {
 
@@ -54,35 +54,15 @@ class AgentBox {
   std::set<std::pair<live::RunId, std::string>> fresh_{};  ///< progress that was not taken
 };
 
-/// An engine of a cluster whose nodes have agents. Called by one thread, like every engine.
-class AgentEngine final : public live::Engine {
+/// In front of the engine of a cluster whose nodes have agents.
+class AgentEngine final : public live::FrontEngine {
  public:
   AgentEngine(std::unique_ptr<live::Engine> engine, std::shared_ptr<AgentBox> box)
-      : engine_(std::move(engine)), box_(std::move(box)) {}
+      : FrontEngine(std::move(engine)), box_(std::move(box)) {}
 
-  void launch(const live::LaunchOrder& order) override { engine_->launch(order); }
-  void stop(live::RunId run, live::StopReason reason) override { engine_->stop(run, reason); }
-  void hurry(live::RunId run, live::StopUrgency urgency) override { engine_->hurry(run, urgency); }
-  void resume(const live::LaunchOrder& order) override { engine_->resume(order); }
-  void forget(core::model::JobId job, const std::string& payload) override {
-    engine_->forget(job, payload);
-  }
-  void suspend(live::RunId run, bool suspended) override { engine_->suspend(run, suspended); }
-  void cap(const live::GpuPlace& gpu, double watts) override { engine_->cap(gpu, watts); }
-  void rest(const std::string& node) override { engine_->rest(node); }
-  void wake(const std::string& node) override { engine_->wake(node); }
-  void fence(const std::string& node) override { engine_->fence(node); }
-  void recall(const std::vector<live::KnownJob>& known) override { engine_->recall(known); }
-  void withdraw(core::model::JobId job, const std::string& engine_id) override {
-    engine_->withdraw(job, engine_id);
-  }
-  void stage(const live::StageOrder& order) override { engine_->stage(order); }
-  void beat() override { engine_->beat(); }
-  [[nodiscard]] bool is_shut_out() const override { return engine_->is_shut_out(); }
   [[nodiscard]] std::vector<live::EngineEvent> take_events() override;
 
  private:
-  std::unique_ptr<live::Engine> engine_;
   std::shared_ptr<AgentBox> box_;
 };
 

@@ -35,32 +35,32 @@ void GatedEngine::launch(const live::LaunchOrder& order) {
     waiting_[order.run] = order;
   } else {
     waiting_.erase(order.run);
-    engine_->launch(order);
+    FrontEngine::launch(order);
   }
 }
 
 void GatedEngine::stop(live::RunId run, live::StopReason reason) {
   waiting_.erase(run);
-  engine_->stop(run, reason);  // if it was never launched, the engine reports it as lost
+  FrontEngine::stop(run, reason);  // if it was never launched, the engine reports it as lost
 }
 
 void GatedEngine::resume(const live::LaunchOrder& order) {
-  if (!waiting_.contains(order.run)) engine_->resume(order);
+  if (!waiting_.contains(order.run)) FrontEngine::resume(order);
 }
 
 void GatedEngine::forget(core::model::JobId job, const std::string& payload) {
   std::erase_if(waiting_, [&](const auto& each) { return each.first.job == job; });
-  engine_->forget(job, payload);
+  FrontEngine::forget(job, payload);
   if (forgotten_ && !payload.empty()) forgotten_(payload);
 }
 
 std::vector<live::EngineEvent> GatedEngine::take_events() {
   std::erase_if(waiting_, [&](const auto& each) {
     if (gate_->must_wait(each.second.gpus)) return false;
-    engine_->launch(each.second);
+    FrontEngine::launch(each.second);
     return true;
   });
-  return engine_->take_events();
+  return FrontEngine::take_events();
 }
 
 }  // namespace goban::serve::daemon

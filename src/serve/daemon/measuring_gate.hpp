@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "live/engine.hpp"
+#include "live/front_engine.hpp"
 
 namespace goban::serve::daemon {
 
@@ -37,34 +37,21 @@ class MeasuringGate {
   std::atomic<bool> interrupted_ = false;
 };
 
-/// An engine behind the gate. Called by one thread, like every engine.
-class GatedEngine final : public live::Engine {
+/// The gate in front of an engine.
+class GatedEngine final : public live::FrontEngine {
  public:
   /// `forgotten` is called with each payload that the engine was told to remove.
   GatedEngine(std::unique_ptr<live::Engine> engine, std::shared_ptr<MeasuringGate> gate,
               std::function<void(const std::string&)> forgotten = {})
-      : engine_(std::move(engine)), gate_(std::move(gate)), forgotten_(std::move(forgotten)) {}
+      : FrontEngine(std::move(engine)), gate_(std::move(gate)), forgotten_(std::move(forgotten)) {}
 
   void launch(const live::LaunchOrder& order) override;
   void stop(live::RunId run, live::StopReason reason) override;
-  void hurry(live::RunId run, live::StopUrgency urgency) override { engine_->hurry(run, urgency); }
-  void suspend(live::RunId run, bool suspended) override { engine_->suspend(run, suspended); }
   void resume(const live::LaunchOrder& order) override;
   void forget(core::model::JobId job, const std::string& payload) override;
-  void cap(const live::GpuPlace& gpu, double watts) override { engine_->cap(gpu, watts); }
-  void rest(const std::string& node) override { engine_->rest(node); }
-  void wake(const std::string& node) override { engine_->wake(node); }
-  void fence(const std::string& node) override { engine_->fence(node); }
-  void recall(const std::vector<live::KnownJob>& known) override { engine_->recall(known); }
-  void withdraw(core::model::JobId job, const std::string& engine_id) override {
-    engine_->withdraw(job, engine_id);
-  }
-  void beat() override { engine_->beat(); }
-  [[nodiscard]] bool is_shut_out() const override { return engine_->is_shut_out(); }
   [[nodiscard]] std::vector<live::EngineEvent> take_events() override;
 
  private:
-  std::unique_ptr<live::Engine> engine_;
   std::shared_ptr<MeasuringGate> gate_;
   std::function<void(const std::string&)> forgotten_;
   std::map<live::RunId, live::LaunchOrder> waiting_{};
