@@ -84,7 +84,7 @@ class Board {
     jobs_.clear();
     for (const auto& [id, job] : jobs) jobs_.push_back(job.job);
   }
-  [[nodiscard]] AgentReport next(std::vector<HeardJob> heard) {
+  [[nodiscard]] AgentReport next(std::vector<AgentJob> heard) {
     const std::scoped_lock lock(mutex_);
     AgentReport out = queue_.next(base::steady_ns());
     out.interval_s = options_.interval_s;
@@ -92,14 +92,13 @@ class Board {
     out.problem = problem_;
     out.gpus = gpus_;
     out.jobs = jobs_;
-    for (HeardJob& each : heard) {
-      const auto same = std::ranges::find_if(out.jobs, [&](const AgentJob& job) {
-        return job.id == each.job.id && job.uid == each.job.uid;
-      });
+    for (AgentJob& each : heard) {
+      const auto same = std::ranges::find_if(
+          out.jobs, [&](const AgentJob& job) { return job.id == each.id && job.uid == each.uid; });
       if (same == out.jobs.end()) {
-        out.jobs.push_back(std::move(each.job));
+        out.jobs.push_back(std::move(each));
       } else {
-        same->progress = std::move(each.job.progress);
+        same->progress = std::move(each.progress);
       }
     }
     bound_sizes(out.jobs);
@@ -234,8 +233,8 @@ void send_until_cancelled(const AgentOptions& options, const base::Progress& pro
   while (!progress.is_cancelled()) {
     if (!has_more) board.wait(std::min(kProgressEvery_s, options.interval_s));
     if (progress.is_cancelled()) return;
-    std::vector<HeardJob> heard =
-        hub != nullptr ? hub->heard(base::steady_ns()) : std::vector<HeardJob>{};
+    std::vector<AgentJob> heard;
+    if (hub != nullptr) heard = hub->heard(base::steady_ns());
     AgentReport report = board.next(std::move(heard));
     const TimeNs now = base::steady_ns();
     const bool is_due = now - last_sent >= base::from_seconds(options.interval_s);
@@ -272,14 +271,12 @@ base::Status run_agent(const AgentOptions& options, const base::Progress& progre
     hub = std::move(*opened);
   }
   Board board(options);
-  std::thread sampling([&] { sample_until_cancelled(options, progress, board); });
-  std::thread waking([&] {  // the sender waits for the board: an end is no news of it
-    (void)sleep_until(base::kNever, progress);
-    board.wake();
+  std::thread sampling([&] {
+    sample_until_cancelled(options, progress, board);
+    board.wake();  // the sender waits for the board: an end is no news of it
   });
   send_until_cancelled(options, progress, board, hub.get());
   sampling.join();
-  waking.join();
   return {};
 }
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 #include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/field_splitter.hpp"
 #include "base/files.hpp"
 #include "base/number.hpp"
 
@@ -29,8 +29,7 @@ constexpr int32_t kGpusMax = 256;
 constexpr size_t kJobsUserMax = 256;
 
 /// The uid of a pod in the path of a cgroup, ".../kubepods-burstable-pod<uid>.slice/..." with '-'
-/// or
-/// '_' in the uid; empty: there is none.
+/// or '_' in the uid; empty: there is none.
 std::string pod_of(std::string_view cgroup) {
   constexpr size_t kUidLetters = 36;
   if (cgroup.find("kubepods") == cgroup.npos) return {};
@@ -71,33 +70,25 @@ bool is_name(std::string_view text) {
 }
 
 struct ProcessStat {
-  uint64_t start_ticks = 0;
+  int64_t start_ticks = 0;
   double cpu_s = 0;
   int64_t mem_bytes = 0;
 };
 
 /// The fields of /proc/PID/stat after the name, which may contain anything.
 std::optional<ProcessStat> parse_stat(std::string_view text) {
-  constexpr size_t kUser = 11, kSystem = 12, kStart = 19,
-                   kPages = 21;  // from the state, which is 0
+  // Counted from the state, which is 0.
+  constexpr size_t kUser = 11, kSystem = 12, kStart = 19, kPages = 21;
   const size_t end = text.rfind(')');
   if (end == text.npos) return std::nullopt;
-  text.remove_prefix(end + 1);
-  std::array<uint64_t, kPages + 1> values{};
-  size_t field = 0;
-  while (field <= kPages) {
-    const size_t begin = text.find_first_not_of(' ');
-    if (begin == text.npos) return std::nullopt;
-    text.remove_prefix(begin);
-    const std::string_view word = text.substr(0, text.find(' '));
-    (void)std::from_chars(word.data(), word.data() + word.size(), values.at(field));
-    text.remove_prefix(word.size());
-    ++field;
-  }
+  base::FieldSplitter fields;
+  fields.split_blanks(text.substr(end + 1));
+  if (fields.fields().size() <= kPages) return std::nullopt;
+  const auto value = [&](size_t at) { return base::parse_int(fields.fields()[at]).value_or(0); };
   const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  return ProcessStat{.start_ticks = values[kStart],
-                     .cpu_s = static_cast<double>(values[kUser] + values[kSystem]) / ticks,
-                     .mem_bytes = static_cast<int64_t>(values[kPages]) * ::sysconf(_SC_PAGESIZE)};
+  return ProcessStat{.start_ticks = value(kStart),
+                     .cpu_s = static_cast<double>(value(kUser) + value(kSystem)) / ticks,
+                     .mem_bytes = value(kPages) * ::sysconf(_SC_PAGESIZE)};
 }
 
 void add_names(std::vector<std::string>& to, const std::vector<std::string>& names) {
@@ -177,7 +168,7 @@ std::vector<std::string> known_libraries(std::string_view maps) {
     last = name;
     const bool is_known = std::ranges::any_of(
         kWords, [&](std::string_view word) { return name.find(word) != name.npos; });
-    if (is_known && name.find(' ') == name.npos) add_names(out, {std::string(name)});
+    if (is_known) add_names(out, {std::string(name)});
   }
   return out;
 }
@@ -212,8 +203,6 @@ void JobScan::visit(pid_t id, TimeNs now_ns) {
     if (ScannedJob* const of = found ? entry({found->id, found->uid}) : nullptr) {
       process.job = {found->id, found->uid};
       AgentJob& job = of->job;
-      job.id = found->id;
-      job.uid = found->uid;
       if (!found->gpus.empty()) job.gpus = found->gpus;
       add_names(job.software, found->software);
       const auto maps = base::read_small_file(folder + "/maps", kFileBytesMax);

@@ -67,7 +67,7 @@ class JobScan {
 
  private:
   struct Process {
-    uint64_t start_ticks = 0;
+    int64_t start_ticks = 0;
     double cpu_s = -1;
     uint32_t scans = 0;
     std::pair<std::string, uint32_t> job{};  ///< an empty id: none

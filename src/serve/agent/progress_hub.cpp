@@ -18,6 +18,7 @@
 namespace goban::serve::agent {
 
 using base::TimeNs;
+using site::telemetry::AgentJob;
 
 namespace {
 
@@ -92,9 +93,7 @@ void ProgressHub::work() {
     const bool may_accept = connections_.size() < kConnectionsMax && before >= rests_until_ns_;
     waits.push_back({may_accept ? listening_.get() : -1, POLLIN, 0});
     for (const Connection& each : connections_) {
-      const bool may_read =
-          each.window_bytes < kBytesPerSecond || before - each.window_ns >= base::kSecond;
-      waits.push_back({may_read ? each.socket.get() : -1, POLLIN, 0});
+      waits.push_back({each.link.may_read(before) ? each.link.descriptor() : -1, POLLIN, 0});
     }
     (void)::poll(waits.data(), waits.size(), kLook_ms);
     if (waits[0].revents != 0) return;
@@ -103,7 +102,7 @@ void ProgressHub::work() {
       if (waits[i + 2].revents != 0) read_from(connections_[i], now);
     }
     std::erase_if(connections_, [&](const Connection& each) {
-      if (!each.gone) return false;
+      if (!each.link.is_gone()) return false;
       const std::scoped_lock lock(mutex_);
       if (const auto found = sums_.find(each.key); found != sums_.end()) {
         --found->second.connections;
@@ -141,9 +140,8 @@ void ProgressHub::admit(TimeNs now) {
   sum.job = std::move(*job);
   sum.heard_ns = now;
   ++sum.connections;
-  Connection& made = connections_.emplace_back();
-  made.socket = std::move(socket);
-  made.key = key;
+  connections_.push_back(
+      {.key = key, .link = live::engine::local::ProgressConnection(std::move(socket))});
 }
 
 bool ProgressHub::make_room(uint32_t uid) {
@@ -162,34 +160,20 @@ bool ProgressHub::make_room(uint32_t uid) {
 }
 
 void ProgressHub::read_from(Connection& connection, TimeNs now) {
-  if (now - connection.window_ns >= base::kSecond) {
-    connection.window_ns = now;
-    connection.window_bytes = 0;
-  }
-  std::array<char, 16'384> buffer{};
-  const ssize_t count = ::recv(connection.socket.get(), buffer.data(), buffer.size(), 0);
-  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  connection.gone = count <= 0;
-  if (connection.gone) return;
-  connection.window_bytes += count;
   const std::scoped_lock lock(mutex_);
   Sum& sum = sums_[connection.key];
-  sum.heard_ns = now;
-  connection.cutter.feed({buffer.data(), static_cast<size_t>(count)}, sum.sum, now);
+  if (connection.link.read(sum.sum, now)) sum.heard_ns = now;
 }
 
-std::vector<HeardJob> ProgressHub::heard(TimeNs now) {
+std::vector<AgentJob> ProgressHub::heard(TimeNs now) {
   const std::scoped_lock lock(mutex_);
   std::erase_if(sums_, [&](const auto& each) {
     return each.second.connections == 0 && now - each.second.heard_ns > kSilent;
   });
-  std::vector<HeardJob> out;
+  std::vector<AgentJob> out;
   for (const auto& [key, sum] : sums_) {
     if (sum.sum.lines == 0) continue;
-    HeardJob& heard = out.emplace_back();
-    heard.job = sum.job;
-    heard.job.progress = sum.sum.progress;
-    heard.heard_ns = sum.heard_ns;
+    out.emplace_back(sum.job).progress = sum.sum.progress;
   }
   return out;
 }

@@ -15,16 +15,11 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "live/engine/local/progress_connection.hpp"
 #include "live/engine/local/progress_lines.hpp"
 #include "site/telemetry/agent_report.hpp"
 
 namespace goban::serve::agent {
-
-/// What a job reported.
-struct HeardJob {
-  site::telemetry::AgentJob job{};  ///< with its progress
-  base::TimeNs heard_ns = 0;        ///< last line, on a monotonic clock
-};
 
 class ProgressHub {
  public:
@@ -39,16 +34,16 @@ class ProgressHub {
   ProgressHub(const ProgressHub&) = delete;
   ProgressHub& operator=(const ProgressHub&) = delete;
 
-  /// By id and user; jobs that said nothing for ten minutes and are not connected are forgotten.
-  [[nodiscard]] std::vector<HeardJob> heard(base::TimeNs now_ns);
+  /// Jobs with their progress, by id and user; those that said nothing for ten minutes and are not
+  /// connected are forgotten.
+  [[nodiscard]] std::vector<site::telemetry::AgentJob> heard(base::TimeNs now_ns);
 
  private:
   // A process may have 1024 descriptors, as a rule, and one user must not take them all.
   static constexpr size_t kConnectionsMax = 512;
   static constexpr size_t kConnectionsUserMax = 256;
   static constexpr size_t kConnectionsJobMax = 64;
-  static constexpr size_t kJobsUserMax = 256;         ///< a process can say that it is of any job
-  static constexpr int64_t kBytesPerSecond = 65'536;  ///< per connection; then reading is delayed
+  static constexpr size_t kJobsUserMax = 256;  ///< a process can say that it is of any job
 
   using Key = std::pair<std::string, uint32_t>;
   struct Sum {
@@ -58,12 +53,8 @@ class ProgressHub {
     base::TimeNs heard_ns = 0;
   };
   struct Connection {
-    base::Descriptor socket{};
     Key key{};
-    live::engine::local::LineCutter cutter{};
-    base::TimeNs window_ns = 0;  ///< start of the second in which bytes are counted
-    int64_t window_bytes = 0;
-    bool gone = false;
+    live::engine::local::ProgressConnection link;
   };
 
   ProgressHub(std::string path, base::Descriptor listening, base::Descriptor end_reading,

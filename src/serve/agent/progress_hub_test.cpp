@@ -41,7 +41,7 @@ struct ProgressHubTest : testing::Test {
   template <typename Holds>
   bool wait_for(Holds holds) {
     for (int i = 0; i < 2000; ++i) {
-      for (const HeardJob& each : hub->heard(base::steady_ns())) {
+      for (const site::telemetry::AgentJob& each : hub->heard(base::steady_ns())) {
         if (holds(each)) return true;
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -60,9 +60,9 @@ TEST_F(ProgressHubTest, LinesBelongToTheJobOfTheirProcessAndTheUserOfTheKernel) 
   const base::Descriptor socket = connect();
   ASSERT_TRUE(base::write_all(socket.get(), "goban-progress 1 job=7 pid=1\nprogress epoch=2 epo"));
   ASSERT_TRUE(base::write_all(socket.get(), "chs=4 loss=0.5\n"));
-  ASSERT_TRUE(wait_for([](const HeardJob& each) {
-    return each.job.id == "42" && each.job.uid == ::geteuid() && each.job.progress &&
-           each.job.progress->latest.loss == 0.5 && each.job.progress->latest.epochs == 4;
+  ASSERT_TRUE(wait_for([](const site::telemetry::AgentJob& each) {
+    return each.id == "42" && each.uid == ::geteuid() && each.progress &&
+           each.progress->latest.loss == 0.5 && each.progress->latest.epochs == 4;
   })) << "not of job 7, which it named";
 }
 
@@ -71,13 +71,13 @@ TEST_F(ProgressHubTest, ARunAfterTheFirstBeginsAnew) {
   {
     const base::Descriptor socket = connect();
     ASSERT_TRUE(base::write_all(socket.get(), "progress step=100 loss=0.5\n"));
-    ASSERT_TRUE(
-        wait_for([](const HeardJob& each) { return each.job.progress->latest.step == 100; }));
+    ASSERT_TRUE(wait_for(
+        [](const site::telemetry::AgentJob& each) { return each.progress->latest.step == 100; }));
   }
   const base::Descriptor socket = connect();
   ASSERT_TRUE(base::write_all(socket.get(), "progress step=3\n"));
-  ASSERT_TRUE(wait_for([](const HeardJob& each) {
-    return each.job.progress->latest.step == 3 && each.job.progress->latest.loss < 0;
+  ASSERT_TRUE(wait_for([](const site::telemetry::AgentJob& each) {
+    return each.progress->latest.step == 3 && each.progress->latest.loss < 0;
   }));
 }
 

@@ -192,8 +192,8 @@ TEST(ProgressListener, AFloodWaitsAndOthersAreHeard) {
     serve(*listener, 1);
   }
   // Read at the rate of one second's bytes, and what the kernel buffers.
-  EXPECT_LT(sent, ProgressListener::kBytesPerSecond + 1'000'000);
-  EXPECT_LE(listener->sum().refused, 2 * ProgressListener::kBytesPerSecond / 1000);
+  EXPECT_LT(sent, ProgressConnection::kBytesPerSecond + 1'000'000);
+  EXPECT_LE(listener->sum().refused, 2 * ProgressConnection::kBytesPerSecond / 1000);
   EXPECT_GT(honest.say("progress step=5 steps=10\n"), 0);
   serve(*listener, 2);
   EXPECT_EQ(listener->sum().progress.latest.step, 5);

@@ -1,7 +1,6 @@
 #include "live/engine/local/progress_listener.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
@@ -92,49 +91,30 @@ base::Result<ProgressListener> ProgressListener::open(const std::string& path,
   return out;
 }
 
-bool ProgressListener::may_read(const Connection& connection, base::TimeNs now_ns) {
-  return connection.window_bytes < kBytesPerSecond ||
-         now_ns - connection.window_ns >= base::kSecond;
-}
-
 void ProgressListener::add_to(std::vector<pollfd>& waits, base::TimeNs now_ns) const {
   // poll() ignores negative descriptors.
   waits.push_back({connections_.size() < kConnectionsMax ? listening_.get() : -1, POLLIN, 0});
-  for (const Connection& connection : connections_) {
-    waits.push_back({may_read(connection, now_ns) ? connection.socket.get() : -1, POLLIN, 0});
+  for (const ProgressConnection& connection : connections_) {
+    waits.push_back({connection.may_read(now_ns) ? connection.descriptor() : -1, POLLIN, 0});
   }
-}
-
-bool ProgressListener::read_from(Connection& connection, base::TimeNs now_ns) {
-  if (now_ns - connection.window_ns >= base::kSecond) {
-    connection.window_ns = now_ns;
-    connection.window_bytes = 0;
-  }
-  std::array<char, 16384> buffer{};
-  const ssize_t count = ::recv(connection.socket.get(), buffer.data(), buffer.size(), 0);
-  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-  connection.gone = count <= 0;
-  if (connection.gone) return false;
-  connection.window_bytes += count;
-  connection.cutter.feed({buffer.data(), static_cast<size_t>(count)}, sum_, now_ns);
-  return true;
 }
 
 void ProgressListener::handle(const pollfd* waits, size_t count, base::TimeNs now_ns) {
   for (size_t i = 1; i < count; ++i) {
-    if (waits[i].revents != 0) (void)read_from(connections_[i - 1], now_ns);
+    if (waits[i].revents != 0) (void)connections_[i - 1].read(sum_, now_ns);
   }
-  std::erase_if(connections_, [](const Connection& connection) { return connection.gone; });
+  std::erase_if(connections_,
+                [](const ProgressConnection& connection) { return connection.is_gone(); });
   if (count == 0 || waits[0].revents == 0) return;
   if (base::Descriptor socket = accept_from(listening_.get(), owner_)) {
-    connections_.emplace_back().socket = std::move(socket);
+    connections_.emplace_back(std::move(socket));
   }
 }
 
 void ProgressListener::tell(std::string_view line) {
-  for (const Connection& connection : connections_) {
+  for (const ProgressConnection& connection : connections_) {
     static_cast<void>(
-        ::send(connection.socket.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+        ::send(connection.descriptor(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
   }
 }
 
@@ -142,12 +122,12 @@ void ProgressListener::drain(base::TimeNs now_ns) {
   for (size_t i = 0; i < kConnectionsMax && connections_.size() < kConnectionsMax; ++i) {
     base::Descriptor socket = accept_from(listening_.get(), owner_);
     if (!socket) break;
-    connections_.emplace_back().socket = std::move(socket);
+    connections_.emplace_back(std::move(socket));
   }
-  for (Connection& connection : connections_) {
+  for (ProgressConnection& connection : connections_) {
     constexpr int kReadsMax = 32;  // the kernel's buffer holds less
     int reads = 0;
-    while (reads < kReadsMax && read_from(connection, now_ns)) ++reads;
+    while (reads < kReadsMax && connection.read(sum_, now_ns)) ++reads;
   }
   connections_.clear();
 }

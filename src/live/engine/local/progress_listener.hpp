@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "base/time.hpp"
+#include "live/engine/local/progress_connection.hpp"
 #include "live/engine/local/progress_lines.hpp"
 
 namespace goban::live::engine::local {
@@ -27,8 +28,6 @@ namespace goban::live::engine::local {
 class ProgressListener {
  public:
   static constexpr size_t kConnectionsMax = 64;
-  static constexpr int64_t kBytesPerSecond =
-      65536;  ///< per connection; beyond this, reading is delayed
 
   /// Errors: Failed.
   [[nodiscard]] static base::Result<ProgressListener> open(const std::string& path,
@@ -47,20 +46,9 @@ class ProgressListener {
   void drain(base::TimeNs now_ns);
 
  private:
-  struct Connection {
-    base::Descriptor socket{};
-    LineCutter cutter{};
-    base::TimeNs window_ns = 0;  ///< start of the second in which bytes are counted
-    int64_t window_bytes = 0;
-    bool gone = false;
-  };
-  static bool may_read(const Connection& connection, base::TimeNs now_ns);
-  /// False: nothing was read.
-  bool read_from(Connection& connection, base::TimeNs now_ns);
-
   base::Descriptor listening_{};
   job::Owner owner_{};
-  std::vector<Connection> connections_{};
+  std::vector<ProgressConnection> connections_{};
   ProgressSum sum_{};
 };
 
