@@ -5,20 +5,17 @@
 #include <random>
 #include <set>
 
-#include "core/model/cluster_presets.hpp"
-#include "core/policy/compose.hpp"
 #include "core/scheduler/core_image.hpp"
 #include "core/scheduler/explain.hpp"
+#include "core/scheduler/test_promised_site.hpp"
 
 namespace goban::core::scheduler {
 namespace {
 
 using model::ActionKind;
 using model::EventKind;
-using testing::Each;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::SizeIs;
 
 constexpr ReservationId kNoPart{};
 constexpr ReservationId kPart{7U};
@@ -30,62 +27,14 @@ policy::Composition parted(const char* of_all, const char* of_part) {
   return made;
 }
 
-/// A core on nodes of four GPUs.
-struct PartSite {
+struct PartSite : PromisedSite {
   PartSite(const char* preset, const policy::Composition& composition)
-      : cluster(model::make_preset(preset).value()),
-        scores(knowledge::PmScores::uniform(cluster.num_gpus())),
-        core(policy::SpeedModel{&cluster, &scores, &penalties}, composition.make(context), context,
-             1) {}
+      : PromisedSite(preset, 1.0, composition) {}
 
-  void part(std::vector<NodeId> nodes) {
-    (void)core.apply({.kind = EventKind::NodesPromised,
-                      .at_ns = now,
-                      .until_ns = base::kNever,
-                      .reservation = kPart,
-                      .from_ns = now,
-                      .nodes = nodes});
-  }
+  void part(const std::vector<NodeId>& nodes) { promise(kPart, now, base::kNever, nodes); }
   void move(JobId job, ReservationId to) {
     (void)core.apply({.kind = EventKind::JobMoved, .at_ns = now, .job = job, .reservation = to});
   }
-  void submit(JobId job, const model::JobRequest& request, model::RunForecast forecast = {}) {
-    (void)core.apply({.kind = EventKind::JobSubmitted,
-                      .at_ns = now,
-                      .job = job,
-                      .request = &request,
-                      .forecast = forecast});
-  }
-  JobId submit(int32_t gpus, TimeNs limit, ReservationId whose = kNoPart, int32_t priority = 0) {
-    model::JobRequest request;
-    request.num_gpus = gpus;
-    request.priority = priority;
-    request.walltime_limit_ns = limit;
-    request.reservation = whose;
-    const JobId job(submitted++);
-    submit(job, request);
-    return job;
-  }
-  void end(JobId job) {
-    (void)core.apply({.kind = EventKind::JobFinished, .at_ns = now, .job = job});
-  }
-  std::vector<JobId> decide(TimeNs at) {
-    now = at;
-    return core.decide(now).placed;
-  }
-  std::set<uint32_t> nodes_of(JobId job) {
-    std::set<uint32_t> nodes;
-    for (const GpuId gpu : core.allocation(job).gpus) nodes.insert(cluster.node_of(gpu).value);
-    return nodes;
-  }
-
-  model::Cluster cluster;
-  knowledge::PmScores scores;
-  knowledge::LocalityPenalties penalties{cluster, 1.0};
-  policy::RunContext context{};
-  Core core;
-  TimeNs now = 0;
-  uint32_t submitted = 0;
 };
 
 TEST(Part, ItsJobsRunThereAloneAndOthersElsewhere) {
@@ -102,7 +51,7 @@ TEST(Part, ItsJobsRunThereAloneAndOthersElsewhere) {
   EXPECT_EQ(why_waiting(site.core, ours, 2, 1).free_gpus, 0);
   site.end(early);
   EXPECT_THAT(site.decide(3), ElementsAre(ours));
-  EXPECT_THAT(site.nodes_of(ours), ElementsAre(node));
+  EXPECT_THAT(site.nodes_of(ours), ElementsAre(node, node));
   const WaitReason why = why_waiting(site.core, waits, 3, 1);
   EXPECT_EQ(why.cause, WaitCause::Promised);
   EXPECT_EQ(why.reservation, kPart);

@@ -1,10 +1,9 @@
 // Nodes of reservations: which jobs may start where, and when.
 #include <gmock/gmock.h>
 
-#include "core/model/cluster_presets.hpp"
-#include "core/policy/compose.hpp"
 #include "core/scheduler/core_image.hpp"
 #include "core/scheduler/explain.hpp"
+#include "core/scheduler/test_promised_site.hpp"
 
 namespace goban::core::scheduler {
 namespace {
@@ -60,50 +59,11 @@ TEST(PromisedNodes, OthersMayStayUntilItBeginsAndComeWhenItEnded) {
 }
 
 /// Two nodes of two GPUs; node 1 is reserved from hour 2 to hour 4.
-struct Site {
+struct Site : PromisedSite {
   explicit Site(const char* policy = "easy-backfill")
-      : core(policy::SpeedModel{&cluster, &scores, &penalties},
-             policy::compose(policy).value().make(context), context, 1) {}
+      : PromisedSite("2x2", 1.5, policy::compose(policy).value()) {}
 
-  void promise(ReservationId id, TimeNs from, TimeNs until, std::vector<NodeId> nodes) {
-    (void)core.apply({.kind = EventKind::NodesPromised,
-                      .at_ns = now,
-                      .until_ns = until,
-                      .reservation = id,
-                      .from_ns = from,
-                      .nodes = nodes});
-  }
-  JobId submit(int32_t gpus, TimeNs walltime, ReservationId reservation = kNone) {
-    model::JobRequest request;
-    request.num_gpus = gpus;
-    request.walltime_limit_ns = walltime;
-    request.reservation = reservation;
-    const JobId job(submitted++);
-    (void)core.apply(
-        {.kind = EventKind::JobSubmitted, .at_ns = now, .job = job, .request = &request});
-    return job;
-  }
-  void end(JobId job) {
-    (void)core.apply({.kind = EventKind::JobFinished, .at_ns = now, .job = job});
-  }
-  std::vector<JobId> decide(TimeNs at) {
-    now = at;
-    return core.decide(now).placed;
-  }
-  std::vector<uint32_t> nodes_of(JobId job) {
-    std::vector<uint32_t> nodes;
-    for (const GpuId gpu : core.allocation(job).gpus) nodes.push_back(cluster.node_of(gpu).value);
-    return nodes;
-  }
   WaitReason why(JobId job) { return why_waiting(core, job, now, 1); }
-
-  model::Cluster cluster = model::make_preset("2x2").value();
-  knowledge::PmScores scores = knowledge::PmScores::uniform(4);
-  knowledge::LocalityPenalties penalties{cluster, 1.5};
-  policy::RunContext context{};
-  Core core;
-  TimeNs now = 0;
-  uint32_t submitted = 0;
 };
 
 TEST(Reservations, OthersRunThereOnlyUntilItBegins) {

@@ -597,9 +597,8 @@ TimeNs State::duration_ns(const JobState& job, double slowdown, TimeNs now) cons
                             ? resources_.promised().find(job.request.reservation)
                             : nullptr;
   if (job.request.reservation.valid() && (promise == nullptr || !promise->is_part())) {
-    const TimeNs left = promise == nullptr || promise->end_ns == base::kNever
-                            ? base::kNever
-                            : std::max<TimeNs>(promise->end_ns - now, 0);
+    const TimeNs left =
+        promise == nullptr ? base::kNever : std::max<TimeNs>(promise->end_ns - now, 0);
     const TimeNs limit = job.request.walltime_limit_ns;
     return limit > 0 ? std::min(left, limit - job.attained_ns(now)) : left;
   }
