@@ -1,16 +1,10 @@
 #include "live/engine/kubernetes/agent_manifests.hpp"
 
-#include <array>
-#include <string_view>
-#include <utility>
-
 namespace goban::live::engine::kubernetes {
-
-namespace {
 
 /// The agent reads processes of all pods of its node: hostPID, and two capabilities to read the
 /// environment and the libraries of other users' processes. It asks the API server nothing.
-constexpr const char* kAgents = R"yaml(---
+const char* const kAgents = R"yaml(---
 apiVersion: v1
 kind: ServiceAccount
 metadata: {name: goban-agent, namespace: @home@}
@@ -59,8 +53,6 @@ spec:
       - {name: sockets, hostPath: {path: /run/goban, type: DirectoryOrCreate}}
 )yaml";
 
-}  // namespace
-
 const char* const kAgentService = R"yaml(    [service]
     listen = "0.0.0.0:6818"
     certificate = "/etc/goban-service/tls.crt"
@@ -70,17 +62,5 @@ const char* const kAgentService = R"yaml(    [service]
 const char* const kAgentMount =
     "        - {name: service, mountPath: /etc/goban-service, readOnly: true}\n";
 const char* const kAgentVolume = "      - {name: service, secret: {secretName: goban-service}}\n";
-
-std::string agent_manifests(const std::string& home, const std::string& image) {
-  std::string text = kAgents;
-  const std::array<std::pair<std::string_view, const std::string*>, 2> words = {
-      {{"@home@", &home}, {"@image@", &image}}};
-  for (const auto& [mark, value] : words) {
-    for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value->size()) {
-      text.replace(at, mark.size(), *value);
-    }
-  }
-  return text;
-}
 
 }  // namespace goban::live::engine::kubernetes

@@ -2,13 +2,11 @@
 // no rights at all, and what the daemon needs to take their reports.
 #pragma once
 
-#include <string>
-
 namespace goban::live::engine::kubernetes {
 
-/// YAML, beginning with a separator: service account, Service and DaemonSet. `home`: the namespace;
-/// `image`: of goban.
-[[nodiscard]] std::string agent_manifests(const std::string& home, const std::string& image);
+/// YAML, beginning with a separator: service account, Service and DaemonSet. Without the values of
+/// @home@, the namespace, and @image@, of goban.
+extern const char* const kAgents;
 
 /// Lines of the daemon's configuration by which it takes reports over TLS, indented for the
 /// ConfigMap; its container's mount and the pod's volume of the Secret that holds certificate, key

@@ -104,9 +104,7 @@ ApiAnswer grant_claim(Api& api, const Grant& grant, const MayWrite& may_write) {
   ApiAnswer answer;
   for (int failed = 0, sent = 0; failed < kTries && sent < kWritesMost; ++sent) {
     if (is_granted(claim, grant)) return {};
-    const bool is_free = std::ranges::all_of(
-        claim.users, [&](const std::string& user) { return user == grant.pod.uid; });
-    if (!is_free || claim.meta.uid != grant.claim.meta.uid) {
+    if (!is_free_for(claim, grant.pod.uid) || claim.meta.uid != grant.claim.meta.uid) {
       return {.status = kClaimChanged,
               .problem = fmt::format("its ResourceClaim {} is reserved for another pod",
                                      grant.claim.meta.name)};

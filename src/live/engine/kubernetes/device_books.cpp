@@ -102,9 +102,7 @@ void add_claim(const Claim& claim, const Objects& objects, const Rules& rules, P
     }
   }
   pod.gpus = static_cast<int32_t>(std::min<int64_t>(count, kNodeGpusMost));
-  const bool is_used = std::ranges::any_of(
-      claim.users, [&](const std::string& user) { return user != pod.meta.uid; });
-  if (is_used) {
+  if (!is_free_for(claim, pod.meta.uid)) {
     pod.waits = fmt::format("its ResourceClaim {} is reserved for another pod", claim.meta.name);
   }
 }
@@ -292,9 +290,7 @@ std::vector<Claim> left_granted(const Objects& objects, const Rules& rules) {
     for (const std::string& name : pod.claims) {
       const Claim* claim = claim_of(objects, pod, name);
       if (claim == nullptr || !claim->is_allocated) continue;
-      const bool is_ours_alone = std::ranges::all_of(
-          claim->users, [&](const std::string& user) { return user == pod.meta.uid; });
-      if (is_ours_alone) out.push_back(*claim);
+      if (is_free_for(*claim, pod.meta.uid)) out.push_back(*claim);
     }
   }
   return out;

@@ -137,6 +137,10 @@ std::optional<Claim> read_claim(const json& object) {
   return claim;
 }
 
+bool is_free_for(const Claim& claim, const std::string& pod) {
+  return std::ranges::all_of(claim.users, [&](const std::string& user) { return user == pod; });
+}
+
 std::string devices_api_of(std::string_view group) {
   constexpr std::array kKnown = {"v1", "v1beta2", "v1beta1"};
   const json document = json::parse(group, nullptr, false);

@@ -61,6 +61,9 @@ struct Claim {
   bool is_of_pod = false;               ///< made from a template for one pod, and ends with it
 };
 
+/// It is reserved for nobody, or for the pod with this uid alone.
+[[nodiscard]] bool is_free_for(const Claim& claim, const std::string& pod);
+
 /// nullopt: not an object of this kind, or it has no name or uid.
 [[nodiscard]] std::optional<Slice> read_slice(const nlohmann::json& object);
 [[nodiscard]] std::optional<DeviceClass> read_device_class(const nlohmann::json& object);

@@ -451,6 +451,9 @@ void KubernetesEngine::report_awake(const Objects& objects, std::vector<EngineEv
 void KubernetesEngine::tend_sleep(const Objects& objects) {
   constexpr TimeNs kAgain_ns = 5 * base::kSecond;
   const TimeNs now_ns = steady_ns();
+  const auto patch = [this](const std::string& name, std::string body) {
+    return send({{.method = "PATCH", .path = node_path(name), .body = std::move(body)}});
+  };
   for (const auto& [key, node] : objects.nodes) {
     const std::string& name = node.meta.name;
     // The daemon before this one may have ended before its command had.
@@ -462,11 +465,8 @@ void KubernetesEngine::tend_sleep(const Objects& objects) {
       continue;
     woken_ns_[name] = now_ns;
     if (!to_sleep_.contains(name)) marked_.erase(name);
-    (void)send({{.method = "PATCH", .path = node_path(name), .body = woken_body()}});
+    (void)patch(name, woken_body());
   }
-  const auto patch = [this](const std::string& name, std::string body) {
-    return send({{.method = "PATCH", .path = node_path(name), .body = std::move(body)}});
-  };
   const std::set<std::string> used =
       to_sleep_.empty() ? std::set<std::string>() : nodes_in_use(objects.pods);
   for (auto each = to_sleep_.begin(); each != to_sleep_.end();) {

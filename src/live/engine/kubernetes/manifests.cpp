@@ -320,7 +320,7 @@ base::Result<std::string> manifests(const ManifestOptions& options) {
   }
   if (watches) out += filled(kWatchdog, {{"home", options.home}, {"watchdog", options.watchdog}});
   if (!options.image.empty()) out += deployment(options);
-  if (options.agents) out += agent_manifests(options.home, options.image);
+  if (options.agents) out += filled(kAgents, {{"home", options.home}, {"image", options.image}});
   return out;
 }
 
