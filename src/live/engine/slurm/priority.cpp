@@ -17,21 +17,12 @@ using Tres = std::map<std::string, double>;
 
 double real(std::string_view text) { return base::parse_double(text).value_or(0); }
 
-/// The value of a line "Key   = value" of scontrol show config.
-std::string_view setting(std::string_view config, std::string_view key) {
-  while (!config.empty()) {
-    std::string_view line = cut(config, "\n");
-    if (base::trimmed(cut(line, "=")) == key) return base::trimmed(line);
-  }
-  return {};
-}
-
 double weight(std::string_view config, std::string_view factor) {
-  return real(setting(config, fmt::format("PriorityWeight{}", factor)));
+  return real(setting_of(config, fmt::format("PriorityWeight{}", factor)));
 }
 
 bool has_flag(std::string_view config, std::string_view flag) {
-  const auto flags = job::split_list(setting(config, "PriorityFlags"), ',');
+  const auto flags = job::split_list(setting_of(config, "PriorityFlags"), ',');
   return std::ranges::find(flags, flag) != flags.end();
 }
 
@@ -120,7 +111,7 @@ double age_part(const PriorityRules& rules, base::TimeNs since_ns, base::TimeNs 
 }  // namespace
 
 bool is_multifactor(std::string_view config) {
-  return setting(config, "PriorityType") == "priority/multifactor";
+  return setting_of(config, "PriorityType") == "priority/multifactor";
 }
 
 PriorityRules parse_priority(std::string_view config, std::string_view partitions,
@@ -135,13 +126,13 @@ PriorityRules parse_priority(std::string_view config, std::string_view partition
   rules.job_size = weight(config, "JobSize");
   rules.partition = weight(config, "Partition");
   rules.qos = weight(config, "QOS");
-  rules.tres = weights_of(setting(config, "PriorityWeightTRES"));
+  rules.tres = weights_of(setting_of(config, "PriorityWeightTRES"));
   constexpr base::TimeNs kOldest_ns = int64_t{100} * 365 * 86'400 * base::kSecond;
-  const auto age_max = job::parse_slurm_time(setting(config, "PriorityMaxAge"));
+  const auto age_max = job::parse_slurm_time(setting_of(config, "PriorityMaxAge"));
   if (age_max) rules.age_max_ns = std::min(*age_max, kOldest_ns);
-  const auto period = job::parse_slurm_time(setting(config, "PriorityCalcPeriod"));
+  const auto period = job::parse_slurm_time(setting_of(config, "PriorityCalcPeriod"));
   if (period && *period > 0) rules.period_ns = *period;
-  rules.favor_small = setting(config, "PriorityFavorSmall") == "Yes";
+  rules.favor_small = setting_of(config, "PriorityFavorSmall") == "Yes";
   for (const NodeRow& node : nodes) {
     rules.cpus += node.node.cores;
     rules.nodes += 1;

@@ -29,6 +29,12 @@ bool is_suspended(const std::vector<JobRow>& rows, const std::string& id) {
       rows, [&](const JobRow& row) { return row.state == "SUSPENDED" && row.id() == id; });
 }
 
+/// Of the one GPU of a job; 0: it requests whole ones, or nobody knows what.
+int32_t shards_asked(const JobWords& words) {
+  const auto request = requested_gpus(words, {.num_nodes = 1, .tasks = 1});
+  return request ? request->shards : 0;
+}
+
 }  // namespace
 
 SlurmEngine::SlurmEngine(SlurmOptions options)
@@ -125,9 +131,7 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
       break;
   }
   const JobWords* const words = questions_.words(task.id);
-  const auto request = words == nullptr ? Result<GpuRequest>(GpuRequest{})
-                                        : requested_gpus(*words, {.num_nodes = 1, .tasks = 1});
-  const int32_t shards = request ? request->shards : 0;
+  const int32_t shards = words == nullptr ? 0 : shards_asked(*words);
   if (task.order.shares && shards == 0) {
     return base::failed("it requests whole GPUs, and others hold them");
   }
@@ -182,8 +186,8 @@ std::string SlurmEngine::shards_problem(const Task& task, int32_t shards) const 
     });
     const JobWords* const words = questions_.words(id);
     if (!is_there || words == nullptr || id == task.id) continue;
-    const auto held = requested_gpus(*words, {.num_nodes = 1, .tasks = 1});
-    taken += held && held->shards > 0 ? held->shards : all;
+    const int32_t held = shards_asked(*words);
+    taken += held > 0 ? held : all;
   }
   if (taken + shards <= all) return "";
   return fmt::format("{} of the {} shards of GPU {} of {} are taken", taken, all, part.gpus.front(),
