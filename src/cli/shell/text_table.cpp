@@ -15,13 +15,19 @@ namespace {
 
 constexpr size_t kGap = 2;  // between columns
 
-std::string shortened(std::string text, size_t width) {
-  if (base::characters_of(text) <= width) return text;
+/// The bytes of the first characters of UTF-8 text; all if it has no more.
+size_t bytes_of(std::string_view text, size_t characters) {
   size_t bytes = 0;
   for (size_t seen = 0; bytes < text.size(); ++bytes) {
-    if ((static_cast<unsigned char>(text[bytes]) & 0xC0U) != 0x80U && ++seen == width) break;
+    const bool is_first = (static_cast<unsigned char>(text[bytes]) & 0xC0U) != 0x80U;
+    if (is_first && seen++ == characters) break;
   }
-  return text.substr(0, bytes) + "~";
+  return bytes;
+}
+
+std::string shortened(std::string text, size_t width) {
+  if (base::characters_of(text) <= width) return text;
+  return text.substr(0, bytes_of(text, width - 1)) + "~";
 }
 
 }  // namespace
@@ -148,11 +154,8 @@ void wrap_line(std::string_view line, size_t width, std::string& out) {
   bool is_first = true;
   while (base::characters_of(line) + (is_first ? 0 : indent.size()) > width) {
     const size_t room = width - (is_first ? 0 : indent.size());
-    // Bytes of `room` characters, then the last blank behind the indent.
-    size_t bytes = 0;
-    for (size_t seen = 0; bytes < line.size(); ++bytes) {
-      if ((static_cast<unsigned char>(line[bytes]) & 0xC0U) != 0x80U && seen++ == room) break;
-    }
+    const size_t bytes = bytes_of(line, room);
+    // The last blank behind the indent.
     size_t end = line.rfind(' ', bytes);
     if (end == std::string_view::npos || end <= (is_first ? indent.size() : 0)) {
       end = line.find(' ', bytes);  // a word wider than the terminal

@@ -77,40 +77,30 @@ std::string in_paper(const std::string& paper) {
 void append_table(std::string& out, const Table& table, const Labels& labels,
                   size_t terminal_width) {
   const size_t rows = std::min(table.rows.size(), kRowsShown);
-  std::vector<std::vector<std::string>> texts(rows);
-  std::vector<size_t> widths;
+  // The first line are the titles; numbers stand on the right.
+  std::vector<std::vector<std::string>> lines(rows + 1);
+  std::vector<base::ColumnRoom> rooms;
   for (size_t c = 0; c < table.columns.size(); ++c) {
     const Column& column = table.columns[c];
-    const std::string head =
-        column.unit.empty() ? column.label : fmt::format("{} [{}]", column.label, column.unit);
-    widths.push_back(width_of(head));
-    for (size_t r = 0; r < rows; ++r) {
-      texts[r].push_back(cut(shown(table.rows[r][c])));
-      widths[c] = std::max(widths[c], width_of(texts[r][c]));
-    }
+    lines[0].push_back(column.unit.empty() ? column.label
+                                           : fmt::format("{} [{}]", column.label, column.unit));
+    for (size_t r = 0; r < rows; ++r) lines[r + 1].push_back(cut(shown(table.rows[r][c])));
+    size_t width = 0;
+    for (const auto& line : lines) width = std::max(width, width_of(line[c]));
+    rooms.push_back({.width = width, .gap = 1});
   }
   out += fmt::format("\n{}{}{}\n", table.title, in_paper(table.paper),
                      table.counts.empty() ? "" : ": " + table.counts);
   constexpr size_t kIndent = 2;
-  std::vector<base::ColumnRoom> rooms;
-  for (const size_t width : widths) rooms.push_back({.width = width, .gap = 1});
   const size_t room = terminal_width > kIndent ? terminal_width - kIndent : 0;
   bool is_first = true;
   for (const std::vector<size_t>& part : base::stacked_columns(rooms, room)) {
     if (!std::exchange(is_first, false)) out += '\n';
-    std::string line = " ";
-    for (const size_t c : part) {
-      const Column& column = table.columns[c];
-      const std::string head =
-          column.unit.empty() ? column.label : fmt::format("{} [{}]", column.label, column.unit);
-      line += fmt::format(" {}", padded(head, widths[c], rows > 0 && !is_text(table.rows[0][c])));
-    }
-    while (line.ends_with(' ')) line.pop_back();
-    out += fmt::format("{}\n", line);
-    for (size_t r = 0; r < rows; ++r) {
-      line.assign(1, ' ');
+    for (size_t l = 0; l < lines.size(); ++l) {
+      std::string line = " ";
       for (const size_t c : part) {
-        line += fmt::format(" {}", padded(texts[r][c], widths[c], !is_text(table.rows[r][c])));
+        const bool right = rows > 0 && !is_text(table.rows[l == 0 ? 0 : l - 1][c]);
+        line += fmt::format(" {}", padded(lines[l][c], rooms[c].width, right));
       }
       while (line.ends_with(' ')) line.pop_back();
       out += fmt::format("{}\n", line);
