@@ -98,16 +98,16 @@ constexpr int32_t kCannotGoOn = -1;
 Result<Composition> usable_policy(const Site& site, const char* field, const std::string& name,
                                   bool is_limited) {
   auto policy = pilot_policy(site, name);
-  if (policy && is_limited && !policy->is_standard(core::policy::PartKind::Size)) {
+  if (!policy) {
+    return base::failure(refuse(field, policy.error().message, policy.error().remedy).error());
+  }
+  if (is_limited && !policy->is_standard(core::policy::PartKind::Size)) {
     return base::failure(refuse(field,
                                 fmt::format("policy '{}' chooses the sizes of jobs, which is not "
                                             "possible on some nodes alone",
                                             name),
                                 "use another policy, or limit the pilot to no nodes and users")
                              .error());
-  }
-  if (!policy) {
-    return base::failure(refuse(field, policy.error().message, policy.error().remedy).error());
   }
   if (auto fits = core::policy::check_pilot_policy(field, *policy); !fits) {
     return base::failure(fits.error());

@@ -1,7 +1,6 @@
 #include "live/controller/staging.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <fmt/format.h>
 #include <utility>
 
