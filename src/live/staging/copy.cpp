@@ -139,13 +139,9 @@ class Copy {
   /// The file was copied before, and what is there has its size and time.
   [[nodiscard]] bool is_there(const TreeEntry& entry) const {
     const auto found = notes_.files().find(entry.path);
-    if (found == notes_.files().end() || found->second.bytes != entry.bytes ||
-        found->second.mtime_ns != entry.mtime_ns) {
-      return false;
-    }
-    struct stat facts{};
-    return ::lstat(in_tree(to_, entry.path).c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
-           facts.st_size == entry.bytes && has_mtime(facts, entry.mtime_ns);
+    return found != notes_.files().end() && found->second.bytes == entry.bytes &&
+           found->second.mtime_ns == entry.mtime_ns &&
+           is_as_copied(in_tree(to_, entry.path), found->second);
   }
 
   /// Nobody else looks into a new folder before open_folders().

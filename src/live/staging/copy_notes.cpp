@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/number.hpp"
@@ -112,6 +113,12 @@ std::string completed(const std::string& notes) {
 }
 
 void forget_completed(const std::string& notes) { ::unlink((notes + "/" + kComplete).c_str()); }
+
+bool is_as_copied(const std::string& path, const CopiedFile& file) {
+  struct stat facts{};
+  return ::lstat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+         facts.st_size == file.bytes && has_mtime(facts, file.mtime_ns);
+}
 
 std::string part_name(const std::string& notes, const std::string& to) {
   constexpr size_t kDigits = 12;

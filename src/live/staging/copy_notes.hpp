@@ -1,11 +1,11 @@
-// What a copy knows of itself. A folder of notes beside the copy has, until it
-// is removed with the copy:
+// What a copy knows of itself. A folder of notes beside the copy has, until it is removed with the
+// copy:
 //   lock      held (flock) by the one process that copies
 //   files     a line for each file copied: SHA-256, bytes, time of change, path
 //   folders   a line for each folder made: its path
-//   part      the file being copied: bytes of a chunk, bytes, time of change,
-//   path; then a CRC-32 for each chunk complete  Copied::sha256: all files were
-//   read back and had the checksums of their sources
+//   part      the file being copied: bytes of a chunk, bytes, time of change, path;
+//             then a CRC-32 for each chunk
+//   complete  Copied::sha256: all files were read back and had the checksums of their sources
 #pragma once
 
 #include <cstdint>
@@ -53,6 +53,9 @@ struct CopiedPart {
 [[nodiscard]] std::string completed(const std::string& notes);
 /// From now on it is not complete.
 void forget_completed(const std::string& notes);
+
+/// The file is where it was copied to, with its size and time of change.
+[[nodiscard]] bool is_as_copied(const std::string& path, const CopiedFile& file);
 
 /// Where the file that is to become `to` is written.
 [[nodiscard]] std::string part_name(const std::string& notes, const std::string& to);

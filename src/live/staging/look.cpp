@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 
-#include "live/staging/copy_io.hpp"
 #include "live/staging/copy_notes.hpp"
 #include "live/staging/tree.hpp"
 
@@ -18,9 +17,7 @@ base::Result<std::string> missing_of(const std::string& copy, const std::string&
   for (const auto& [path, file] : *files) {
     if (++count % kOften == 0 && go_on && !go_on()) return base::failed("nobody waits for it");
     const std::string place = in_tree(copy, path);
-    const bool is_there = ::lstat(place.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
-                          facts.st_size == file.bytes && has_mtime(facts, file.mtime_ns);
-    if (!is_there) return place;
+    if (!is_as_copied(place, file)) return place;
   }
   return std::string{};
 }

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/host_name.hpp"
 #include "base/printable.hpp"
 #include "base/spawn.hpp"
 #include "live/staging_json.hpp"
@@ -37,12 +38,6 @@ bool is_same(const StageOrder& one, const StageOrder& other) {
     return false;
   return one.task == StageTask::Remove ? one.paths == other.paths
                                        : one.paths.empty() == other.paths.empty();
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data())
-                                                          : std::string{};
 }
 
 std::string end_words(int status) {
@@ -99,7 +94,8 @@ void Stager::order(const StageOrder& order) {
 }
 
 std::vector<std::string> Stager::words_for(const StageOrder& order) const {
-  if (order.gateway.empty() || order.gateway == options_.node || order.gateway == host_name()) {
+  if (order.gateway.empty() || order.gateway == options_.node ||
+      order.gateway == base::host_name()) {
     return options_.worker;
   }
   std::vector<std::string> words = options_.gateway_command;
