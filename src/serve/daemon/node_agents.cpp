@@ -35,12 +35,18 @@ constexpr TimeNs kAgentsWithoutStore = 3600 * base::kSecond;
 constexpr int kIntervalsUntilLost = 3;
 constexpr TimeNs kLeastPatience = 3 * base::kSecond;
 
-base::gpus::GpuReading reading_of(const AgentSample& sample) {
+base::gpus::GpuReading reading_of(
+    const std::vector<std::pair<site::series::Metric, site::series::Reading>>& readings) {
   base::gpus::GpuReading out;
-  for (const auto& [metric, reading] : sample.readings) {
+  for (const auto& [metric, reading] : readings) {
     if (reading.state == State::Value) put_value(out, metric, reading.value);
   }
   return out;
+}
+
+/// An agent that says nothing for longer is lost; readings that are older say nothing of now.
+TimeNs patience_of(TimeNs interval_ns) {
+  return std::max(interval_ns * kIntervalsUntilLost, kLeastPatience);
 }
 
 /// The index of a whole GPU; none for the node and for MIG instances.
@@ -76,8 +82,7 @@ TimeNs NodeAgents::now_ns() const {
 }
 
 bool NodeAgents::is_lost(const Agent& agent, TimeNs now) const {
-  const TimeNs patience = std::max(agent.interval_ns * kIntervalsUntilLost, kLeastPatience);
-  return now - agent.report_ns > patience;
+  return now - agent.report_ns > patience_of(agent.interval_ns);
 }
 
 void NodeAgents::work() {
@@ -113,14 +118,13 @@ void NodeAgents::look() {
       table->nodes[node.name].resize(node.num_gpus);
     }
     const auto hold = [&](core::model::GpuId gpu, RunId run, TimeNs start_ns) {
+      if (gpu.index() >= cluster.num_gpus()) return;
       const core::model::Node& node = cluster.node(cluster.node_of(gpu));
       table->nodes[node.name][gpu.value - node.first_gpu].push_back({run, start_ns});
     };
     for (const auto& [id, run] : snapshot.book.runs) {
       if (run.started_ns < 0) continue;
-      for (const core::model::GpuId gpu : run.gpus) {
-        if (gpu.index() < cluster.num_gpus()) hold(gpu, id, run.started_ns);
-      }
+      for (const core::model::GpuId gpu : run.gpus) hold(gpu, id, run.started_ns);
     }
     for (const auto& [id, job] : snapshot.book.jobs) {
       if (!job.accounted) jobs.insert(id);
@@ -146,7 +150,7 @@ void NodeAgents::look() {
       }
       if (job->managed || job->run_start_ns < 0) continue;
       for (const core::model::GpuId gpu : job->gpus) {
-        if (gpu.index() < cluster.num_gpus()) hold(gpu, {.job = id, .run = 0}, job->run_start_ns);
+        hold(gpu, {.job = id, .run = 0}, job->run_start_ns);
       }
     }
   });
@@ -237,7 +241,7 @@ void NodeAgents::take_samples(const std::string& node, const AgentReport& report
                         .readings = sample.readings});
     const auto index = index_of(sample.gpu);
     if (!index || *index >= holders.size()) continue;
-    const base::gpus::GpuReading reading = reading_of(sample);
+    const base::gpus::GpuReading reading = reading_of(sample.readings);
     if (Agent::Latest& latest = agent.gpus[sample.gpu]; at >= latest.at_ns) {
       latest = {.at_ns = at, .reading = reading};
     }
@@ -275,9 +279,7 @@ api::GpuReadings NodeAgents::latest() const {
     if (agent == agents_.end() || is_lost(agent->second, now)) continue;
     const auto found = agent->second.gpus.find(key.device);
     if (found == agent->second.gpus.end()) continue;
-    const TimeNs patience =
-        std::max(agent->second.interval_ns * kIntervalsUntilLost, kLeastPatience);
-    if (now - found->second.at_ns > patience) continue;
+    if (now - found->second.at_ns > patience_of(agent->second.interval_ns)) continue;
     reading = found->second.reading;
     out.at_ns = std::max(out.at_ns, found->second.at_ns);
   }
@@ -286,37 +288,27 @@ api::GpuReadings NodeAgents::latest() const {
 }
 
 base::Result<api::GpuCurves> NodeAgents::curves(const api::GpuWindow& window) const {
-  std::vector<site::series::DeviceKey> keys;
+  // Before the store, so that samples that are written meanwhile are not missed.
+  std::unique_lock lock(mutex_);
+  const std::shared_ptr<const Table> table = table_;
   TimeNs step_ns = base::kSecond;
-  std::vector<std::pair<size_t, Sample>> recent;
-  {
-    // Before the store, so that samples that are written meanwhile are not missed.
-    const std::scoped_lock lock(mutex_);
-    keys = table_->keys;
-    std::map<std::pair<std::string, std::string>, size_t> wanted;
-    for (size_t i = 0; i < window.gpus.size(); ++i) {
-      if (window.gpus[i].index() >= keys.size()) continue;
-      const auto& key = keys[window.gpus[i].index()];
-      wanted[{key.node, key.device}] = i;
-      if (const auto agent = agents_.find(key.node); agent != agents_.end()) {
-        step_ns = std::max(step_ns, agent->second.interval_ns);
-      }
-    }
-    for (const Sample& sample : samples_) {
-      const auto found = wanted.find({sample.key.node, sample.key.device});
-      if (found != wanted.end()) recent.emplace_back(found->second, sample);
+  std::map<std::pair<std::string_view, std::string_view>, size_t> wanted;
+  for (size_t i = 0; i < window.gpus.size(); ++i) {
+    if (window.gpus[i].index() >= table->keys.size()) continue;
+    const site::series::DeviceKey& key = table->keys[window.gpus[i].index()];
+    wanted[{key.node, key.device}] = i;
+    if (const auto agent = agents_.find(key.node); agent != agents_.end()) {
+      step_ns = std::max(step_ns, agent->second.interval_ns);
     }
   }
   CurveSums sums(window, step_ns);
-  for (const auto& [gpu, sample] : recent) {
-    base::gpus::GpuReading reading;
-    for (const auto& [metric, each] : sample.readings) {
-      if (each.state == State::Value) put_value(reading, metric, each.value);
-    }
-    sums.add(gpu, sample.time_ms, reading);
+  for (const Sample& sample : samples_) {
+    const auto found = wanted.find({sample.key.node, sample.key.device});
+    if (found == wanted.end()) continue;
+    sums.add(found->second, sample.time_ms, reading_of(sample.readings));
   }
-  if (options_.series.empty()) return sums.take();
-  const base::Status read = add_stored_readings(options_.series, keys, window, sums);
+  lock.unlock();
+  const base::Status read = add_stored_readings(options_.series, table->keys, window, sums);
   if (!read) return base::failure(read.error());
   return sums.take();
 }
