@@ -14,6 +14,9 @@
 
 namespace goban::live::engine::kubernetes {
 
+inline constexpr int kApiNotFound = 404;
+inline constexpr int kApiConflict = 409;
+
 /// The credentials of a daemon, shared by its connections. Thread-safe.
 class Credentials {
  public:

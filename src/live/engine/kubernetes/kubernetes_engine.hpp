@@ -84,6 +84,7 @@ class KubernetesEngine final : public cluster::ClusterEngine {
 
  private:
   using Gangs = std::map<std::string, Gang>;
+  static constexpr const char* kNotLeading = "another daemon may hold the Lease";
 
   /// What was bound, until the watch shows it.
   struct Assumed {
@@ -134,6 +135,7 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   using ClusterEngine::tell;
   [[nodiscard]] ApiAnswer bind(Api& api, const Binding& binding, const cluster::Mark& mark);
   [[nodiscard]] Outcome take_back(const Gang& gang);
+  [[nodiscard]] Outcome suspend(const Gang& gang, bool suspended);
   [[nodiscard]] Outcome cancel(const Gang& gang);
   [[nodiscard]] Outcome mark(const Gang& gang, RunId run);
   [[nodiscard]] Outcome carry_out(const cluster::Task& task, const Gang& gang);
