@@ -7,8 +7,8 @@
 #include "core/knowledge/colocation/colocation_predictor.hpp"
 #include "core/knowledge/energy/power_model.hpp"
 #include "core/model/cluster.hpp"
+#include "core/model/job.hpp"
 #include "core/model/job_speeds.hpp"
-#include "core/model/job_state.hpp"
 
 namespace goban::core::policy {
 

@@ -1,7 +1,7 @@
 // Run times drawn from forecasts, for looking ahead.
 #pragma once
 
-#include "core/model/job_state.hpp"
+#include "core/model/job.hpp"
 
 namespace goban::core::policy {
 

@@ -8,7 +8,7 @@
 #include "core/knowledge/pm_scores.hpp"
 #include "core/model/cluster.hpp"
 #include "core/model/free_gpus.hpp"
-#include "core/model/job_state.hpp"
+#include "core/model/job.hpp"
 
 namespace goban::core::policy {
 

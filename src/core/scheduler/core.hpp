@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "core/model/action.hpp"
 #include "core/model/event.hpp"
 #include "core/policy/migration/migration.hpp"
 #include "core/policy/policy_set.hpp"

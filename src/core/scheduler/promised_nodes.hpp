@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "core/model/job_state.hpp"
+#include "core/model/job.hpp"
 
 namespace goban::core::scheduler {
 

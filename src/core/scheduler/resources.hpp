@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/model/action.hpp"
+#include "core/model/event.hpp"
 #include "core/model/found.hpp"
 #include "core/policy/placement/placement.hpp"
 #include "core/scheduler/promised_nodes.hpp"

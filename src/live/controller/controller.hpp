@@ -13,7 +13,6 @@
 #include "live/controller/input.hpp"
 #include "live/controller/job_book.hpp"
 #include "live/controller/launch_hold.hpp"
-#include "live/controller/order.hpp"
 #include "live/controller/site.hpp"
 
 namespace goban::live::controller {

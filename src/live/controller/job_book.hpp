@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model/action.hpp"
+#include "core/model/event.hpp"
 #include "core/staging/fast_tier.hpp"
 #include "live/controller/live_pilot.hpp"
 #include "live/controller/reservation.hpp"

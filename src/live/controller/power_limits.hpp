@@ -5,7 +5,7 @@
 #include <set>
 
 #include "live/controller/decision_core.hpp"
-#include "live/controller/order.hpp"
+#include "live/controller/input.hpp"
 
 namespace goban::live::controller {
 

@@ -8,8 +8,8 @@
 
 #include "base/json_fields.hpp"
 #include "core/model/cluster.hpp"
+#include "live/controller/input.hpp"
 #include "live/controller/job_book.hpp"
-#include "live/controller/order.hpp"
 
 namespace goban::live::controller {
 

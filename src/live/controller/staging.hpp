@@ -10,8 +10,8 @@
 
 #include "base/json_fields.hpp"
 #include "core/staging/fast_tier.hpp"
+#include "live/controller/input.hpp"
 #include "live/controller/job_book.hpp"
-#include "live/controller/order.hpp"
 #include "live/controller/staging_orders.hpp"
 #include "live/controller/staging_words.hpp"
 

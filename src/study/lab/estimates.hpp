@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "core/model/job.hpp"
 #include "core/model/job_history.hpp"
-#include "core/model/job_state.hpp"
 #include "study/simulator/simulation.hpp"
 
 namespace goban::study::lab {

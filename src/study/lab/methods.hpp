@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/model/free_gpus.hpp"
-#include "core/model/job_state.hpp"
+#include "core/model/job.hpp"
 #include "core/policy/size/size.hpp"
 
 namespace goban::study::lab {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/job.hpp"
 #include "core/model/job_history.hpp"
-#include "core/model/job_state.hpp"
 #include "study/simulator/simulation.hpp"
 
 namespace goban::study::simulator {

@@ -1,7 +1,7 @@
 // How long a job is expected to go on, from its forecast and from the time that it has run.
 #pragma once
 
-#include "core/model/job_state.hpp"
+#include "core/model/job.hpp"
 
 namespace goban::core::policy {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/model/job_state.hpp"
+#include "core/model/job.hpp"
 #include "core/model/site_rules.hpp"
 
 namespace goban::core::policy {

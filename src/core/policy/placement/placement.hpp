@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/model/action.hpp"
+#include "core/model/event.hpp"
 #include "core/policy/view.hpp"
 
 namespace goban::core::policy {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <span>
 
-#include "core/model/job_state.hpp"
+#include "core/model/job.hpp"
 #include "core/policy/preemption/preemption.hpp"
 
 namespace goban::core::policy {

@@ -11,7 +11,7 @@
 #include <memory>
 #include <optional>
 
-#include "core/model/job_state.hpp"
+#include "core/model/job.hpp"
 #include "core/model/tenants.hpp"
 #include "core/policy/knowledge.hpp"
 #include "core/policy/policy_options.hpp"

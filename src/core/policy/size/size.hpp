@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "core/model/job.hpp"
 #include "core/model/job_speeds.hpp"
-#include "core/model/job_state.hpp"
 
 namespace goban::core::policy {
 
