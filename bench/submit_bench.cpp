@@ -21,7 +21,7 @@
 #include "live/loop/live_scheduler.hpp"
 #include "serve/api/api_client.hpp"
 #include "serve/api/service.hpp"
-#include "serve/daemon/payload_store.hpp"
+#include "serve/stores/payload_store.hpp"
 
 namespace goban::bench {
 namespace {
@@ -71,7 +71,7 @@ live::controller::Site make_site(const std::string& policy) {
 /// The daemon and its service, in a folder.
 struct Server {
   Server(const std::string& folder, const std::string& policy)
-      : payloads(value_of(serve::daemon::PayloadStore::open(folder + "/payloads"))) {
+      : payloads(value_of(serve::stores::PayloadStore::open(folder + "/payloads"))) {
     auto journal = value_of(live::journal::open_journal(folder + "/journal", {}));
     daemon = value_of(live::loop::Daemon::start(
         make_site(policy), journal.recovered, std::move(journal.log),
@@ -80,7 +80,7 @@ struct Server {
     options.requests_per_s = options.requests_burst = 1e9;
     service = value_of(serve::api::Service::start(options, *daemon, payloads));
   }
-  serve::daemon::PayloadStore payloads;
+  serve::stores::PayloadStore payloads;
   std::unique_ptr<live::loop::Daemon> daemon;
   std::unique_ptr<serve::api::Service> service;
 };

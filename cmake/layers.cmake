@@ -76,8 +76,9 @@ goban_module(live/engine live live/engine/local live/engine/slurm live/engine/ku
 
 # The daemon: its HTTP interface, its life, and the agent that reports to it from nodes.
 goban_layer(serve base core site study live)
-goban_module(serve/api)
-goban_module(serve/daemon serve/api)
+goban_module(serve/stores)
+goban_module(serve/api serve/stores)
+goban_module(serve/daemon serve/stores serve/api)
 goban_module(serve/agent serve/api)
 
 # The command goban. One module; its folders are groups of commands.

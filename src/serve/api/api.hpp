@@ -9,13 +9,14 @@
 #include "serve/api/file_work.hpp"
 #include "serve/api/router.hpp"
 #include "serve/api/submission.hpp"
+#include "serve/stores/payload_store.hpp"
 
 namespace goban::serve::api {
 
 /// Everything it refers to outlives the handlers.
 struct ApiContext {
   live::loop::SchedulerClient& scheduler;
-  const Payloads& payloads;
+  const stores::PayloadStore& payloads;
   FileWork& files;  ///< for all that may lie on a file system of users
   SubmitLimits limits{};
   bool many_users = false;  ///< the daemon runs as root and can run jobs as other users
@@ -40,6 +41,7 @@ struct ApiContext {
 /// GET /v1/jobs?past=1.
 [[nodiscard]] base::http::Response list_past_jobs(const Call& call, const ApiContext& context);
 
+void add_submit_route(Router& router, const ApiContext& context);
 void add_job_routes(Router& router, const ApiContext& context);
 void add_job_change_routes(Router& router, const ApiContext& context);
 void add_forecast_route(Router& router, const ApiContext& context);

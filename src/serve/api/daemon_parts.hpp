@@ -17,32 +17,11 @@
 #include "live/engine.hpp"
 #include "serve/api/gpu_curves.hpp"
 #include "serve/api/job_name.hpp"
+#include "serve/stores/profile_book.hpp"
 #include "site/telemetry/agent_report.hpp"
 #include "study/what_if.hpp"
 
 namespace goban::serve::api {
-
-/// Scripts, arguments and environments of unfinished jobs.
-class Payloads {
- public:
-  virtual ~Payloads() = default;
-  /// Stores a payload durably: it survives a power failure. Returns its name. Errors: Failed; Usage
-  /// if its owner has reached the limit of bytes.
-  [[nodiscard]] virtual base::Result<std::string> write(std::string_view payload,
-                                                        const live::job::Owner& owner) const = 0;
-  /// Removes a payload; unknown names are ignored.
-  virtual void discard(const std::string& name) const = 0;
-};
-
-/// Job profiles by application.
-class Profiles {
- public:
-  virtual ~Profiles() = default;
-  /// Fills the fields that a submission leaves unset from the profile of its application.
-  virtual void fill(live::job::JobSpec& spec, std::string_view payload) const = 0;
-  /// The profile of the job's application as JSON; empty if there is none.
-  [[nodiscard]] virtual std::string find(const live::controller::LiveJob& job) = 0;
-};
 
 /// Which past jobs.
 struct PastQuery {
@@ -145,7 +124,7 @@ class AgentInbox {
 
 /// Null: not available. All of them outlive the service.
 struct DaemonParts {
-  Profiles* profiles = nullptr;
+  stores::ProfileBook* profiles = nullptr;
   PastJobs* past = nullptr;
   const GpuMonitor* gpus = nullptr;
   const ScoreReporter* scores = nullptr;

@@ -262,7 +262,7 @@ TEST_F(HttpServerTest, TcpAsksForAToken) {
 TEST_F(HttpServerTest, TcpElsewhereNeedsTls) {
   options.listen = "0.0.0.0:0";
   payloads =
-      std::make_unique<daemon::PayloadStore>(daemon::PayloadStore::open(folder + "/jobs").value());
+      std::make_unique<stores::PayloadStore>(stores::PayloadStore::open(folder + "/jobs").value());
   const auto refused = Service::start(options, scheduler, *payloads);
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(refused.error().text(), HasSubstr("unencrypted"));

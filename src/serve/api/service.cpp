@@ -115,7 +115,8 @@ void add_page(Router& router, const std::string& path, StaticPage page) {
 
 struct Service::Parts {
   Parts(const ServiceOptions& options, live::loop::SchedulerClient& scheduler,
-        const Payloads& payloads, DaemonParts parts, std::map<std::string, StaticPage> pages)
+        const stores::PayloadStore& payloads, DaemonParts parts,
+        std::map<std::string, StaticPage> pages)
       : limit(options.requests_per_s, options.requests_burst),
         operator_limit(options.requests_per_s * kOperatorFactor,
                        options.requests_burst * kOperatorFactor),
@@ -127,6 +128,7 @@ struct Service::Parts {
                 .limits = options.submissions,
                 .many_users = options.many_users,
                 .parts = parts} {
+    add_submit_route(router, context);
     add_job_routes(router, context);
     add_job_change_routes(router, context);
     add_log_routes(router, context);
@@ -260,7 +262,7 @@ size_t Service::stop() {
 
 base::Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& options,
                                                       live::loop::SchedulerClient& scheduler,
-                                                      const Payloads& payloads,
+                                                      const stores::PayloadStore& payloads,
                                                       DaemonParts daemon_parts,
                                                       std::map<std::string, StaticPage> pages) {
   auto parts =

@@ -51,7 +51,7 @@ class Service {
   /// beyond loopback without TLS), those of the token file.
   [[nodiscard]] static base::Result<std::unique_ptr<Service>> start(
       const ServiceOptions& options, live::loop::SchedulerClient& scheduler,
-      const Payloads& payloads, DaemonParts parts = {},
+      const stores::PayloadStore& payloads, DaemonParts parts = {},
       std::map<std::string, StaticPage> pages = {});
   ~Service();
   Service(const Service&) = delete;

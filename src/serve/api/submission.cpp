@@ -4,11 +4,18 @@
 #include <array>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <pwd.h>
+#include <unistd.h>
 #include <utility>
 
 #include "base/http/http_uri.hpp"
+#include "base/http/reply.hpp"
 #include "base/nearest.hpp"
 #include "live/job/job_spec.hpp"
+#include "serve/api/api.hpp"
+#include "serve/api/job_requests.hpp"
+#include "serve/api/membership.hpp"
+#include "serve/api/typed_jobs.hpp"
 
 namespace goban::serve::api {
 
@@ -260,6 +267,124 @@ base::Result<SubmitRequest> parse_submit_request(std::string_view body,
   }
   out.payload = payload.dump();
   return out;
+}
+
+namespace {
+std::string home_of(const live::job::Owner& owner) {
+  std::vector<char> room(64 << 10);
+  passwd entry{};
+  passwd* found = nullptr;
+  const bool known =
+      ::getpwuid_r(owner.uid, &entry, room.data(), room.size(), &found) == 0 && found != nullptr;
+  return known && entry.pw_dir != nullptr && entry.pw_dir[0] == '/' ? entry.pw_dir : "/";
+}
+
+/// The owner of a new job. Errors: Usage if the caller may not submit for that owner.
+base::Result<live::job::Owner> owner_for(const Call& call, const ApiContext& context,
+                                         const std::string& user) {
+  live::job::Owner owner = call.who.owner;
+  if (!user.empty() && user != owner.user) {
+    if (!call.who.is_operator()) {
+      return base::usage_error("only operators may submit for another user", "omit user");
+    }
+    base::Result<live::job::Owner> found = find_user(user);
+    if (!found) return found;
+    owner = std::move(*found);
+  }
+  if (owner.uid == UINT32_MAX) {
+    return base::usage_error(fmt::format("{} is not a user of this machine", owner.user),
+                             "set user to one");
+  }
+  if (!context.many_users && owner.uid != ::geteuid()) {
+    return base::usage_error("this daemon runs only jobs of its own user",
+                             "a daemon started by root runs the jobs of all users");
+  }
+  return owner;
+}
+
+/// Of a submission that was refused: by the daemon's trouble, by a limit of the user, or because of
+/// its content.
+int status_of(const base::Error& error) {
+  switch (error.code) {
+    case base::ErrorCode::Failed:
+      return base::http::kUnavailable;
+    case base::ErrorCode::Usage:
+      return base::http::kForbidden;
+    case base::ErrorCode::BadData:
+      break;
+  }
+  return base::http::kBadRequest;
+}
+
+base::http::Response submit(const Call& call, const ApiContext& context,
+                            const live::controller::Site& site) {
+  if (!call.who.may_submit())
+    return base::http::refusal(base::http::kForbidden, "viewers are not permitted to submit jobs");
+  base::Result<SubmitRequest> submission = parse_submit_request(call.request.body, context.limits);
+  if (!submission) return base::http::refusal(base::http::kBadRequest, submission.error());
+  base::Result<live::job::Owner> owner = owner_for(call, context, submission->user);
+  if (!owner) return base::http::refusal(base::http::kForbidden, owner.error());
+  for (const live::job::JobSpec& job : submission->jobs) {
+    if (auto may = check_priority(job.priority, call.who); !may) {
+      return base::http::refusal(base::http::kForbidden, may.error());
+    }
+  }
+  base::Status belongs;
+  context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
+    belongs = check_membership(submission->jobs.front().account, call.who, *owner, snapshot.site);
+  });
+  if (!belongs) return base::http::refusal(base::http::kForbidden, belongs.error());
+  for (live::job::JobSpec& job : submission->jobs) {
+    auto fits = fit_into_type(job, site.cluster);
+    if (fits) fits = fit_into_site(job, site.limits);
+    if (fits) fits = fit_into_slots(job, site.cluster);
+    if (!fits) {
+      return base::http::refusal(base::http::kBadRequest, fits.error());
+    }
+  }
+  // Tasks of an array differ only in their index.
+  live::job::JobSpec& first_job = submission->jobs.front();
+  if (auto settled = settle_past_dependencies(first_job, call.who, context); !settled) {
+    return base::http::refusal(status_of(settled.error()), settled.error());
+  }
+  base::Result<std::string> payload = context.payloads.write(submission->payload, *owner);
+  if (!payload) return base::http::refusal(status_of(payload.error()), payload.error());
+  first_job.owner = *owner;
+  first_job.payload = *payload;
+  if (first_job.work_folder.empty()) first_job.work_folder = home_of(*owner);
+  if (context.parts.profiles != nullptr) {
+    context.parts.profiles->fill(first_job, submission->payload);
+  }
+  for (size_t i = 1; i < submission->jobs.size(); ++i) {
+    const int32_t task = submission->jobs[i].array_task;
+    submission->jobs[i] = first_job;
+    submission->jobs[i].array_task = task;
+  }
+  const size_t count = submission->jobs.size();
+  const auto answer =
+      context.scheduler.ask(live::controller::Submit{.jobs = std::move(submission->jobs)});
+  if (!answer) {
+    // If the journal failed, the job may exist nevertheless: keep its payload. The next start
+    // removes payloads without a job.
+    if (answer.error().code != base::ErrorCode::Failed) context.payloads.discard(*payload);
+    return base::http::refusal(status_of(answer.error()), answer.error());
+  }
+  const uint64_t first = live::job::job_number(answer->first_job);
+  json numbers = json::array();
+  for (size_t i = 0; i < count; ++i) numbers.push_back(first + i);
+  base::http::Response response = base::http::reply({{"job", first}, {"jobs", std::move(numbers)}});
+  response.status = base::http::kCreated;
+  return response;
+}
+}  // namespace
+
+void add_submit_route(Router& router, const ApiContext& context) {
+  // Submissions read only constant data here, so that they wait for no commit cycle but their own.
+  const live::controller::Site* site = nullptr;
+  context.scheduler.look(
+      [&](const live::loop::SchedulerSnapshot& snapshot) { site = &snapshot.site; });
+  router.add("POST", "/v1/jobs", Access::Known, {},
+             [&context, site](const Call& call) { return submit(call, context, *site); });
 }
 
 }  // namespace goban::serve::api

@@ -1,4 +1,4 @@
-// The body of POST /v1/jobs: fields of JobSpec, and the payload (script, arguments, environment).
+// POST /v1/jobs. Its body: fields of JobSpec, and the payload (script, arguments, environment).
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@
 #include "serve/api/service.hpp"
 #include "serve/api/test_scheduler_client.hpp"
 #include "serve/api/test_schema.hpp"
-#include "serve/daemon/payload_store.hpp"
+#include "serve/stores/payload_store.hpp"
 
 namespace goban::serve::api {
 
@@ -76,8 +76,8 @@ class ServiceTest : public testing::Test {
   }
   void start() {
     if (!payloads)
-      payloads = std::make_unique<daemon::PayloadStore>(
-          daemon::PayloadStore::open(folder + "/jobs").value());
+      payloads = std::make_unique<stores::PayloadStore>(
+          stores::PayloadStore::open(folder + "/jobs").value());
     auto started = Service::start(options, scheduler, *payloads, parts, pages);
     ASSERT_TRUE(started.has_value()) << started.error().text();
     service = std::move(*started);
@@ -106,7 +106,7 @@ class ServiceTest : public testing::Test {
   DaemonParts parts;
   std::map<std::string, StaticPage> pages;
   TestSchedulerClient scheduler;
-  std::unique_ptr<daemon::PayloadStore> payloads;
+  std::unique_ptr<stores::PayloadStore> payloads;
   std::unique_ptr<Service> service;
 };
 

@@ -7,7 +7,7 @@
 #include "base/files.hpp"
 #include "core/knowledge/measure/learned_scores_file.hpp"
 #include "live/journal/state_lock.hpp"
-#include "serve/daemon/profile_book.hpp"
+#include "serve/stores/profile_book.hpp"
 
 namespace goban::serve::daemon {
 
@@ -71,7 +71,7 @@ base::Result<ForgottenFiles> forget_in_state(const std::string& state, uint32_t 
       if (!written) return base::failure(written.error());
     }
   }
-  out.profiles = forget_profiles(state + "/profiles", uid);
+  out.profiles = stores::forget_profiles(state + "/profiles", uid);
   return out;
 }
 

@@ -23,14 +23,14 @@
 #include "serve/daemon/node_agents.hpp"
 #include "serve/daemon/past_jobs.hpp"
 #include "serve/daemon/past_runs.hpp"
-#include "serve/daemon/payload_store.hpp"
-#include "serve/daemon/profile_book.hpp"
 #include "serve/daemon/progress_curves.hpp"
 #include "serve/daemon/reason_teller.hpp"
 #include "serve/daemon/score_keeper.hpp"
 #include "serve/daemon/site.hpp"
 #include "serve/daemon/start_forecaster.hpp"
 #include "serve/daemon/store_accounting.hpp"
+#include "serve/stores/payload_store.hpp"
+#include "serve/stores/profile_book.hpp"
 #include "study/what_if.hpp"
 
 namespace goban::serve::daemon {
@@ -133,14 +133,14 @@ struct MachineDaemon::Parts {
   bool is_local = true;  ///< the engine runs jobs on this machine
   MachineGpus machine;   ///< empty unless it is local
   std::string cluster_name;
-  std::unique_ptr<ProfileBook> profiles;
+  std::unique_ptr<stores::ProfileBook> profiles;
   EvidenceBox evidence;
   std::shared_ptr<MeasuringGate> gate = std::make_shared<MeasuringGate>();
   std::shared_ptr<AgentBox> agent_box = std::make_shared<AgentBox>();
   std::unique_ptr<live::EngineView> view;
   std::unique_ptr<live::loop::Daemon> daemon;
-  std::shared_ptr<PayloadUse> payload_use;  ///< the engine tells it what it removed
-  std::optional<PayloadStore> payloads;
+  std::shared_ptr<stores::PayloadUse> payload_use;  ///< the engine tells it what it removed
+  std::optional<stores::PayloadStore> payloads;
   std::unique_ptr<ReasonTeller> reasons;
   std::unique_ptr<GpuWatcher> gpus;
   std::unique_ptr<NodeAgents> agents;  ///< null if it is local
@@ -162,10 +162,10 @@ Status MachineDaemon::Parts::start() {
     lock.emplace(std::move(*taken));
   }
   if (auto status = check_journal(config.state); !status) return status;
-  payload_use = std::make_shared<PayloadUse>(config.bytes_per_user_max);
-  auto store =
-      PayloadStore::open(config.state + "/payloads", payload_use,
-                         std::make_shared<DiskGuard>(config.state, config.disk_reserve, say));
+  payload_use = std::make_shared<stores::PayloadUse>(config.bytes_per_user_max);
+  auto store = stores::PayloadStore::open(
+      config.state + "/payloads", payload_use,
+      std::make_shared<stores::DiskGuard>(config.state, config.disk_reserve, say));
   if (!store) return base::failure(store.error());
   payloads.emplace(std::move(*store));
   if (auto status = start_daemon(); !status) return status;
@@ -195,10 +195,10 @@ Status MachineDaemon::Parts::start_daemon() {
     }
   }
   epoch = journal->epoch;
-  auto book = ProfileBook::open(
+  auto book = stores::ProfileBook::open(
       config.state + "/profiles", config.state + "/payloads",
       site->cluster.gpu_models().front().name,
-      site->scores.num_classes() > 1 ? site->scores.num_classes() : ProfileBook::kClasses);
+      site->scores.num_classes() > 1 ? site->scores.num_classes() : stores::ProfileBook::kClasses);
   if (!book) return base::failure(book.error());
   profiles = std::move(*book);
   auto parts = live::engine::make_engine({.state = config.state,
@@ -291,6 +291,7 @@ void MachineDaemon::Parts::take_agents() {
   options.series = config.series == "none" ? "" : config.series;
   options.say = say;
   options.may_write = [&on = *daemon] { return !on.was_taken_over(); };
+  options.parts_of_jobs = [&on = *view] { return on.parts_of_jobs(); };
   agents = std::make_unique<NodeAgents>(*daemon, agent_box, std::move(options));
 }
 

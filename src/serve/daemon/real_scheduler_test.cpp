@@ -61,7 +61,8 @@ class RealSchedulerTest : public api::ServiceTest {
         {.poll_ns = 1'000'000, .past = [this] { return past(); }});
     ASSERT_TRUE(started.has_value()) << started.error().text();
     daemon = std::move(*started);
-    payloads = std::make_unique<PayloadStore>(PayloadStore::open(folder + "/jobs").value());
+    payloads = std::make_unique<stores::PayloadStore>(
+        stores::PayloadStore::open(folder + "/jobs").value());
     service = std::move(*api::Service::start(options, *daemon, *payloads));
   }
   void TearDown() override { service.reset(); }

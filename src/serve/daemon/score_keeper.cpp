@@ -58,7 +58,7 @@ SessionResult measure_really(const base::gpus::MachineGpus& machine, const Sessi
 
 }  // namespace
 
-void EvidenceBox::put(const live::controller::LiveJob& job, ProfileBook& profiles,
+void EvidenceBox::put(const live::controller::LiveJob& job, stores::ProfileBook& profiles,
                       const EvidenceRules& rules) {
   Entry entry{.job = {live::job::job_number(job.job), job.submit_ns},
               .runs = evidence_of(job, profiles.application_of(job), rules)};

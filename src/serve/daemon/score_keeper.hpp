@@ -14,8 +14,8 @@
 #include "live/machine/refresh.hpp"
 #include "serve/api/api.hpp"
 #include "serve/daemon/measuring_gate.hpp"
-#include "serve/daemon/profile_book.hpp"
 #include "serve/daemon/score_evidence.hpp"
+#include "serve/stores/profile_book.hpp"
 
 namespace goban::serve::daemon {
 
@@ -26,7 +26,7 @@ class EvidenceBox {
     core::knowledge::LearnedScores::Seen job{};
     std::vector<core::knowledge::RunEvidence> runs{};
   };
-  void put(const live::controller::LiveJob& job, ProfileBook& profiles,
+  void put(const live::controller::LiveJob& job, stores::ProfileBook& profiles,
            const EvidenceRules& rules = {});
   [[nodiscard]] std::vector<Entry> take();
 

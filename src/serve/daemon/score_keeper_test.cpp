@@ -79,7 +79,7 @@ class QuickEngine final : public live::Engine {
 /// Passes finished jobs to the box, and counts them.
 class BoxAccounting final : public live::loop::Accounting {
  public:
-  BoxAccounting(EvidenceBox& box, ProfileBook& profiles, std::atomic<size_t>& ended)
+  BoxAccounting(EvidenceBox& box, stores::ProfileBook& profiles, std::atomic<size_t>& ended)
       : box_(box), profiles_(profiles), ended_(ended) {}
   base::Status record(const std::vector<live::loop::FinishedJob>& jobs) override {
     for (const live::loop::FinishedJob& each : jobs) box_.put(each.job, profiles_);
@@ -89,7 +89,7 @@ class BoxAccounting final : public live::loop::Accounting {
 
  private:
   EvidenceBox& box_;
-  ProfileBook& profiles_;
+  stores::ProfileBook& profiles_;
   std::atomic<size_t>& ended_;
 };
 
@@ -113,7 +113,8 @@ struct KeeperTest : testing::Test {
                               .name = "virtual",
                               .is_virtual = true});
     }
-    profiles = std::move(*ProfileBook::open(folder + "/profiles", folder + "/payloads", "virtual"));
+    profiles = std::move(
+        *stores::ProfileBook::open(folder + "/profiles", folder + "/payloads", "virtual"));
     options.state = folder;
     options.scores = folder + "/scores.csv";
     options.every_ns = 0;
@@ -217,7 +218,7 @@ struct KeeperTest : testing::Test {
   Truth truth;
   base::gpus::MachineGpus machine;
   ScoreKeeperOptions options;
-  std::unique_ptr<ProfileBook> profiles;
+  std::unique_ptr<stores::ProfileBook> profiles;
   EvidenceBox box;
   std::shared_ptr<MeasuringGate> gate = std::make_shared<MeasuringGate>();
   std::atomic<size_t> ended = 0;

@@ -72,7 +72,7 @@
 #include "live/engine_kind.hpp"
 #include "live/staging/stager.hpp"
 #include "serve/api/service.hpp"
-#include "serve/daemon/disk_reserve.hpp"
+#include "serve/stores/disk_reserve.hpp"
 
 namespace goban::serve::daemon {
 
@@ -103,7 +103,7 @@ struct ServeConfig {
   size_t jobs_per_user_max = 20'000;  ///< maximum number of unfinished jobs; 0 = no limit
   int64_t bytes_per_user_max = int64_t{256}
                                << 20;  ///< of payloads of unfinished jobs; 0 = no limit
-  DiskReserve disk_reserve{};
+  stores::DiskReserve disk_reserve{};
   base::TimeNs grace_max_ns = 300 * base::kSecond;
   base::TimeNs lead_max_ns = 300 * base::kSecond;
   live::controller::JobLimits limits{};

@@ -60,7 +60,7 @@ priority_max = {user = -1, account_manager = 5}
               ElementsAre("/dev/full", "/dev/zero", "/dev/random", "/dev/urandom"));
   EXPECT_EQ(config->keep_ended_ns, 7200 * base::kSecond);
   EXPECT_EQ(config->bytes_per_user_max, int64_t{1} << 30);
-  EXPECT_EQ(config->disk_reserve, (DiskReserve{.bytes = int64_t{2} << 30, .share = 0.25}));
+  EXPECT_EQ(config->disk_reserve, (stores::DiskReserve{.bytes = int64_t{2} << 30, .share = 0.25}));
   EXPECT_EQ(config->seed, 7U);
   ASSERT_EQ(config->resource_types.size(), 1U);
   EXPECT_EQ(config->resource_types[0].name, "rt_small");

@@ -11,7 +11,7 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 
-namespace goban::serve::daemon {
+namespace goban::serve::stores {
 
 /// File name of a payload, in a folder that has the payload's name.
 inline constexpr const char* kPayloadFile = "payload.json";
@@ -44,4 +44,4 @@ class PayloadPack {
   std::unique_ptr<Work> work_;
 };
 
-}  // namespace goban::serve::daemon
+}  // namespace goban::serve::stores

@@ -1,4 +1,4 @@
-#include "serve/daemon/payload_store.hpp"
+#include "serve/stores/payload_store.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@
 #include "base/files.hpp"
 #include "live/journal/file_calls.hpp"
 
-namespace goban::serve::daemon {
+namespace goban::serve::stores {
 
 namespace {
 constexpr std::string_view kPayloadPrefix = "payload-";
@@ -148,4 +148,4 @@ size_t PayloadStore::sweep(const std::map<std::string, uint32_t>& used) const {
   return unused.size();
 }
 
-}  // namespace goban::serve::daemon
+}  // namespace goban::serve::stores

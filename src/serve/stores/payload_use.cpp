@@ -1,8 +1,8 @@
-#include "serve/daemon/payload_use.hpp"
+#include "serve/stores/payload_use.hpp"
 
 #include <fmt/format.h>
 
-namespace goban::serve::daemon {
+namespace goban::serve::stores {
 namespace {
 
 constexpr int64_t kBlock = 4096;  ///< of the usual file systems
@@ -56,4 +56,4 @@ int64_t PayloadUse::bytes_of(uint32_t uid) const {
   return found == sums_.end() ? 0 : found->second;
 }
 
-}  // namespace goban::serve::daemon
+}  // namespace goban::serve::stores

@@ -1,4 +1,4 @@
-#include "serve/daemon/profile_book.hpp"
+#include "serve/stores/profile_book.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -14,7 +14,7 @@
 #include "base/sha256.hpp"
 #include "core/knowledge/app_class.hpp"
 
-namespace goban::serve::daemon {
+namespace goban::serve::stores {
 namespace {
 
 using nlohmann::json;
@@ -305,4 +305,4 @@ std::string ProfileBook::find(const live::controller::LiveJob& job) {
   return base::reports::to_json(*profile);
 }
 
-}  // namespace goban::serve::daemon
+}  // namespace goban::serve::stores

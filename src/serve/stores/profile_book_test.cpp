@@ -1,5 +1,5 @@
 // Job profiles learned from runs.
-#include "serve/daemon/profile_book.hpp"
+#include "serve/stores/profile_book.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -9,7 +9,7 @@
 
 #include "base/reports/job_profile.hpp"
 
-namespace goban::serve::daemon {
+namespace goban::serve::stores {
 namespace {
 
 using testing::HasSubstr;
@@ -310,4 +310,4 @@ TEST_F(Profiles, WrongFilesAreNoProfiles) {
 }
 
 }  // namespace
-}  // namespace goban::serve::daemon
+}  // namespace goban::serve::stores

@@ -10,7 +10,7 @@
 #include "base/result.hpp"
 #include "live/job/job_spec.hpp"
 
-namespace goban::serve::daemon {
+namespace goban::serve::stores {
 
 /// Thread-safe.
 class PayloadUse {
@@ -40,4 +40,4 @@ class PayloadUse {
   std::map<uint32_t, int64_t> sums_{};      ///< by uid
 };
 
-}  // namespace goban::serve::daemon
+}  // namespace goban::serve::stores

@@ -1,5 +1,5 @@
 // The pack alone: it restores payloads whose own files were not synced before a power failure.
-#include "serve/daemon/payload_pack.hpp"
+#include "serve/stores/payload_pack.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "serve/daemon/payload_store.hpp"
+#include "serve/stores/payload_store.hpp"
 
-namespace goban::serve::daemon {
+namespace goban::serve::stores {
 namespace {
 
 namespace fs = std::filesystem;
@@ -147,4 +147,4 @@ TEST_F(PayloadPackTest, TheStoreBringsLostPayloadsBack) {
 }
 
 }  // namespace
-}  // namespace goban::serve::daemon
+}  // namespace goban::serve::stores

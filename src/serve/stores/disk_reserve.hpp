@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::serve::daemon {
+namespace goban::serve::stores {
 
 /// The smaller of both counts; 0 = none.
 struct DiskReserve {
@@ -44,4 +44,4 @@ class DiskGuard {
   std::atomic<bool> is_short_ = false;
 };
 
-}  // namespace goban::serve::daemon
+}  // namespace goban::serve::stores

@@ -1,4 +1,4 @@
-#include "serve/daemon/disk_reserve.hpp"
+#include "serve/stores/disk_reserve.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -6,7 +6,7 @@
 
 #include "base/files.hpp"
 
-namespace goban::serve::daemon {
+namespace goban::serve::stores {
 namespace {
 
 constexpr int64_t kFilesOfAJob = 16;  ///< more than a submission and its first run create
@@ -58,4 +58,4 @@ base::Status DiskGuard::check(size_t more) {
                       "an operator must free space on that disk, or lower disk_reserve");
 }
 
-}  // namespace goban::serve::daemon
+}  // namespace goban::serve::stores

@@ -1,4 +1,4 @@
-#include "serve/daemon/payload_pack.hpp"
+#include "serve/stores/payload_pack.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -17,7 +17,7 @@
 #include "live/journal/file_calls.hpp"
 #include "live/journal/journal_text.hpp"
 
-namespace goban::serve::daemon {
+namespace goban::serve::stores {
 
 namespace fs = std::filesystem;
 using base::Result;
@@ -254,4 +254,4 @@ Status PayloadPack::add(std::string_view name, std::string_view payload) {
 
 Status PayloadPack::settle() { return work_->settle(); }
 
-}  // namespace goban::serve::daemon
+}  // namespace goban::serve::stores

@@ -9,14 +9,14 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "serve/api/daemon_parts.hpp"
-#include "serve/daemon/disk_reserve.hpp"
-#include "serve/daemon/payload_pack.hpp"
-#include "serve/daemon/payload_use.hpp"
+#include "live/job/job_spec.hpp"
+#include "serve/stores/disk_reserve.hpp"
+#include "serve/stores/payload_pack.hpp"
+#include "serve/stores/payload_use.hpp"
 
-namespace goban::serve::daemon {
+namespace goban::serve::stores {
 
-class PayloadStore final : public api::Payloads {
+class PayloadStore {
  public:
   /// Creates the folder (mode 0700) if it is missing, and restores payloads that survived a power
   /// failure only in a pack. `use` counts the payloads from now on; `guard` keeps space free, null
@@ -26,15 +26,15 @@ class PayloadStore final : public api::Payloads {
       std::shared_ptr<DiskGuard> guard = {});
   PayloadStore(PayloadStore&& other) noexcept;
   PayloadStore& operator=(PayloadStore&&) = delete;
-  ~PayloadStore() override;
+  ~PayloadStore();
 
   /// Writes a payload durably; returns the name of its folder, which cannot be guessed. Concurrent
   /// calls share a sync. Errors: Usage if the owner has reached the limit of bytes; Failed (disk
   /// full or nearly so, read-only). Then nothing is left behind.
   [[nodiscard]] base::Result<std::string> write(std::string_view payload,
-                                                const live::job::Owner& owner) const override;
+                                                const live::job::Owner& owner) const;
   /// Removes a payload; names that write() does not produce are ignored.
-  void discard(const std::string& name) const override;
+  void discard(const std::string& name) const;
   /// Removes all payloads except `used`, which it counts for their users; call it before the API
   /// opens. Returns the number removed.
   size_t sweep(const std::map<std::string, uint32_t>& used) const;
@@ -51,4 +51,4 @@ class PayloadStore final : public api::Payloads {
   std::unique_ptr<PayloadPack> pack_;
 };
 
-}  // namespace goban::serve::daemon
+}  // namespace goban::serve::stores

@@ -15,13 +15,12 @@
 #include "base/result.hpp"
 #include "core/knowledge/learned_classes.hpp"
 #include "live/controller/job_book.hpp"
-#include "serve/api/daemon_parts.hpp"
 
-namespace goban::serve::daemon {
+namespace goban::serve::stores {
 
 /// The job profiles by application. An application is identified by user, `--model` (without it:
 /// the job's name, script and arguments), batch size and number of GPUs. Thread-safe.
-class ProfileBook final : public api::Profiles {
+class ProfileBook {
  public:
   /// Minimum time for which a run must hold its GPUs to become a profile.
   static constexpr double kShortest_s = 5;
@@ -39,7 +38,7 @@ class ProfileBook final : public api::Profiles {
 
   /// Fills the fields that a submission leaves unset from the profile of its application. The class
   /// follows from the GPU use of earlier runs, otherwise from the model's name.
-  void fill(live::job::JobSpec& spec, std::string_view payload) const override;
+  void fill(live::job::JobSpec& spec, std::string_view payload) const;
   /// Learns from a finished job, before its payload is removed. Only complete, exclusive runs
   /// count. An existing profile gets a higher peak memory and values that it lacks. Step and epoch
   /// times are measured between the job's first and last progress report if these cover enough of
@@ -50,7 +49,7 @@ class ProfileBook final : public api::Profiles {
   [[nodiscard]] uint32_t application_of(const live::controller::LiveJob& job);
   /// The profile of the job's application as JSON; empty if there is none or the application is no
   /// longer known.
-  [[nodiscard]] std::string find(const live::controller::LiveJob& job) override;
+  [[nodiscard]] std::string find(const live::controller::LiveJob& job);
 
  private:
   ProfileBook(std::string folder, std::string payloads, std::string gpu_type, size_t num_classes)
@@ -80,4 +79,4 @@ class ProfileBook final : public api::Profiles {
 /// user. Returns the number removed.
 size_t forget_profiles(const std::string& folder, uint32_t uid);
 
-}  // namespace goban::serve::daemon
+}  // namespace goban::serve::stores

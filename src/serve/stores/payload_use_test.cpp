@@ -1,8 +1,8 @@
-#include "serve/daemon/payload_use.hpp"
+#include "serve/stores/payload_use.hpp"
 
 #include <gmock/gmock.h>
 
-namespace goban::serve::daemon {
+namespace goban::serve::stores {
 namespace {
 
 using testing::HasSubstr;
@@ -38,4 +38,4 @@ TEST(PayloadUse, WhatIsStoredCountsBeyondTheLimitAndOnce) {
 }
 
 }  // namespace
-}  // namespace goban::serve::daemon
+}  // namespace goban::serve::stores

@@ -1,12 +1,12 @@
-#include "serve/daemon/disk_reserve.hpp"
+#include "serve/stores/disk_reserve.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <gmock/gmock.h>
 
-#include "serve/daemon/payload_store.hpp"
+#include "serve/stores/payload_store.hpp"
 
-namespace goban::serve::daemon {
+namespace goban::serve::stores {
 namespace {
 
 using testing::ElementsAre;
@@ -63,4 +63,4 @@ TEST(DiskReserve, ASubmissionThatDoesNotFitLeavesNothing) {
 }
 
 }  // namespace
-}  // namespace goban::serve::daemon
+}  // namespace goban::serve::stores
