@@ -6,9 +6,7 @@
 #include <condition_variable>
 #include <fmt/format.h>
 #include <future>
-#include <iterator>
 #include <mutex>
-#include <set>
 #include <shared_mutex>
 #include <thread>
 #include <utility>
@@ -26,82 +24,7 @@ using Steady = std::chrono::steady_clock;
 namespace {
 
 constexpr size_t kLatenciesKept = 1'000;
-constexpr auto kAccountRetry = std::chrono::seconds(1);
 constexpr auto kBeat = std::chrono::seconds(1);
-
-/// Writes the records of finished jobs to the history store, in a thread of its own.
-class Bookkeeper {
- public:
-  /// `is_ours`: false once another daemon has taken over.
-  Bookkeeper(std::unique_ptr<Accounting> accounting, std::function<void(std::string)> say,
-             std::function<bool()> is_ours)
-      : accounting_(std::move(accounting)),
-        say_(std::move(say)),
-        is_ours_(std::move(is_ours)),
-        thread_([this] { work(); }) {}
-  ~Bookkeeper() {
-    {
-      const std::scoped_lock lock(mutex_);
-      stops_ = true;
-    }
-    wake_.notify_all();
-    thread_.join();
-  }
-  Bookkeeper(const Bookkeeper&) = delete;
-  Bookkeeper& operator=(const Bookkeeper&) = delete;
-
-  /// Adds a job unless it was added before.
-  void add(const controller::LiveJob& job, std::shared_ptr<const core::model::Cluster> cluster) {
-    {
-      const std::scoped_lock lock(mutex_);
-      if (!known_.insert(job.job).second) return;
-      todo_.push_back({.job = job, .cluster = std::move(cluster)});
-    }
-    wake_.notify_all();
-  }
-  std::vector<JobId> take_done() {
-    const std::scoped_lock lock(mutex_);
-    for (const JobId job : done_) known_.erase(job);
-    return std::exchange(done_, {});
-  }
-
- private:
-  void work() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      wake_.wait(lock, [this] { return stops_ || !todo_.empty(); });
-      if (stops_) return;  // the remaining jobs are accounted after the next start
-      std::vector<FinishedJob> jobs = std::exchange(todo_, {});
-      lock.unlock();
-      if (!is_ours_()) return;
-      const Status status = accounting_->record(jobs);
-      lock.lock();
-      if (status) {
-        failing_ = false;
-        for (const FinishedJob& each : jobs) done_.push_back(each.job.job);
-        continue;
-      }
-      std::ranges::move(todo_, std::back_inserter(jobs));
-      todo_ = std::move(jobs);
-      if (!std::exchange(failing_, true)) {
-        say_(fmt::format("cannot write to the history store: {}; retrying", status.error().text()));
-      }
-      wake_.wait_for(lock, kAccountRetry, [this] { return stops_; });
-    }
-  }
-
-  std::unique_ptr<Accounting> accounting_;
-  std::function<void(std::string)> say_;
-  std::function<bool()> is_ours_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::vector<FinishedJob> todo_;
-  std::vector<JobId> done_;
-  std::set<JobId> known_;  ///< in todo_, being written, or in done_
-  bool stops_ = false;
-  bool failing_ = false;
-  std::thread thread_;
-};
 
 std::string say_others(const CommitCycle::Fold& fold) {
   const std::string more =

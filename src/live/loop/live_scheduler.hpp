@@ -9,23 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "live/loop/bookkeeper.hpp"
 #include "live/loop/commit_cycle.hpp"
 
 namespace goban::live::loop {
-
-struct FinishedJob {
-  controller::LiveJob job{};
-  std::shared_ptr<const core::model::Cluster> cluster{};  ///< that its GPUs are numbered by
-};
-
-/// Takes the records of finished jobs. Called from a thread of its own.
-class Accounting {
- public:
-  virtual ~Accounting() = default;
-  /// Writes them; repeated calls with the same jobs are allowed. Errors: Failed; all are retried
-  /// later.
-  [[nodiscard]] virtual base::Status record(const std::vector<FinishedJob>& jobs) = 0;
-};
 
 struct DaemonOptions {
   TimeNs poll_ns = 50'000'000;             ///< interval between polls of the engine's reports
