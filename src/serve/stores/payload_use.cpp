@@ -12,7 +12,7 @@ int64_t occupied(size_t bytes) {
   return (blocks + 1) * kBlock;
 }
 
-double mib(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+double mib_of(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 }  // namespace
 
@@ -24,7 +24,7 @@ base::Status PayloadUse::add(const live::job::Owner& owner, const std::string& n
     return base::usage_error(
         fmt::format("scripts and environments of unfinished jobs of {} use {:.2f} MiB; {:.2f} MiB "
                     "more would exceed the limit of {:.2f} MiB",
-                    owner.user, mib(used), mib(more), mib(most_bytes_)),
+                    owner.user, mib_of(used), mib_of(more), mib_of(most_bytes_)),
         "wait until some finish, cancel some, keep data in files, or ask an operator to raise "
         "bytes_per_user");
   }
