@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "live/job/request_setters.hpp"
+#include "live/job/submit_options.hpp"
 
 namespace goban::live::job {
 

@@ -1,10 +1,11 @@
-// Output files of a job: expands the patterns of its specification. Shared by the engine, which
-// writes the files, and the API, which reads them.
+// Output files of a job: the patterns of its specification, from those of other systems and to
+// paths. Shared by the engine, which writes the files, and the API, which reads them.
 #pragma once
 
 #include <string>
+#include <string_view>
 
-#include "live/job/job_spec.hpp"
+#include "live/job/job_request.hpp"
 
 namespace goban::live::job {
 
@@ -22,5 +23,10 @@ enum class OutputStream : uint8_t { Stdout, Stderr };
 /// %a task index, %x name, %u user, %% a percent sign. Other letters are kept unchanged. Slashes in
 /// names become underscores. Defaults: `goban-%j.out` for stdout, the same file for stderr.
 [[nodiscard]] std::string output_path(JobId job, const JobSpec& spec, OutputStream stream);
+
+/// Output file names: patterns of the other system become %j %x %u %a %A; patterns without a
+/// counterpart add a note.
+[[nodiscard]] std::string slurm_output(SubmitDirectives& request, std::string_view path);
+[[nodiscard]] std::string batch_output(SubmitDirectives& request, std::string_view path);
 
 }  // namespace goban::live::job

@@ -9,6 +9,7 @@
 
 #include "base/number.hpp"
 #include "base/units.hpp"
+#include "core/model/import/host_list.hpp"
 
 namespace goban::live::job {
 
@@ -241,6 +242,70 @@ Result<int32_t> parse_signal(std::string_view text) {
     return static_cast<int32_t>(*number);
   }
   return refused_value(text, "not a valid signal", "write USR1, SIGUSR1 or a signal number");
+}
+
+Result<GpuRequest> parse_gpus(std::string_view text) {
+  constexpr const char* kForms = "write 4, gpu:4 or gpu:MODEL:4";
+  constexpr int64_t kGpusMax = 1'000'000;
+  GpuRequest request;
+  const auto items = split_list(text);
+  for (const std::string_view item : items) {
+    auto parts = split_list(item, ':');
+    if (item.ends_with(':')) return refused_value(text, "a request without a number", kForms);
+    if (!parts.empty() && parts.front() == "gpu") parts.erase(parts.begin());
+    std::string_view model;
+    if (!parts.empty() && !base::parse_int(parts.front())) {
+      model = parts.front();
+      parts.erase(parts.begin());
+    }
+    if (parts.size() > 1) return refused_value(text, "not a valid number of GPUs", kForms);
+    const auto count = parts.empty() ? Result<int32_t>(1) : parse_count(parts.front());
+    if (!count) return base::failure(count.error());
+    if (request.count > 0 && request.model != model) {
+      return refused_value(text, "a request for GPUs of several models",
+                           "submit a job for each model");
+    }
+    if (int64_t{request.count} + *count > kGpusMax) {
+      return refused_value(text, "too large", "request fewer");
+    }
+    request.count += *count;
+    request.model = model;
+  }
+  if (items.empty()) return refused_value(text, "not a valid number of GPUs", kForms);
+  return request;
+}
+
+Result<std::vector<std::string>> parse_nodes(std::string_view text) {
+  constexpr size_t kNodesMax = 10'000;
+  auto checked = checked_text(text);
+  if (!checked) return base::failure(checked.error());
+  auto names = core::model::expand_host_list(*checked);
+  if (!names) return names;
+  if (names->empty() || names->size() > kNodesMax) {
+    return refused_value(text, "not a valid list of nodes", "write n1,n2 or g[003-007]");
+  }
+  return names;
+}
+
+Result<EnvironmentRequest> parse_export(std::string_view text) {
+  EnvironmentRequest environment{.all = false, .names = {}, .values = {}};
+  for (const std::string_view each : split_list(text)) {
+    if (each == "ALL") {
+      environment.all = true;
+    } else if (each != "NONE" && each != "NIL") {
+      const size_t sign = each.find('=');
+      const auto name = checked_text(each.substr(0, sign));
+      if (!name)
+        return refused_value(text, "not a valid list of variables",
+                             "write ALL, NONE or NAME,NAME=value");
+      if (sign == std::string_view::npos) {
+        environment.names.push_back(*name);
+      } else {
+        environment.values.emplace_back(*name, std::string(each.substr(sign + 1)));
+      }
+    }
+  }
+  return environment;
 }
 
 std::vector<std::string_view> split_list(std::string_view text, char separator) {

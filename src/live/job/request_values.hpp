@@ -1,5 +1,5 @@
 // Parsers of submission option values in the syntax of batch systems: times, sizes, arrays,
-// dependencies, signals. Errors: BadData without a place.
+// dependencies, signals, GPUs, nodes. Errors: BadData without a place.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "live/job/job_spec.hpp"
+#include "live/job/job_request.hpp"
 
 namespace goban::live::job {
 
@@ -42,6 +42,21 @@ struct ArrayRequest {
 
 /// "USR1", "SIGUSR1" or "10".
 [[nodiscard]] base::Result<int32_t> parse_signal(std::string_view text);
+
+/// A number of GPUs, and their model; empty = any.
+struct GpuRequest {
+  int32_t count = 0;
+  std::string model{};
+};
+/// "4", "a100:4", "gpu:4", "gpu:a100:4"; the counts of a list add up. Errors: also if it names
+/// several models.
+[[nodiscard]] base::Result<GpuRequest> parse_gpus(std::string_view text);
+
+/// Node names as Slurm writes them: "n1,g[003-007]".
+[[nodiscard]] base::Result<std::vector<std::string>> parse_nodes(std::string_view text);
+
+/// "ALL", "NONE", "NIL", "NAME,NAME=value,ALL".
+[[nodiscard]] base::Result<EnvironmentRequest> parse_export(std::string_view text);
 
 /// "a,b,c" without empty parts.
 [[nodiscard]] std::vector<std::string_view> split_list(std::string_view text, char separator = ',');

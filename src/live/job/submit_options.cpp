@@ -4,12 +4,18 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "base/clock.hpp"
 #include "base/number.hpp"
+#include "live/job/begin_time.hpp"
+#include "live/job/stage_paths.hpp"
 
 namespace goban::live::job {
+
+using base::Result;
+using base::Status;
+
 namespace {
 
-using base::Status;
 using core::model::SharingRequest;
 using core::model::TrainingFacts;
 
@@ -18,10 +24,6 @@ constexpr std::string_view kWhat = "Resources";
 constexpr std::string_view kWhen = "Scheduling";
 constexpr std::string_view kTraining = "Training";
 constexpr std::string_view kHow = "Execution";
-
-Status refuse(std::string_view value, const char* what, const char* remedy) {
-  return base::bad_data({}, fmt::format("'{}' is {}", value, what), remedy);
-}
 
 template <TimeNs TrainingFacts::* Field>
 Status set_promise(SubmitDirectives& request, std::string_view value) {
@@ -53,7 +55,8 @@ Status set_range(SubmitDirectives& request, std::string_view value) {
   const auto least = both ? parse_count(value.substr(0, to), 1) : base::Result<int32_t>(1);
   const auto most = parse_count(both ? value.substr(to + kTo.size()) : value, 1);
   if (!least || !most || *least > *most) {
-    return refuse(value, "not a range of GPUs", "write the least and the most, such as 2..8");
+    return refused_value(value, "not a range of GPUs",
+                         "write the least and the most, such as 2..8");
   }
   request.spec.training.gpus_min = *least;
   request.spec.training.gpus_max = *most;
@@ -63,7 +66,7 @@ Status set_range(SubmitDirectives& request, std::string_view value) {
 Status set_steps(SubmitDirectives& request, std::string_view value) {
   const auto steps = base::parse_int(value);
   if (!steps || *steps < 1 || *steps > int64_t{1} << 50) {
-    return refuse(value, "not a number of steps", "write a whole number from 1 on");
+    return refused_value(value, "not a number of steps", "write a whole number from 1 on");
   }
   request.spec.training.steps = *steps;
   return {};
@@ -72,7 +75,8 @@ Status set_steps(SubmitDirectives& request, std::string_view value) {
 Status set_slowdown(SubmitDirectives& request, std::string_view value) {
   const auto number = base::parse_double(value);
   if (!number || *number < 1 || *number > 1e6) {
-    return refuse(value, "not a valid slowdown", "write a number from 1 to 1000000, such as 1.5");
+    return refused_value(value, "not a valid slowdown",
+                         "write a number from 1 to 1000000, such as 1.5");
   }
   request.spec.training.max_slowdown = static_cast<float>(*number);
   return {};
@@ -82,7 +86,7 @@ Status set_gpu_util(SubmitDirectives& request, std::string_view value) {
   if (value.ends_with('%')) value.remove_suffix(1);
   const auto number = base::parse_double(value);
   if (!number || *number < 0 || *number > 100) {
-    return refuse(value, "not a valid utilisation", "write a percentage from 0 to 100");
+    return refused_value(value, "not a valid utilisation", "write a percentage from 0 to 100");
   }
   request.spec.training.gpu_util_pct = static_cast<float>(*number);
   return {};
@@ -97,8 +101,8 @@ Status set_gpu_memory(SubmitDirectives& request, std::string_view value) {
 
 Status set_class(SubmitDirectives& request, std::string_view value) {
   if (value.size() != 1 || value[0] < 'A' || value[0] > 'Z') {
-    return refuse(value, "not a valid class",
-                  "write a letter from A to Z; A is the most sensitive to slow GPUs");
+    return refused_value(value, "not a valid class",
+                         "write a letter from A to Z; A is the most sensitive to slow GPUs");
   }
   request.spec.app_class = static_cast<int8_t>(value[0] - 'A');
   return {};
@@ -212,6 +216,172 @@ constexpr auto kOptions = std::to_array<SubmitOption>({
 });
 
 }  // namespace
+
+Status set_priority(SubmitDirectives& request, std::string_view value) {
+  constexpr int64_t kMost = 1'000'000'000;
+  const auto number = base::parse_int(value);
+  if (!number || *number < -kMost || *number > kMost) {
+    return base::bad_data({}, fmt::format("'{}' is not a valid priority", value),
+                          "write an integer; jobs with larger values go first");
+  }
+  request.spec.priority = static_cast<int32_t>(*number);
+  return {};
+}
+
+Status set_nodes(SubmitDirectives& request, std::string_view value) {
+  const size_t dash = value.find('-');
+  const auto least = parse_count(value.substr(0, dash), 1);
+  if (!least) return base::failure(least.error());
+  if (dash != std::string_view::npos) {
+    const auto most = parse_count(value.substr(dash + 1), *least);
+    if (!most) return base::failure(most.error());
+    request.notes.push_back(
+        fmt::format("the minimum of {} nodes is used: jobs do not grow", value));
+  }
+  request.nodes = *least;
+  return {};
+}
+
+Status set_array(SubmitDirectives& request, std::string_view value) {
+  auto array = parse_array(value);
+  if (!array) return base::failure(array.error());
+  request.array_tasks = std::move(array->tasks);
+  request.spec.array_limit = array->limit;
+  request.array_step = array->step;
+  return {};
+}
+
+Status set_begin(SubmitDirectives& request, std::string_view value) {
+  const auto begin = parse_begin(value, base::wall_ns());
+  if (!begin) return base::failure(begin.error());
+  request.spec.begin_ns = *begin;
+  return {};
+}
+
+Status set_deadline(SubmitDirectives& request, std::string_view value) {
+  const TimeNs now_ns = base::wall_ns();
+  const auto deadline = parse_begin(value, now_ns);
+  if (!deadline) return base::failure(deadline.error());
+  if (*deadline <= now_ns) return refused_value(value, "not in the future", "name a later time");
+  request.spec.training.deadline_ns = *deadline - now_ns;
+  request.notes.push_back(fmt::format(
+      "the deadline {} is what the policy aims at; a job that misses it is not removed", value));
+  return {};
+}
+
+Status set_open_mode(SubmitDirectives& request, std::string_view value) {
+  // sbatch reads the first letter.
+  if (value != "append" && value != "a" && value != "truncate" && value != "t") {
+    return refused_value(value, "not a way to open files", "write append or truncate");
+  }
+  request.spec.open_mode = value.front() == 'a' ? OpenMode::Append : OpenMode::Truncate;
+  return {};
+}
+
+Status set_whole_node(SubmitDirectives& request, std::string_view value) {
+  request.spec.training.sharing = core::model::SharingRequest::No;
+  request.notes.push_back(fmt::format(
+      "--exclusive{}{} keeps other jobs off its GPUs, not off the node; request all GPUs of the "
+      "node for that",
+      value.empty() ? "" : "=", value));
+  return {};
+}
+
+Status set_dependencies(SubmitDirectives& request, std::string_view value) {
+  auto dependencies = parse_dependencies(value);
+  if (!dependencies) return base::failure(dependencies.error());
+  request.spec.dependencies = std::move(*dependencies);
+  return {};
+}
+
+Status set_rerunnable(SubmitDirectives& request, std::string_view value) {
+  const bool yes = value == "y" || value == "yes";
+  if (!yes && value != "n" && value != "no") {
+    return base::bad_data({}, fmt::format("'{}' is not a valid choice", value), "write y or n");
+  }
+  request.spec.requeue = yes;
+  return {};
+}
+
+Status set_resource_type(SubmitDirectives& request, std::string_view name, std::string_view count) {
+  const auto instances = count.empty() ? base::Result<int32_t>(1) : parse_count(count, 1);
+  if (!instances) return base::failure(instances.error());
+  auto text = checked_text(name);
+  if (!text) return base::failure(text.error());
+  request.spec.resource_type = std::move(*text);
+  request.spec.instances = *instances;
+  request.nodes = -1;
+  return {};
+}
+
+Status add_stage_in(SubmitDirectives& request, std::string_view value) {
+  if (const std::string problem = stage_path_problem(value); !problem.empty()) {
+    return base::bad_data({}, fmt::format("the path '{}' {}", value, problem),
+                          "write the path of a file or folder, such as /lustre/data/images");
+  }
+  request.spec.stage_in.emplace_back(value);
+  return {};
+}
+
+Status add_stage_out(SubmitDirectives& request, std::string_view value) {
+  auto out = parse_stage_out(value);
+  if (!out) return base::failure(out.error());
+  request.spec.stage_out.push_back(std::move(*out));
+  return {};
+}
+
+Status set_stage_out_on(SubmitDirectives& request, std::string_view value) {
+  if (value != "success" && value != "always") {
+    return base::bad_data({}, fmt::format("'{}' is not a valid choice", value),
+                          "write success or always");
+  }
+  request.spec.stage_out_always = value == "always";
+  return {};
+}
+
+Status apply_signal(SubmitDirectives& request, std::string_view text) {
+  TimeNs lead = 60 * base::kSecond;
+  std::string_view name = text;
+  if (const size_t at = name.find('@'); at != std::string_view::npos) {
+    const std::string_view time = name.substr(at + 1);
+    const auto seconds = base::parse_int(time);
+    const auto span = seconds && *seconds >= 0 && *seconds <= 65'535
+                          ? Result<TimeNs>(*seconds * base::kSecond)
+                          : parse_span(time);
+    if (!span) return base::failure(span.error());
+    lead = *span;
+    name = name.substr(0, at);
+  }
+  if (const size_t colon = name.find(':'); colon != std::string_view::npos) {
+    name = name.substr(colon + 1);
+  }
+  const auto signal = parse_signal(name);
+  if (!signal) return base::failure(signal.error());
+  request.spec.stop.signal = *signal;
+  request.spec.stop.lead_ns = lead;
+  return {};
+}
+
+Status set_gres(SubmitDirectives& request, std::string_view value) {
+  if (value == "none" || value == "NONE") value = "gpu:0";
+  std::string gpus;
+  for (const std::string_view each : split_list(value)) {
+    if (each == "gpu" || each.starts_with("gpu:")) {
+      gpus += fmt::format("{}{}", gpus.empty() ? "" : ",", each);
+    } else {
+      request.notes.push_back(fmt::format("unknown resource '{}'", each));
+    }
+  }
+  if (gpus.empty()) return {};
+  return set_gpus<&SubmitDirectives::gpus_per_node>(request, gpus);
+}
+
+Status apply_export(SubmitDirectives& request, std::string_view text) {
+  auto environment = parse_export(text);
+  if (!environment) return base::failure(environment.error());
+  request.environment = std::move(*environment);
+  return {};
+}
 
 std::span<const SubmitOption> submit_options() { return kOptions; }
 
