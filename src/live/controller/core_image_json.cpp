@@ -15,7 +15,6 @@ namespace {
 
 using core::scheduler::CoreImage;
 using core::scheduler::NodePower;
-using core_image::members_of;
 using nlohmann::json;
 
 /// Images with reserved nodes have version 2: a reader of version 1 would give these nodes to other
