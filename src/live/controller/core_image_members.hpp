@@ -197,11 +197,11 @@ constexpr auto members_of(const core::policy::SharingMemory::Image*) {
                     Member{"broken", &Image::broken});
 }
 constexpr auto members_of(const core::scheduler::SharingBooks::Observation*) {
-  using Observation = core::scheduler::SharingBooks::Observation;
-  return std::tuple(Member{"group", &Observation::group}, Member{"jobs", &Observation::jobs},
-                    Member{"slowdowns", &Observation::slowdowns},
-                    Member{"until_ns", &Observation::until_ns},
-                    Member{"announced", &Observation::announced});
+  using Watched = core::scheduler::SharingBooks::Observation;
+  return std::tuple(Member{"group", &Watched::group}, Member{"jobs", &Watched::jobs},
+                    Member{"slowdowns", &Watched::slowdowns},
+                    Member{"until_ns", &Watched::until_ns},
+                    Member{"announced", &Watched::announced});
 }
 constexpr auto members_of(const core::model::Breakage*) {
   using Breakage = core::model::Breakage;
