@@ -4,22 +4,19 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstring>
 #include <fcntl.h>
 #include <map>
 #include <microhttpd.h>
 #include <mutex>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <optional>
 #include <sys/socket.h>
-#include <thread>
 #include <unistd.h>
 
 #include "base/http/http_uri.hpp"
-#include "base/http/live_stream.hpp"
+#include "base/http/peer_socket.hpp"
 #include "base/http/reply.hpp"
+#include "base/http/stream_feeder.hpp"
 #include "base/http/worker_pool.hpp"
 #include "base/number.hpp"
 
@@ -43,7 +40,7 @@ struct HttpServer::Work {
       : tls(std::move(tls_identity)),
         limits(http_limits),
         handler(std::move(handle)),
-        wait(std::move(wait_for_updates)) {}
+        streams(limits.streams_max, std::move(wait_for_updates)) {}
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
   ~Work();
@@ -52,8 +49,6 @@ struct HttpServer::Work {
   /// Stops accepting connections.
   void quiesce(MHD_Daemon* daemon);
   base::Status renew(const TlsIdentity& other);
-  void feed_streams();
-  bool add_stream(const std::shared_ptr<LiveStream>& stream);
   /// Counts a new connection of this user; false if there are too many.
   bool admit(uint32_t uid);
   void leave(uint32_t uid);
@@ -61,7 +56,6 @@ struct HttpServer::Work {
   TlsIdentity tls;
   HttpLimits limits;
   Handler handler;
-  WaitForUpdates wait;
   std::vector<ListenSocket> sockets;
   std::vector<MHD_Daemon*> daemons;  ///< one per socket
   std::vector<MHD_Daemon*> retired;  ///< no longer listening; their connections may continue
@@ -71,11 +65,7 @@ struct HttpServer::Work {
   std::mutex peers_mutex;
   std::map<uint32_t, uint32_t> connections_of;  ///< by uid, on Unix sockets
 
-  std::mutex streams_mutex;
-  std::condition_variable streams_updates;
-  std::vector<std::shared_ptr<LiveStream>> streams;
-  std::thread feeder;
-  std::atomic<bool> stopping = false;
+  StreamFeeder streams;
 
   std::atomic<int64_t> num_requests = 0;
   std::atomic<int64_t> num_refused = 0;
@@ -128,27 +118,12 @@ int socket_of(MHD_Connection* connection) {
   return info == nullptr ? -1 : info->connect_fd;
 }
 
-/// A host that disappears without closing its connections is noticed after about three minutes.
-/// There is no heartbeat in the body of a log: its bytes are those of the job.
-void probe_when_silent(int descriptor) {
-  constexpr int kIdle_s = 60;
-  constexpr int kInterval_s = 30;
-  constexpr int kProbes = 4;
-  const auto set = [descriptor](int level, int option, int value) {
-    static_cast<void>(::setsockopt(descriptor, level, option, &value, sizeof value));
-  };
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, kIdle_s);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, kInterval_s);
-  set(IPPROTO_TCP, TCP_KEEPCNT, kProbes);
-}
-
 template <typename Work>
 MHD_Response* make_response(MHD_Connection* connection, Work& work, Response& response) {
   if (response.stream != nullptr) {
     auto stream = std::make_shared<LiveStream>(std::move(response.stream), std::move(response.body),
                                                work.limits.stream_bytes_max, socket_of(connection));
-    if (work.add_stream(stream)) {
+    if (work.streams.add(stream)) {
       constexpr size_t kBlock = 16 << 10;
       auto* const state = new std::pair{connection, std::move(stream)};
       return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, kBlock, &read_stream, state,
@@ -292,19 +267,6 @@ void forget(void*, MHD_Connection*, void** context, MHD_RequestTerminationCode) 
   *context = nullptr;
 }
 
-Peer peer_of(int descriptor) {
-  ucred credentials{};
-  socklen_t size = sizeof credentials;
-  sockaddr_storage own{};
-  socklen_t own_size = sizeof own;
-  if (::getsockname(descriptor, reinterpret_cast<sockaddr*>(&own), &own_size) != 0 ||
-      own.ss_family != AF_UNIX ||
-      ::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
-    return {};
-  }
-  return {.is_local = true, .uid = credentials.uid, .gid = credentials.gid, .pid = credentials.pid};
-}
-
 template <typename Work>
 void follow_connection(void* closure, MHD_Connection* connection, void** context,
                        MHD_ConnectionNotificationCode what) {
@@ -412,47 +374,10 @@ void HttpServer::Work::leave(uint32_t uid) {
   if (found != connections_of.end() && --found->second == 0) connections_of.erase(found);
 }
 
-bool HttpServer::Work::add_stream(const std::shared_ptr<LiveStream>& stream) {
-  const std::scoped_lock lock(streams_mutex);
-  if (stopping || streams.size() >= limits.streams_max) return false;
-  streams.push_back(stream);
-  streams_updates.notify_all();
-  return true;
-}
-
-void HttpServer::Work::feed_streams() {
-  std::vector<std::shared_ptr<LiveStream>> all;
-  for (;;) {
-    {
-      std::unique_lock lock(streams_mutex);
-      streams_updates.wait(lock, [this] { return stopping || !streams.empty(); });
-      if (stopping) return;
-      all = streams;
-    }
-    std::erase_if(all, [](const auto& stream) { return stream->fill(); });
-    if (!all.empty()) {
-      const std::scoped_lock lock(streams_mutex);
-      std::erase_if(streams, [&](const auto& stream) {
-        return std::find(all.begin(), all.end(), stream) != all.end();
-      });
-    }
-    all.clear();
-    if (!stopping) wait();
-  }
-}
-
 HttpServer::Work::~Work() {
   // Stop listening but keep the sockets. After that no connection may be suspended.
   for (MHD_Daemon* const daemon : daemons) quiesce(daemon);
-  std::vector<std::shared_ptr<LiveStream>> all;
-  {
-    const std::scoped_lock lock(streams_mutex);
-    stopping = true;
-    all.swap(streams);
-  }
-  streams_updates.notify_all();
-  if (feeder.joinable()) feeder.join();
-  for (const auto& stream : all) stream->end();
+  streams.stop();
   if (workers) workers->stop();
   for (MHD_Daemon* const daemon : retired) MHD_stop_daemon(daemon);
   for (MHD_Daemon* const daemon : daemons) MHD_stop_daemon(daemon);
@@ -470,7 +395,6 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::start(std::vector<ListenSo
                                      std::move(wait_for_updates));
   work->sockets = std::move(sockets);
   work->workers.emplace(limits.workers, limits.waiting_max);
-  work->feeder = quiet_thread([raw = work.get()] { raw->feed_streams(); });
   for (ListenSocket& socket : work->sockets) {
     const auto listening = work->listen(socket);
     if (!listening) return base::failure(listening.error());
@@ -482,12 +406,10 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::start(std::vector<ListenSo
 base::Status HttpServer::renew(const TlsIdentity& tls) { return work_->renew(tls); }
 
 HttpStats HttpServer::stats() const {
-  HttpStats stats{.requests = work_->num_requests,
-                  .refused = work_->num_refused,
-                  .connections = work_->num_connections};
-  const std::scoped_lock lock(work_->streams_mutex);
-  stats.streams = static_cast<int64_t>(work_->streams.size());
-  return stats;
+  return {.requests = work_->num_requests,
+          .refused = work_->num_refused,
+          .connections = work_->num_connections,
+          .streams = work_->streams.size()};
 }
 
 }  // namespace goban::base::http
