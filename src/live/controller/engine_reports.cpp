@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "live/controller/node_parts.hpp"
+
 namespace goban::live::controller {
 
 using core::model::EventKind;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "live/controller/input_checks.hpp"
+#include "live/controller/node_parts.hpp"
 #include "live/controller/part_types.hpp"
 
 namespace goban::live::controller {
@@ -46,39 +47,7 @@ base::Status check_fit(const LiveJob& job, const Site& site) {
   return check_request(job.spec, site);
 }
 
-core::model::FoundAllocation allocation_of(const core::model::Cluster& cluster,
-                                           const std::vector<NodePart>& parts) {
-  core::model::FoundAllocation out{.gpus = gpus_of(cluster, parts)};
-  for (const NodePart& part : parts) {
-    const auto node = cluster.find_node(part.node);
-    if (!node) continue;
-    // What a node has is unknown if it is 0, so that nothing can be subtracted from it.
-    const core::model::HostResources& has = cluster.node(*node).host;
-    const core::model::HostResources held{.cores = has.cores > 0 ? part.cores : 0,
-                                          .mem_bytes = has.mem_bytes > 0 ? part.mem_bytes : 0};
-    if (!held.empty()) out.hosts.push_back({.node = *node, .host = held});
-  }
-  return out;
-}
-
 }  // namespace
-
-std::vector<GpuId> gpus_of(const core::model::Cluster& cluster,
-                           const std::vector<NodePart>& parts) {
-  std::vector<GpuId> out;
-  for (const NodePart& part : parts) {
-    const auto id = cluster.find_node(part.node);
-    if (!id) continue;
-    const core::model::Node& node = cluster.node(*id);
-    for (const int32_t index : part.gpus) {
-      const auto place = static_cast<uint32_t>(index);
-      if (index < 0 || place >= node.num_gpus) continue;
-      const GpuId gpu(node.first_gpu + place);
-      if (std::ranges::find(out, gpu) == out.end()) out.push_back(gpu);
-    }
-  }
-  return out;
-}
 
 LiveJob* SeenJobs::find(const std::string& id) {
   const auto found = parts_.book.by_engine_id.find(id);

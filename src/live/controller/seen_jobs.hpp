@@ -7,10 +7,6 @@
 
 namespace goban::live::controller {
 
-/// The GPUs of these parts. Unknown nodes and indices are omitted.
-[[nodiscard]] std::vector<GpuId> gpus_of(const core::model::Cluster& cluster,
-                                         const std::vector<NodePart>& parts);
-
 class SeenJobs {
  public:
   struct Parts {
