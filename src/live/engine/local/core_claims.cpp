@@ -1,5 +1,6 @@
 #include "live/engine/local/core_claims.hpp"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
@@ -27,6 +28,21 @@ CoreClaims claim_cores(const std::string& folder, size_t wanted) {
   }
   if (claims.cpus.size() < wanted) return {};
   return claims;
+}
+
+CoreClaims claim_cores(const std::string& folder, const RunOrder& order) {
+  return claim_cores(folder, static_cast<size_t>(std::max(0, order.spec.cores)) *
+                                 std::max(1U, order.run_instances));
+}
+
+std::vector<int32_t> cpus_of(const RunOrder& order, const CoreClaims& claims) {
+  std::vector<int32_t> cpus = claims.cpus;
+  for (const base::gpus::LocalGpu& gpu : order.gpus) {
+    cpus.insert(cpus.end(), gpu.cpus.begin(), gpu.cpus.end());
+  }
+  std::sort(cpus.begin(), cpus.end());
+  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  return cpus;
 }
 
 }  // namespace goban::live::engine::local

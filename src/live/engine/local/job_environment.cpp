@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <thread>
 
+#include "base/files.hpp"
 #include "base/number.hpp"
 
 namespace goban::live::engine::local {
@@ -204,6 +207,22 @@ std::vector<std::string> job_environment(const RunOrder& order, const Payload& p
   entries.reserve(out.size());
   for (const auto& [name, value] : out) entries.push_back(fmt::format("{}={}", name, value));
   return entries;
+}
+
+uint16_t free_port(uint64_t job) {
+  constexpr uint64_t kFirst = 20000;
+  constexpr uint64_t kPorts = 12000;
+  const base::Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  for (uint64_t i = 0; i < 64; ++i) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const auto port = static_cast<uint16_t>(kFirst + (job * 61 + i) % kPorts);
+    address.sin_port = htons(port);
+    const auto* plain = reinterpret_cast<const sockaddr*>(&address);
+    if (::bind(socket.get(), plain, sizeof address) == 0) return port;
+  }
+  return static_cast<uint16_t>(kFirst);
 }
 
 }  // namespace goban::live::engine::local

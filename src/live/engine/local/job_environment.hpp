@@ -33,4 +33,7 @@ struct RunPlaces {
 /// Name of the variable that holds RunPlaces::key.
 inline constexpr const char* kKeyVariable = "GOBAN_RUN_KEY";
 
+/// A port without a listener. The search starts at a port derived from the job number.
+[[nodiscard]] uint16_t free_port(uint64_t job);
+
 }  // namespace goban::live::engine::local

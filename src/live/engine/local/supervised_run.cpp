@@ -7,9 +7,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,42 +29,6 @@ constexpr TimeNs kStartPatience = kSecond;    ///< a start that takes longer is 
 constexpr TimeNs kStuckAfter = 10 * kSecond;  ///< a step that takes longer hangs
 constexpr int kFirstClient_ms =
     3000;  ///< time that the terminal of an ended job waits for its first client
-
-/// A port without a listener. The search starts at a port derived from the job number.
-uint16_t free_port(uint64_t job) {
-  constexpr uint64_t kFirst = 20000;
-  constexpr uint64_t kPorts = 12000;
-  const base::Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  for (uint64_t i = 0; i < 64; ++i) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const auto port = static_cast<uint16_t>(kFirst + (job * 61 + i) % kPorts);
-    address.sin_port = htons(port);
-    const auto* plain = reinterpret_cast<const sockaddr*>(&address);
-    if (::bind(socket.get(), plain, sizeof address) == 0) return port;
-  }
-  return static_cast<uint16_t>(kFirst);
-}
-
-/// The union of both lists, ascending.
-std::vector<int32_t> all_of(std::vector<int32_t> cpus, const std::vector<int32_t>& more) {
-  cpus.insert(cpus.end(), more.begin(), more.end());
-  std::sort(cpus.begin(), cpus.end());
-  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
-  return cpus;
-}
-
-std::vector<int32_t> cpus_of(const RunOrder& order) {
-  std::vector<int32_t> cpus;
-  for (const base::gpus::LocalGpu& gpu : order.gpus)
-    cpus.insert(cpus.end(), gpu.cpus.begin(), gpu.cpus.end());
-  return all_of(std::move(cpus), {});
-}
-
-size_t cores_of(const job::JobSpec& spec, uint32_t instances) {
-  return static_cast<size_t>(std::max(0, spec.cores)) * std::max(1U, instances);
-}
 
 }  // namespace
 
@@ -132,8 +94,8 @@ base::Status SupervisedRun::start() {
   places.key = folder_.key();
   places.master_port = free_port(job::job_number(order_.run.job));
   if (terminal_) places.terminal = terminal_->device();
-  cores_ = claim_cores(folder_.state() + "/cores", cores_of(spec, order_.run_instances));
-  places.cpus = all_of(cpus_of(order_), cores_.cpus);
+  cores_ = claim_cores(folder_.state() + "/cores", order_);
+  places.cpus = cpus_of(order_, cores_);
   processes_.limit_cores(places.cpus);
   places.cgroup_procs = processes_.procs_files();
   places.nccl = nccl_variables(order_);
