@@ -38,13 +38,14 @@ void KubernetesEngine::tend_sleep(const Objects& objects) {
   for (const auto& [key, node] : objects.nodes) {
     const std::string& name = node.meta.name;
     // The daemon before this one may have ended before its command had.
-    const bool is_left = waking_since(node) >= 0 && !node.is_ready && !to_sleep_.contains(name);
+    const bool is_left = waking_since(node) >= 0 && !is_awake(node) && !to_sleep_.contains(name);
     if (is_left && commanded_.insert(name).second) sleep_->run("wake", name);
     const bool is_new = !woken_ns_.contains(name) || woken_ns_[name] + kAgain_ns < now_ns;
     if (!is_new || sleep_->is_busy(name) ||
         !is_woken(node, base::wall_ns(), options_.patience.start_ns))
       continue;
     woken_ns_[name] = now_ns;
+    commanded_.erase(name);
     if (!to_sleep_.contains(name)) marked_.erase(name);
     (void)patch(name, woken_body());
   }
@@ -54,6 +55,12 @@ void KubernetesEngine::tend_sleep(const Objects& objects) {
     auto& [name, order] = *each;
     const auto node = objects.nodes.find("/" + name);
     if (node != objects.nodes.end() && is_taken_out(node->second) && !marked_.contains(name)) {
+      each = to_sleep_.erase(each);
+      continue;
+    }
+    const bool is_open = node != objects.nodes.end() && node->second.is_ready &&
+                         !node->second.is_cordoned && node->second.meta.note(kSleepNote).empty();
+    if (!order.sleeps && is_open) {  // nothing sleeps there
       each = to_sleep_.erase(each);
       continue;
     }
@@ -75,7 +82,12 @@ void KubernetesEngine::tend_sleep(const Objects& objects) {
     }
     if (order.cordoned_ns < 0) {
       if (order.sleeps) marked_.insert(name);
-      const Outcome out = patch(name, order.sleeps ? sleep_body() : wake_body(base::wall_ns()));
+      // One that has not been put to sleep yet has nothing to say anew.
+      const bool is_off =
+          node != objects.nodes.end() && (commanded_.contains(name) || !marked_.contains(name));
+      const Outcome out = patch(
+          name, order.sleeps ? sleep_body()
+                             : wake_body(base::wall_ns(), is_off ? node->second.heard_ns : -1));
       const bool is_done = out.problem.empty();
       if (is_done && order.sleeps) order.cordoned_ns = steady_ns();
       // A node that could not be cordoned stays awake; one that is to wake is tried again.

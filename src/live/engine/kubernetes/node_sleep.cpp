@@ -22,6 +22,14 @@ constexpr std::string_view kAsleep = "asleep";
 constexpr std::string_view kWaking = "waking ";
 constexpr TimeNs kCommandMost_ns = 10 * base::kMinute;
 
+/// A Unix time in seconds, to the first space.
+std::optional<TimeNs> time_of(std::string_view text) {
+  constexpr int64_t kMost = int64_t{1} << 33;
+  const auto seconds = base::parse_int(text.substr(0, text.find(' ')));
+  if (!seconds || *seconds < 0 || *seconds >= kMost) return std::nullopt;
+  return *seconds * base::kSecond;
+}
+
 std::string note_body(const json& cordoned, const json& note) {
   return json{{"metadata", {{"annotations", {{kSleepNote, note}}}}},
               {"spec", {{"unschedulable", cordoned}}}}
@@ -38,16 +46,21 @@ bool is_taken_out(const Node& node) {
 
 TimeNs waking_since(const Node& node) {
   const std::string note = node.meta.note(kSleepNote);
-  if (!note.starts_with(kWaking)) return -1;
-  constexpr int64_t kMost = int64_t{1} << 33;
-  const auto since_s = base::parse_int(note.substr(kWaking.size()));
-  return since_s && *since_s >= 0 && *since_s < kMost ? *since_s * base::kSecond : 0;
+  return note.starts_with(kWaking) ? time_of(note.substr(kWaking.size())).value_or(0) : -1;
+}
+
+bool is_awake(const Node& node) {
+  const std::string note = node.meta.note(kSleepNote);
+  const size_t second = note.find(' ', kWaking.size());
+  const bool is_timed = note.starts_with(kWaking) && second != note.npos;
+  const TimeNs before_ns = is_timed ? time_of(note.substr(second + 1)).value_or(-1) : -1;
+  return node.is_ready && (before_ns < 0 || node.heard_ns > before_ns);
 }
 
 bool is_woken(const Node& node, TimeNs wall_ns, TimeNs patience_ns) {
   const TimeNs since_ns = waking_since(node);
   if (since_ns < 0) return false;
-  return node.is_ready || wall_ns > since_ns + patience_ns;
+  return is_awake(node) || wall_ns > since_ns + patience_ns;
 }
 
 std::set<std::string> nodes_in_use(const std::map<std::string, Pod>& pods) {
@@ -65,8 +78,10 @@ std::string node_path(const std::string& name) {
 
 std::string sleep_body() { return note_body(true, kAsleep); }
 
-std::string wake_body(TimeNs wall_ns) {
-  return note_body(true, fmt::format("{}{}", kWaking, wall_ns / base::kSecond));
+std::string wake_body(TimeNs wall_ns, TimeNs heard_ns) {
+  std::string note = fmt::format("{}{}", kWaking, wall_ns / base::kSecond);
+  if (heard_ns >= 0) note += fmt::format(" {}", heard_ns / base::kSecond);
+  return note_body(true, note);
 }
 
 std::string woken_body() { return note_body(nullptr, nullptr); }

@@ -12,8 +12,9 @@
 
 namespace goban::live::engine::kubernetes {
 
-/// Annotation of a node: "asleep", or "waking" and the Unix time of the request. Until it is gone
-/// the node counts as up: Goban itself decides whether it is used.
+/// Annotation of a node: "asleep", or "waking", the Unix time of the request, and the time at which
+/// its kubelet had been heard last (Node::heard_ns; none: it need not be heard again). Until it is
+/// gone the node counts as up: Goban itself decides whether it is used.
 inline constexpr std::string_view kSleepNote = "goban.dev/sleep";
 
 [[nodiscard]] bool is_asleep(const Node& node);
@@ -21,7 +22,10 @@ inline constexpr std::string_view kSleepNote = "goban.dev/sleep";
 [[nodiscard]] bool is_taken_out(const Node& node);
 /// Being woken since this Unix time in ns; -1: it is not.
 [[nodiscard]] TimeNs waking_since(const Node& node);
-/// A node that was woken and is ready, or is not after all this time: it is used as what it is.
+/// It is ready, and its kubelet has said so since it was told to wake: for the first 40 s or so of
+/// a sleep the API server still shows what it said before.
+[[nodiscard]] bool is_awake(const Node& node);
+/// A node that was woken and is awake, or is not after all this time: it is used as what it is.
 [[nodiscard]] bool is_woken(const Node& node, TimeNs wall_ns, TimeNs patience_ns);
 
 /// Names of the nodes with pods that would end with them: all but those of DaemonSets and static
@@ -37,7 +41,7 @@ struct SleepOrder {
 [[nodiscard]] std::string node_path(const std::string& name);
 /// Merge patches of a node.
 [[nodiscard]] std::string sleep_body();
-[[nodiscard]] std::string wake_body(TimeNs wall_ns);
+[[nodiscard]] std::string wake_body(TimeNs wall_ns, TimeNs heard_ns);
 [[nodiscard]] std::string woken_body();
 
 /// Runs `COMMAND sleep NODE` and `COMMAND wake NODE`, one after the other for a node, without

@@ -1,5 +1,6 @@
 #include "live/engine/kubernetes/node_sleep.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -15,12 +16,13 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-Node sleepy(const std::string& note, bool ready) {
+Node sleepy(const std::string& note, bool ready, const char* heard = "2026-01-01T00:00:00Z") {
   json object = json::parse(R"({"metadata": {"name": "n1", "uid": "u",
     "labels": {"goban.dev/managed": "true"}}, "spec": {"unschedulable": true},
     "status": {"allocatable": {"nvidia.com/gpu": "4"}}})");
   object["metadata"]["annotations"]["goban.dev/sleep"] = note;
-  object["status"]["conditions"] = {{{"type", "Ready"}, {"status", ready ? "True" : "Unknown"}}};
+  object["status"]["conditions"] = {
+      {{"type", "Ready"}, {"status", ready ? "True" : "Unknown"}, {"lastHeartbeatTime", heard}}};
   return read_node(object).value();
 }
 
@@ -36,6 +38,26 @@ TEST(KubernetesSleep, ANodeIsAwakeWhenItIsReadyAgain) {
   EXPECT_TRUE(woken("waking 1000", false, 1601)) << "it is down then, for all to see";
   EXPECT_TRUE(woken("waking x", false, 1601));
   EXPECT_EQ(waking_since(sleepy("", true)), -1);
+}
+
+TEST(KubernetesSleep, WhatANodeSaidBeforeItsSleepDoesNotCount) {
+  constexpr const char* kBefore = "2026-01-01T00:00:00Z";
+  constexpr int64_t kBefore_s = 1'767'225'600;
+  const Node node = sleepy("asleep", true, kBefore);
+  ASSERT_EQ(node.heard_ns, kBefore_s * base::kSecond);
+  // It was switched off 20 s ago: the API server has not noticed yet.
+  const TimeNs now_ns = (kBefore_s + 40) * base::kSecond;
+  const std::string note =
+      json::parse(wake_body(now_ns, node.heard_ns))["metadata"]["annotations"]["goban.dev/sleep"];
+  EXPECT_EQ(note, fmt::format("waking {} {}", kBefore_s + 40, kBefore_s));
+  EXPECT_FALSE(is_awake(sleepy(note, true, kBefore)));
+  EXPECT_FALSE(is_woken(sleepy(note, true, kBefore), now_ns, base::kMinute));
+  EXPECT_TRUE(is_woken(sleepy(note, true, kBefore), now_ns + 61 * base::kSecond, base::kMinute));
+  EXPECT_EQ(waking_since(sleepy(note, true)), now_ns);
+  // Its clock may be an hour behind: only its own times are compared.
+  EXPECT_TRUE(is_awake(sleepy(note, true, "2026-01-01T00:00:01Z")));
+  EXPECT_FALSE(is_awake(sleepy(note, false, "2026-01-01T00:00:01Z")));
+  EXPECT_TRUE(is_awake(sleepy("waking 7 x", true, kBefore))) << "of another hand";
 }
 
 TEST(KubernetesSleep, ANodeThatSomebodyElseCordonedIsLeftAlone) {
@@ -83,8 +105,9 @@ TEST(KubernetesSleep, WhatIsWritten) {
   EXPECT_EQ(json::parse(sleep_body()),
             json::parse(R"({"metadata": {"annotations": {"goban.dev/sleep": "asleep"}},
                             "spec": {"unschedulable": true}})"));
-  EXPECT_EQ(json::parse(wake_body(7 * base::kSecond))["metadata"]["annotations"]["goban.dev/sleep"],
-            "waking 7");
+  EXPECT_EQ(
+      json::parse(wake_body(7 * base::kSecond, -1))["metadata"]["annotations"]["goban.dev/sleep"],
+      "waking 7");
   EXPECT_TRUE(json::parse(woken_body())["spec"]["unschedulable"].is_null());
   EXPECT_EQ(node_path("n/1"), "/api/v1/nodes/n%2F1");
 }

@@ -343,7 +343,9 @@ std::optional<Node> read_node(const json& object) {
   }
   bool ready = false;
   for (const json& each : list_at(status, "conditions")) {
-    if (text_at(each, "type") == "Ready") ready = text_at(each, "status") == "True";
+    if (text_at(each, "type") != "Ready") continue;
+    ready = text_at(each, "status") == "True";
+    if (ready) node.heard_ns = time_at(each, "lastHeartbeatTime", -1);
   }
   node.is_ready = ready && !node.meta.deleting;
   node.is_cordoned = flag_at(spec, "unschedulable");

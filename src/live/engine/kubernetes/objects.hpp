@@ -114,6 +114,7 @@ struct Node {
   int64_t mem_bytes = 0;
   std::vector<Taint> taints{};
   bool is_ready = false;
+  TimeNs heard_ns = -1;  ///< when its kubelet last said that it is ready, by its own clock
   bool is_cordoned = false;
   std::vector<DeviceName> devices{};  ///< by settle_devices(): its GPUs by index; empty: no driver
 };
