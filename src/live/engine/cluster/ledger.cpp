@@ -137,7 +137,8 @@ std::vector<Task> Ledger::take_tasks(TimeNs now_ns) {
   return tasks;
 }
 
-void Ledger::done(const Task& task, const std::string& problem, TimeNs now_ns, bool unsure) {
+void Ledger::done(const Task& task, const std::string& problem, TimeNs now_ns, bool unsure,
+                  std::vector<NodePart> because) {
   const auto found = entries_.find(task.id);
   if (found == entries_.end()) return;
   Entry& entry = found->second;
@@ -151,6 +152,7 @@ void Ledger::done(const Task& task, const std::string& problem, TimeNs now_ns, b
       if (entry.goal == Goal::Gone) return;
     } else {
       early_.push_back(answer(ReportKind::Declined, entry.run, problem));
+      early_.back().parts = std::move(because);
     }
     entries_.erase(found);
     return;

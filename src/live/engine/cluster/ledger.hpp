@@ -74,8 +74,9 @@ class Ledger {
   /// What is to be done now. Each task is answered by done().
   [[nodiscard]] std::vector<Task> take_tasks(TimeNs now_ns);
   /// `problem` is empty: it was carried out. Otherwise for users: nothing was, or with `unsure`
-  /// that is unknown, as after a time-out.
-  void done(const Task& task, const std::string& problem, TimeNs now_ns, bool unsure = false);
+  /// that is unknown, as after a time-out. `because`: what of the order is the reason; empty = all.
+  void done(const Task& task, const std::string& problem, TimeNs now_ns, bool unsure = false,
+            std::vector<NodePart> because = {});
   /// A task that was taken is put off: it is taken again at `until_ns`. May be repeated.
   void put_off(const Task& task, TimeNs until_ns);
   /// Answers orders by what the cluster showed at `asked_ns`; a job that is not listed is Absent.

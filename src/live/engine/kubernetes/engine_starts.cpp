@@ -61,6 +61,20 @@ base::Result<std::vector<Binding>> KubernetesEngine::plan(const Task& task, cons
   return bindings;
 }
 
+std::vector<NodePart> KubernetesEngine::forbidden(const Task& task, const Gang& gang,
+                                                  const Objects& objects) {
+  std::vector<NodePart> out;
+  for (const NodePart& part : task.order.parts) {
+    const auto node = objects.nodes.find("/" + part.node);
+    const bool is_open =
+        node != objects.nodes.end() && std::ranges::any_of(gang.pods, [&](const Pod* pod) {
+          return pod->gpus > 0 && may_run_on(*pod, node->second);
+        });
+    if (!is_open) out.push_back(part);
+  }
+  return out;
+}
+
 /// What a pod's claims get is written before it is bound: its kubelet asks for it at once.
 ApiAnswer KubernetesEngine::grant_and_bind(Api& api, const Binding& binding,
                                            const cluster::Mark& mark) {

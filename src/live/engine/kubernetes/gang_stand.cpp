@@ -126,6 +126,12 @@ JobStand stand_of(const Gang& gang, const Holdings& holdings, const JobSeen* tol
   out.stand = Stand::Released;
   out.hopeless = !gang.whole();
   out.reason = out.hopeless ? why_not_whole(gang) : "its containers are being started";
+  // What a kubelet misses, such as memory, it misses for its other GPUs, too.
+  for (const Pod* pod : gang.over) {
+    if (!was_refused(*pod) || !is_of_run(*pod, gang, gang.mark.run)) continue;
+    out.nodes_closed = true;
+    out.closed_nodes.push_back(pod->node);
+  }
   return out;
 }
 

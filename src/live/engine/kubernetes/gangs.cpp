@@ -7,6 +7,7 @@
 
 #include "base/number.hpp"
 #include "core/model/import/kubernetes_nodes.hpp"
+#include "live/engine/kubernetes/closed_nodes.hpp"
 #include "live/engine/kubernetes/device_books.hpp"
 #include "live/engine/kubernetes/gang_stand.hpp"
 #include "live/engine/kubernetes/gpu_holdings.hpp"
@@ -23,11 +24,6 @@ using cluster::Stand;
 
 constexpr std::string_view kRealm = "kubernetes";
 constexpr int32_t kGangMost = 100'000;
-
-bool is_managed(const Node& node, const Rules& rules) {
-  if (rules.mode == Mode::Observe) return node.seen.num_gpus > 0;
-  return node.meta.label(kManagedLabel) == "true";
-}
 
 void put(Gang& gang, const Pod& pod) {
   if (pod.is_over()) {
@@ -149,7 +145,7 @@ void set_sharing(const Gang& gang, const Pod& pod, const Rules& rules, job::JobS
   spec.training.gpu_mem_bytes = core::model::parse_kubernetes_quantity(memory).value_or(0);
 }
 
-job::JobSpec spec_of(const Gang& gang, const Pod& pod, const Objects& objects, const Rules& rules) {
+job::JobSpec spec_of(const Gang& gang, const Pod& pod, ClosedNodes& closed, const Rules& rules) {
   job::JobSpec spec;
   const Meta& meta = gang.group != nullptr  ? gang.group->meta
                      : gang.work != nullptr ? gang.work->meta
@@ -167,16 +163,7 @@ job::JobSpec spec_of(const Gang& gang, const Pod& pod, const Objects& objects, c
   spec.requeue = !pod.owner_kind.empty() || gang.work != nullptr || gang.group != nullptr;
   spec.preemptible = spec.requeue && pod.meta.label("goban.dev/preemptible") == "true";
   set_sharing(gang, pod, rules, spec);
-  for (const auto& [key, node] : objects.nodes) {
-    const bool open = gang.pods.empty()
-                          ? may_run_on(pod, node)
-                          : std::ranges::any_of(gang.pods, [&](const Pod* each) {
-                              return each->gpus == pod.gpus && may_run_on(*each, node);
-                            });
-    if (is_managed(node, rules) && !open) {
-      spec.exclude_nodes.push_back(node.meta.name);
-    }
-  }
+  spec.exclude_nodes = closed.of(gang, pod);
   return spec;
 }
 
@@ -214,8 +201,8 @@ std::string read_staging(const Gang& gang, const Pod& pod, job::JobSpec& spec) {
   return job::read_stage_words(words, spec);
 }
 
-void add_gang(const std::string& id, const Gang& gang, const JobStand& stand,
-              const Objects& objects, const Rules& rules, View& view) {
+void add_gang(const std::string& id, const Gang& gang, const JobStand& stand, ClosedNodes& closed,
+              const Rules& rules, View& view) {
   if (stand.stand == Stand::Ended) {
     JobGone gone{.id = id, .how = GoneHow::Completed, .exit_code = stand.exit_code};
     gone.signal = stand.signal;
@@ -233,7 +220,7 @@ void add_gang(const std::string& id, const Gang& gang, const JobStand& stand,
   const Pod& pod = pod_of(gang);
   JobSeen seen{.id = id, .managed = true};
   const bool runs = stand.stand == Stand::Running;
-  seen.spec = spec_of(gang, pod, objects, rules);
+  seen.spec = spec_of(gang, pod, closed, rules);
   const std::string wrong = read_staging(gang, pod, seen.spec);
   seen.submit_ns = pod.meta.created_ns;
   if (gang.work != nullptr) seen.submit_ns = gang.work->meta.created_ns;
@@ -379,12 +366,13 @@ View view_of(const Objects& objects, const std::map<std::string, Gang>& gangs, c
   View view;
   add_nodes(objects, rules, view);
   const Holdings holdings = holdings_of(objects, rules, told);
+  ClosedNodes closed(objects, rules);
   for (const auto& [id, gang] : gangs) {
     const auto known = told.jobs.find(id);
     const auto run = started.find(id);
     JobStand stand = stand_of(gang, holdings, known == told.jobs.end() ? nullptr : &known->second,
                               run == started.end() ? RunId{} : run->second);
-    add_gang(id, gang, stand, objects, rules, view);
+    add_gang(id, gang, stand, closed, rules, view);
     view.stands[id] = std::move(stand);
   }
   for (const auto& [key, pod] : objects.pods) {

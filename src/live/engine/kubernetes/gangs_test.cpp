@@ -179,6 +179,8 @@ TEST(KubernetesGangs, ARefusalOfTheKubeletIsNoFailure) {
   EXPECT_EQ(stand.stand, Stand::Released);
   EXPECT_TRUE(stand.hopeless);
   EXPECT_THAT(stand.reason, HasSubstr("n2 refused a pod: OutOfnvidia.com/gpu"));
+  EXPECT_TRUE(stand.nodes_closed) << "what n2 misses, it misses for its other GPUs, too";
+  EXPECT_THAT(stand.closed_nodes, ElementsAre("n2"));
   // It stays listed, and does not stand in the way of the next run.
   World::bind(world.objects.pods.at("ml/a"), "n1", "0,1", 2);
   World::bind(world.objects.pods.at("ml/c"), "n1", "2,3", 2);

@@ -1,0 +1,31 @@
+// On which managed nodes pods may not run, by their labels, taints and drivers. Pure.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "live/engine/kubernetes/gangs.hpp"
+
+namespace goban::live::engine::kubernetes {
+
+/// Goban decides about this node; with Mode::Observe about every one that has GPUs.
+[[nodiscard]] bool is_managed(const Node& node, const Rules& rules);
+
+/// Answers of one look. Pods that ask for the same share one, as there are thousands of pods and of
+/// nodes.
+class ClosedNodes {
+ public:
+  /// `objects` outlives this object.
+  ClosedNodes(const Objects& objects, const Rules& rules);
+  /// Names of the managed nodes where none of a gang's pods with as many GPUs as `pod` may run; of
+  /// a gang that has no pods yet, `pod` itself.
+  [[nodiscard]] const std::vector<std::string>& of(const Gang& gang, const Pod& pod);
+
+ private:
+  std::vector<const Node*> nodes_;
+  std::map<std::set<std::string>, std::vector<std::string>> known_;  ///< by what the pods ask for
+};
+
+}  // namespace goban::live::engine::kubernetes
