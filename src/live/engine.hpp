@@ -126,6 +126,9 @@ class EngineView {
   /// then, by one thread, with the sentences of `goban explain` by the engine's ids.
   [[nodiscard]] virtual bool wants_reasons() const { return false; }
   virtual void tell_reasons(std::map<std::string, std::string>&& /*reasons*/) {}
+  /// Names that processes on nodes have for their part of a job, as the uid of a pod, and the
+  /// engine's id of that job. Those of jobs of one part may be left out.
+  [[nodiscard]] virtual std::map<std::string, std::string> parts_of_jobs() const { return {}; }
   /// The times that the ranks of a run reported last.
   [[nodiscard]] virtual std::vector<RankTimes> rank_times(RunId /*run*/) const { return {}; }
   /// The socket of a running interactive job's terminal, as its user can reach it.

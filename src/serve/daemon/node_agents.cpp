@@ -154,6 +154,14 @@ void NodeAgents::look() {
       }
     }
   });
+  for (const auto& [part, engine_id] :
+       options_.parts_of_jobs ? options_.parts_of_jobs() : std::map<std::string, std::string>()) {
+    const auto whole = table->jobs.find(engine_id);
+    if (whole == table->jobs.end()) continue;
+    Job known = whole->second;
+    known.is_part = true;
+    table->jobs[part] = std::move(known);
+  }
   table->keys = device_keys(scheduler_);
   box_->keep(jobs);
   const std::scoped_lock lock(mutex_);
@@ -208,7 +216,9 @@ void NodeAgents::take_jobs(const std::string& node, const AgentReport& report,
     // The uid is the agent's word: a node says nothing of jobs of other nodes.
     if (!job.nodes.empty() && !job.nodes.contains(node)) continue;
     if (!each.software.empty()) box_->put_software(job.run.job, each.software);
-    if (each.progress) box_->put_progress(job.run, node, *each.progress);
+    // Several parts of a job may be on one node.
+    const std::string place = job.is_part ? node + "/" + each.id : node;
+    if (each.progress) box_->put_progress(job.run, place, *each.progress);
     const auto is_its = [&](const Table::Holder& holder) { return holder.run == job.run; };
     const bool is_known = std::ranges::any_of(
         holders, [&](const auto& of_gpu) { return std::ranges::any_of(of_gpu, is_its); });

@@ -31,6 +31,8 @@ struct NodeAgentsOptions {
   std::function<base::TimeNs()> wall_clock{};     ///< empty: the system's
   std::function<void(const std::string&)> say{};  ///< logs problems of the store, once each
   std::function<bool()> may_write{};              ///< called before each write; empty: always
+  /// EngineView::parts_of_jobs(); empty: each job is one part.
+  std::function<std::map<std::string, std::string>()> parts_of_jobs{};
 };
 
 class NodeAgents final : public api::AgentInbox, public api::GpuMonitor {
@@ -76,6 +78,7 @@ class NodeAgents final : public api::AgentInbox, public api::GpuMonitor {
     uint32_t uid = 0;
     base::TimeNs start_ns = 0;
     std::set<std::string> nodes{};  ///< where it runs or ran last; empty: unknown
+    bool is_part = false;           ///< one of several parts, as it stands here by that part's name
   };
   /// What the scheduler knew at the last look.
   struct Table {
@@ -84,8 +87,8 @@ class NodeAgents final : public api::AgentInbox, public api::GpuMonitor {
       base::TimeNs start_ns = 0;
     };
     std::map<std::string, std::vector<std::vector<Holder>>> nodes{};  ///< by node, by index
-    std::map<std::string, Job, std::less<>> jobs{};                   ///< by the engine's id
-    std::vector<site::series::DeviceKey> keys{};                      ///< by GPU
+    std::map<std::string, Job, std::less<>> jobs{};  ///< by the engine's id, or a part's name
+    std::vector<site::series::DeviceKey> keys{};     ///< by GPU
   };
 
   void work();

@@ -322,6 +322,40 @@ TEST_F(NodeAgentsTest, ASinglePodIsKnownByItsUid) {
   EXPECT_THAT(box->software_of(JobId(0U)), ElementsAre("libnccl.so.2"));
 }
 
+TEST_F(NodeAgentsTest, PodsOfAGangReportForIt) {
+  scheduler.edit(1, [](live::controller::LiveJob& job) { job.spec.owner.realm = "kubernetes"; });
+  scheduler.edit_book([](live::controller::JobBook& book) {
+    book.by_engine_id = {{"ml/train/uid-train", JobId(0U)}};
+  });
+  options.parts_of_jobs = [] {
+    return std::map<std::string, std::string>{{"pod-a", "ml/train/uid-train"},
+                                              {"pod-b", "ml/train/uid-train"},
+                                              {"pod-c", "ml/gone/uid-gone"}};
+  };
+  start();
+  const auto words = [](const char* pod, int32_t rank, int64_t step) {
+    AgentJob out{.id = pod, .uid = 7, .software = {std::string("lib") + pod}};
+    out.progress.emplace();
+    out.progress->latest.step = step;
+    out.progress->ranks = {{.rank = rank, .ranks = 2}};
+    return out;
+  };
+  AgentReport sent{.agent = "w", .sequence = 1, .interval_s = 60};
+  sent.jobs = {words("pod-a", 0, 10), words("pod-b", 1, 11), words("pod-c", 0, 12)};
+  ASSERT_TRUE(agents->take("n0", sent));
+  EXPECT_THAT(box->software_of(JobId(0U)), ElementsAre("libpod-a", "libpod-b"));
+  const auto reports = box->take_progress();
+  ASSERT_EQ(reports.size(), 2U) << "one does not hide the other";
+  EXPECT_EQ(reports[0].progress.step, 10);
+  EXPECT_EQ(reports[1].progress.step, 11);
+  sent.sequence = 2;
+  ASSERT_TRUE(agents->take("n0", sent));
+  EXPECT_THAT(box->take_progress(), IsEmpty()) << "said before";
+  Report ended{.kind = live::ReportKind::Ended, .run = reports[0].run};
+  box->complete(ended);
+  EXPECT_EQ(ended.ranks.size(), 2U);
+}
+
 TEST_F(NodeAgentsTest, GpusThatTheEngineDoesNotKnowAreThoseOfTheJobsEnvironment) {
   scheduler.edit_book([](live::controller::JobBook& book) {
     for (auto& [id, run] : book.runs) run.gpus.clear();

@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "base/printable.hpp"
 #include "live/engine/kubernetes/kubernetes_engine.hpp"
+#include "live/engine/kubernetes/pod_facts.hpp"
 
 namespace goban::live::engine::kubernetes {
 
@@ -30,6 +31,22 @@ void KubernetesEngine::tell_start(const Gang& gang, const Start& start) {
   tell(gang, Happened::BindFailed,
        fmt::format("pod {} was not bound to {}: {}", start.bindings[at].pod->meta.name,
                    start.bindings[at].node, refused->problem));
+}
+
+void KubernetesEngine::name_pods(const Gangs& gangs) {
+  const TimeNs now_ns = steady_ns();
+  if (!options_.pods || now_ns < named_ns_ + base::kSecond) return;
+  named_ns_ = now_ns;
+  std::map<std::string, std::string> names;
+  for (const auto& [id, gang] : gangs) {
+    for (const auto* pods : {&gang.pods, &gang.over}) {
+      for (const Pod* pod : *pods) {
+        if (!pod->node.empty() && id_of(pod->meta) != id) names[pod->meta.uid] = id;
+      }
+    }
+  }
+  const std::scoped_lock lock(options_.pods->mutex);
+  options_.pods->gangs = std::move(names);
 }
 
 void KubernetesEngine::say_reasons(const Gangs& gangs) {

@@ -162,6 +162,7 @@ void KubernetesEngine::step() {
   tell(std::move(events), std::move(view.picture));
   std::erase_if(started_, [&](const auto& each) { return !told_.jobs.contains(each.first); });
   carry_out(gangs, objects);
+  name_pods(gangs);
   if (options_.rules.mode == Mode::Observe) return;
   if (sleep_) tend_sleep(objects);
   mend(gangs);
@@ -185,6 +186,7 @@ void KubernetesEngine::carry_out(const Gangs& gangs, const Objects& objects) {
       outcomes[i] = carry_out(tasks[i], gang->second);
     } else if (auto bindings = plan(tasks[i], gang->second, objects); !bindings) {
       outcomes[i].problem = bindings.error().message;
+      outcomes[i].because = forbidden(tasks[i], gang->second, objects);
     } else {
       starts.push_back({.task = i, .mark = {options_.epoch, tasks[i].order.run}});
       starts.back().bindings = std::move(*bindings);
@@ -196,7 +198,8 @@ void KubernetesEngine::carry_out(const Gangs& gangs, const Objects& objects) {
     tell_start(gangs.at(tasks[start.task].id), start);
   }
   for (size_t i = 0; i < tasks.size(); ++i) {
-    ledger_.done(tasks[i], outcomes[i].problem, steady_ns(), outcomes[i].unsure);
+    ledger_.done(tasks[i], outcomes[i].problem, steady_ns(), outcomes[i].unsure,
+                 std::move(outcomes[i].because));
   }
 }
 

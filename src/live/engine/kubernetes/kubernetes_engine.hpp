@@ -27,10 +27,23 @@ struct WaitReasons {
   std::map<std::string, std::string> texts{};
 };
 
+/// Pods of gangs: by the pod's uid, the gang's id; from the engine to the daemon's view of it.
+struct PodsOfGangs {
+  std::mutex mutex{};
+  std::map<std::string, std::string> gangs{};
+};
+
 class KubernetesView final : public EngineView {
  public:
-  /// Null: nothing is said to the cluster's users.
-  explicit KubernetesView(std::shared_ptr<WaitReasons> reasons) : reasons_(std::move(reasons)) {}
+  /// No reasons: nothing is said to the cluster's users.
+  explicit KubernetesView(std::shared_ptr<WaitReasons> reasons,
+                          std::shared_ptr<PodsOfGangs> pods = nullptr)
+      : reasons_(std::move(reasons)), pods_(std::move(pods)) {}
+  [[nodiscard]] std::map<std::string, std::string> parts_of_jobs() const override {
+    if (pods_ == nullptr) return {};
+    const std::scoped_lock lock(pods_->mutex);
+    return pods_->gangs;
+  }
   [[nodiscard]] bool wants_reasons() const override { return reasons_ != nullptr; }
   void tell_reasons(std::map<std::string, std::string>&& reasons) override {
     if (reasons_ == nullptr) return;
@@ -40,6 +53,7 @@ class KubernetesView final : public EngineView {
 
  private:
   std::shared_ptr<WaitReasons> reasons_;
+  std::shared_ptr<PodsOfGangs> pods_;
 };
 
 struct KubernetesOptions {
@@ -54,6 +68,7 @@ struct KubernetesOptions {
   base::TimeNs grace_ns = 300 * base::kSecond;  ///< of pods that are taken back, at most
   double requests_s = 200;                      ///< at most, of all connections
   std::shared_ptr<WaitReasons> reasons{};       ///< null: pods are not told why they wait
+  std::shared_ptr<PodsOfGangs> pods{};          ///< null: nobody asks for them
   bool tells = false;                           ///< users of the cluster what was done, by Events
   std::string sleep{};                          ///< command of node_sleep.hpp; empty: none sleeps
   std::string lease{};  ///< NAMESPACE/NAME; empty: this daemon is the only one
@@ -104,6 +119,7 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   struct Outcome {
     std::string problem{};
     bool unsure = false;
+    std::vector<NodePart> because{};  ///< what of an order is the reason; empty: all
   };
 
   /// A gang while its pods are bound.
@@ -125,6 +141,9 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   void carry_out(const Gangs& gangs, const Objects& objects);
   [[nodiscard]] base::Result<std::vector<Binding>> plan(const cluster::Task& task, const Gang& gang,
                                                         const Objects& objects) const;
+  /// What of an order is on nodes where the gang may not run.
+  [[nodiscard]] static std::vector<NodePart> forbidden(const cluster::Task& task, const Gang& gang,
+                                                       const Objects& objects);
   [[nodiscard]] ApiAnswer grant_and_bind(Api& api, const Binding& binding,
                                          const cluster::Mark& mark);
   void bind_all(std::vector<Start>& starts);
@@ -153,6 +172,8 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   void remove_fenced(const Objects& objects);
   /// Claims that were allocated for a start that failed are free again.
   void release_claims(const Objects& objects);
+  /// Which pods belong to which gangs, once a second.
+  void name_pods(const Gangs& gangs);
   /// Writes to pods that wait why they do, some at a time.
   void say_reasons(const Gangs& gangs);
   /// Something has changed; by any thread.
@@ -174,6 +195,7 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   std::map<std::string, Assumed> assumed_;                          ///< by the pod's uid
   std::map<std::string, std::pair<bool, base::TimeNs>> mended_ns_;  ///< id: goes on, when
   std::map<std::string, base::TimeNs> said_ns_;        ///< pod's uid: not told anew before
+  base::TimeNs named_ns_ = -base::kSecond;             ///< when pods were named
   std::map<std::string, base::TimeNs> fenced_ns_;      ///< node: removed last
   std::map<std::string, base::TimeNs> granted_ns_;     ///< claim's uid: not released before
   std::unique_ptr<SleepCommand> sleep_;                ///< null: none sleeps

@@ -230,7 +230,8 @@ base::Result<EngineParts> make_kubernetes(const EngineSetup& setup) {
                                                options.rules.scheduler));
   options.reasons = observes ? nullptr : std::make_shared<WaitReasons>();
   options.tells = !observes;
-  parts.view = std::make_unique<KubernetesView>(options.reasons);
+  options.pods = std::make_shared<PodsOfGangs>();
+  parts.view = std::make_unique<KubernetesView>(options.reasons, options.pods);
   parts.engine = std::make_unique<KubernetesEngine>(std::move(options));
   return parts;
 }
