@@ -1,260 +1,20 @@
 // The engine against an API server that misbehaves.
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <httplib.h>
-#include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "live/engine/kubernetes/kubernetes_engine.hpp"
+#include "live/engine/kubernetes/test_api_server.hpp"
 
 namespace goban::live::engine::kubernetes {
 namespace {
 
 using testing::HasSubstr;
-
-/// Keeps nodes, pods and Jobs in memory, and does on demand what a real API server seldom does.
-class TestApiServer {
- public:
-  using json = nlohmann::json;
-  /// Answers instead of the server if it returns true. Called with the server locked.
-  using Fault = std::function<bool(const httplib::Request&, httplib::Response&)>;
-
-  TestApiServer() {
-    const auto list = [this](const httplib::Request& request, httplib::Response& response) {
-      serve(request, response);
-    };
-    for (const char* path : {"/api/v1/nodes", "/api/v1/pods", "/apis/batch/v1/jobs"})
-      server_.Get(path, list);
-    server_.Get(R"(/apis/resource\.k8s\.io.*)",
-                [this](const httplib::Request& request, httplib::Response& response) {
-                  const std::scoped_lock lock(mutex_);
-                  if (!is_faulty(request, response)) refuse(response, 404);
-                });
-    server_.Get(R"(/api/v1/namespaces/ml/pods/([^/]+))",
-                [this](const httplib::Request& request, httplib::Response& response) {
-                  const std::scoped_lock lock(mutex_);
-                  if (is_faulty(request, response)) return;
-                  const auto pod = pods_.find(request.matches[1]);
-                  if (pod == pods_.end()) return refuse(response, 404);
-                  response.set_content(pod->second.dump(), "application/json");
-                });
-    server_.Post(R"(/api/v1/namespaces/ml/pods/([^/]+)/binding)",
-                 [this](const httplib::Request& request, httplib::Response& response) {
-                   const std::scoped_lock lock(mutex_);
-                   ++bindings_;
-                   if (is_faulty(request, response)) return;
-                   bind(request, response);
-                 });
-    server_.Post("/api/v1/namespaces/ml/events",
-                 [this](const httplib::Request& request, httplib::Response& response) {
-                   {
-                     const std::scoped_lock lock(mutex_);
-                     told_.push_back(json::parse(request.body));
-                   }
-                   while (events_hang_ && !ending_)
-                     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-                   response.status = 201;
-                 });
-    server_.new_task_queue = [] { return new httplib::ThreadPool(16); };
-    port_ = server_.bind_to_any_port("127.0.0.1");
-    thread_ = std::thread([this] { server_.listen_after_bind(); });
-    while (!server_.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  ~TestApiServer() {
-    {
-      const std::scoped_lock lock(mutex_);
-      ending_ = true;
-    }
-    changed_.notify_all();
-    server_.stop();
-    thread_.join();
-  }
-  TestApiServer(const TestApiServer&) = delete;
-  TestApiServer& operator=(const TestApiServer&) = delete;
-
-  [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
-  void set_fault(Fault fault) {
-    const std::scoped_lock lock(mutex_);
-    fault_ = std::move(fault);
-  }
-  /// No watch hears of a change while this is so.
-  void mute(bool muted) {
-    const std::scoped_lock lock(mutex_);
-    muted_ = muted;
-    changed_.notify_all();
-  }
-  /// All streams end with this line.
-  void say_to_all(const std::string& line) {
-    const std::scoped_lock lock(mutex_);
-    last_words_ = line;
-    ++epoch_;
-    changed_.notify_all();
-  }
-  void add_node(const std::string& name) {
-    const std::scoped_lock lock(mutex_);
-    json node = json::parse(R"({"metadata": {"labels": {"goban.dev/managed": "true"}},
-      "status": {"allocatable": {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": "4"},
-                 "conditions": [{"type": "Ready", "status": "True"}]}})");
-    node["metadata"]["name"] = node["metadata"]["uid"] = name;
-    put("/api/v1/nodes", nodes_, name, node);
-  }
-  void add_pod(const std::string& name, const std::string& gpus = "1") {
-    const std::scoped_lock lock(mutex_);
-    json pod = json::parse(R"({"metadata": {"namespace": "ml"}, "spec": {"schedulerName": "goban",
-      "containers": [{"resources": {"limits": {}}}]}, "status": {"phase": "Pending"}})");
-    pod["metadata"]["name"] = name;
-    pod["metadata"]["uid"] = "uid-" + name;
-    pod["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = gpus;
-    put("/api/v1/pods", pods_, name, pod);
-  }
-  void change_pod(const std::string& name, const std::function<void(json&)>& change) {
-    const std::scoped_lock lock(mutex_);
-    json pod = pods_.at(name);
-    change(pod);
-    put("/api/v1/pods", pods_, name, pod);
-  }
-  void remove_pod(const std::string& name) {
-    const std::scoped_lock lock(mutex_);
-    const json pod = pods_.at(name);
-    pods_.erase(name);
-    log("/api/v1/pods", "DELETED", pod);
-  }
-  /// Binds as the server does; for faults that answer otherwise. Locked by the caller.
-  void bind(const httplib::Request& request, httplib::Response& response) {
-    const json body = json::parse(request.body);
-    const auto pod = pods_.find(request.matches[1]);
-    if (pod == pods_.end()) return refuse(response, 404);
-    json& meta = pod->second["metadata"];
-    const bool is_bound = pod->second["spec"].contains("nodeName");
-    if (is_bound || body["metadata"]["uid"] != meta["uid"] ||
-        body["metadata"]["resourceVersion"] != meta["resourceVersion"]) {
-      return refuse(response, 409);
-    }
-    json changed = pod->second;
-    changed["spec"]["nodeName"] = body["target"]["name"];
-    changed["metadata"]["annotations"] = body["metadata"]["annotations"];
-    changed["status"]["phase"] = "Running";
-    put("/api/v1/pods", pods_, request.matches[1], changed);
-    response.status = 201;
-    response.set_content("{}", "application/json");
-  }
-  static void refuse(httplib::Response& response, int status) {
-    response.status = status;
-    response.set_content(json{{"kind", "Status"}, {"message", "refused"}}.dump(),
-                         "application/json");
-  }
-  [[nodiscard]] int bindings() const { return bindings_; }
-  void hang_events() { events_hang_ = true; }
-  /// "REASON KIND/NAME: MESSAGE" of the Events that arrived.
-  [[nodiscard]] std::vector<std::string> told() {
-    const std::scoped_lock lock(mutex_);
-    std::vector<std::string> out;
-    for (const json& each : told_) {
-      const json& about = each["involvedObject"];
-      out.push_back(each["reason"].get<std::string>() + " " + about["kind"].get<std::string>() +
-                    "/" + about["name"].get<std::string>() + ": " +
-                    each["message"].get<std::string>());
-    }
-    return out;
-  }
-  [[nodiscard]] int64_t version() const { return version_; }
-  void set_version(int64_t version) {
-    const std::scoped_lock lock(mutex_);
-    version_ = version;
-  }
-
- private:
-  struct Logged {
-    std::string path;
-    int64_t version;
-    std::string line;
-  };
-
-  bool is_faulty(const httplib::Request& request, httplib::Response& response) {
-    return fault_ && fault_(request, response);
-  }
-  void put(const std::string& path, std::map<std::string, json>& all, const std::string& name,
-           json object) {
-    object["metadata"]["resourceVersion"] = std::to_string(version_ + 1);
-    const bool is_new = !all.contains(name);
-    all[name] = object;
-    log(path, is_new ? "ADDED" : "MODIFIED", std::move(object));
-  }
-  void log(const std::string& path, const char* type, json object) {
-    object["metadata"]["resourceVersion"] = std::to_string(++version_);
-    log_.push_back({path, version_, json{{"type", type}, {"object", object}}.dump() + "\n"});
-    changed_.notify_all();
-  }
-  void serve(const httplib::Request& request, httplib::Response& response) {
-    const std::scoped_lock lock(mutex_);
-    if (is_faulty(request, response)) return;
-    if (request.has_param("watch")) return watch(request, response);
-    const std::map<std::string, json>& all = request.path == "/api/v1/nodes"  ? nodes_
-                                             : request.path == "/api/v1/pods" ? pods_
-                                                                              : jobs_;
-    const auto limit = std::stoul(request.get_param_value("limit"));
-    const std::string after = request.get_param_value("continue");
-    json items = json::array();
-    std::string next;
-    for (const auto& [name, object] : all) {
-      if (!after.empty() && name <= after) continue;
-      if (items.size() == limit) {
-        next = items.back()["metadata"]["name"];
-        break;
-      }
-      items.push_back(object);
-    }
-    const json meta{{"resourceVersion", std::to_string(version_)}, {"continue", next}};
-    response.set_content(json{{"metadata", meta}, {"items", items}}.dump(), "application/json");
-  }
-  void watch(const httplib::Request& request, httplib::Response& response) {
-    auto since = std::make_shared<int64_t>(std::stoll(request.get_param_value("resourceVersion")));
-    const int epoch = epoch_;
-    response.set_chunked_content_provider(
-        "application/json",
-        [this, since, epoch, path = request.path](size_t, httplib::DataSink& sink) {
-          std::string text;
-          {
-            std::unique_lock lock(mutex_);
-            changed_.wait_for(lock, std::chrono::milliseconds(20));
-            if (ending_) return false;
-            for (const Logged& each : log_) {
-              if (muted_ || each.path != path || each.version <= *since) continue;
-              text += each.line;
-              *since = each.version;
-            }
-            if (epoch_ != epoch) text += last_words_;
-          }
-          if (!text.empty() && !sink.write(text.data(), text.size())) return false;
-          if (epoch_ != epoch) sink.done();
-          return sink.is_writable();
-        });
-  }
-
-  httplib::Server server_;
-  std::thread thread_;
-  int port_ = 0;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::string, json> nodes_, pods_, jobs_;
-  std::deque<Logged> log_;
-  Fault fault_;
-  std::string last_words_;
-  std::atomic<int> epoch_{0};
-  std::atomic<int> bindings_{0};
-  std::atomic<int64_t> version_{100};
-  std::vector<json> told_;
-  std::atomic<bool> events_hang_{false};
-  bool muted_ = false;
-  std::atomic<bool> ending_{false};
-};
 
 constexpr const char* kFirst = "ml/p1/uid-p1";
 
@@ -433,6 +193,36 @@ TEST_F(KubernetesFaults, ARefusalIsADecline) {
   const Report* declined = report(ReportKind::Declined);
   ASSERT_TRUE(declined);
   EXPECT_THAT(declined->detail, HasSubstr("p1: HTTP 403: refused"));
+}
+
+TEST_F(KubernetesFaults, OnlyNodesWhereAGangMayNotRunAreLeftOut) {
+  server_.add_node("n2");
+  server_.add_pod("p2");
+  for (const char* name : {"p1", "p2"}) {
+    server_.change_pod(name, [](auto& pod) {
+      pod["metadata"]["labels"] = {{"goban.dev/gang", "g"}, {"goban.dev/gang-size", "2"}};
+      pod["spec"]["tolerations"] = {{{"key", "mine"}, {"operator", "Exists"}}};
+    });
+  }
+  const auto taken = TestApiServer::json::parse(
+      R"({"metadata": {"name": "n3", "uid": "n3", "labels": {"goban.dev/managed": "true"}},
+          "spec": {"taints": [{"key": "theirs", "effect": "NoSchedule"}]},
+          "status": {"allocatable": {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": "4"},
+                     "conditions": [{"type": "Ready", "status": "True"}]}})");
+  server_.put_node(taken);
+  start();
+  ASSERT_TRUE(seen("ml/g"));
+  engine_->launch({.run = {JobId(5U), 1},
+                   .engine_id = "ml/g",
+                   .parts = {{.node = "n2", .gpus = {1}}, {.node = "n3", .gpus = {0}}}});
+  const Report* declined = report(ReportKind::Declined);
+  ASSERT_TRUE(declined);
+  EXPECT_EQ(declined->parts, (std::vector<NodePart>{{.node = "n3", .gpus = {0}}}));
+  EXPECT_EQ(server_.bindings(), 0);
+  engine_->launch({.run = {JobId(5U), 2},
+                   .engine_id = "ml/g",
+                   .parts = {{.node = "n2", .gpus = {1}}, {.node = "n1", .gpus = {0}}}});
+  EXPECT_TRUE(report(ReportKind::Started));
 }
 
 TEST_F(KubernetesFaults, AnExpiredWatchIsListedAnew) {
