@@ -92,8 +92,8 @@ void add_agent(Command& app, Action& action) {
                 "nvidia-smi without it)")
       ->type_name("PROGRAM");
   c->add_option("--virtual-gpus", options.virtual_gpus,
-                "Instead of GPUs: this many that do not exist, used as the CPU of the jobs that "
-                "hold them")
+                "Number of simulated GPUs, to try the agent without GPUs; their utilisation is the "
+                "CPU use of the jobs that hold them")
       ->type_name("N")
       ->range(1, 64);
   c->add_flag("--print", arguments->print, "Print one report as JSON and exit; nothing is sent");
@@ -102,8 +102,9 @@ void add_agent(Command& app, Action& action) {
       "  goban agent --server https://login:6818 --token-file /etc/goban/agent.token\n"
       "  goban agent --server ssh://goban@login --node n17\n"
       "  goban agent --print\n"
-      "It keeps what it cannot deliver in memory, for a day of one GPU node, and tries again for "
-      "ever (docs/agent.md).\n"
+      "Samples that cannot be delivered are kept in memory, about a day's worth, and sent when the "
+      "daemon\n"
+      "answers again (docs/agent.md).\n"
       "Exit codes: 0 ended by a signal, 1 failure, 2 usage error.");
   c->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }

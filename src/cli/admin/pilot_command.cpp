@@ -252,7 +252,7 @@ constexpr const char* kExitCodes =
 }  // namespace
 
 void add_pilot(Command& app, Action& action) {
-  Command* c = app.add_subcommand("pilot", "Run two policies in turn, and see which one is better");
+  Command* c = app.add_subcommand("pilot", "Compare two policies on the running site");
   c->require_subcommand(1);
   c->footer(
       "The daemon runs the site's policy (A) and another one (B) in turn, in periods whose order "
@@ -268,9 +268,9 @@ void add_pilot(Command& app, Action& action) {
   Command* plan = c->add_subcommand("plan", "Write the plan of a pilot");
   add_plan_options(*plan, arguments->plan);
   plan->add_option("--policy-a", arguments->plan.policy_a,
-                   "What the site runs today (default: what the daemon runs)")
+                   "Policy A: what the site runs today (default: that of the daemon)")
       ->type_name("POLICY");
-  plan->add_option("--policy-b", arguments->plan.policy_b, "What is tried")
+  plan->add_option("--policy-b", arguments->plan.policy_b, "Policy B: the one to try")
       ->type_name("POLICY")
       ->required();
   plan->add_option("--nodes", arguments->plan.nodes,
@@ -278,16 +278,17 @@ void add_pilot(Command& app, Action& action) {
       ->delimiter(',')
       ->one_word();
   plan->add_option("--users", arguments->plan.users,
-                   "Users whose jobs run on --nodes alone while it lasts")
+                   "Users whose jobs run on --nodes only, during the pilot")
       ->delimiter(',')
       ->one_word();
-  plan->add_option("--accounts", arguments->plan.accounts, "As --users, by account")
+  plan->add_option("--accounts", arguments->plan.accounts,
+                   "Accounts whose jobs run on --nodes only")
       ->delimiter(',')
       ->one_word();
   plan->add_option("--out", arguments->out, "Write the plan to this file")->type_name("FILE");
   plan->add_flag("--json", arguments->json_out, "Print JSON only");
   add_server_option(*plan, arguments->server);
-  plan->footer(std::string("Starts nothing.\n"
+  plan->footer(std::string("The pilot is not started.\n"
                            "Examples:\n"
                            "  goban pilot plan --policy-a slurm-multifactor --policy-b goban --out "
                            "plan.json\n"
@@ -314,7 +315,7 @@ void add_pilot(Command& app, Action& action) {
                           "Example:\n"
                           "  goban pilot stop --reason 'maintenance'\n") +
               kExitCodes);
-  Command* page = add_part(*c, "report", "Say what the pilot shows", arguments, action, report);
+  Command* page = add_part(*c, "report", "Report the result of a pilot", arguments, action, report);
   page->add_choice("--lang", arguments->language,
                    {{"en", Language::English}, {"ja", Language::Japanese}}, "Language");
   page->add_option("--html", arguments->html, "Also write it as one HTML page to this file")

@@ -39,11 +39,12 @@ base::Status check_policies(const core::pilot::Plan& plan, bool knows_a) {
 void add_plan_options(Command& c, core::pilot::Plan& plan) {
   add_duration(c, "--period", plan.period_ns, "Length of a period, such as 12h or 7d");
   add_duration(c, "--settle", plan.settle_ns,
-               "Jobs submitted so soon after the start of a period are not compared");
+               "Jobs submitted within this time of the start of a period are not compared");
   c.add_option("--pairs", plan.pairs, "Pairs of periods, one of each policy")
       ->range(1, 183)
       ->capture_default_str();
-  c.add_option("--seed", plan.seed, "Draws which policy comes first in each pair")
+  c.add_option("--seed", plan.seed,
+               "Random seed that determines which policy comes first in each pair")
       ->capture_default_str();
   c.add_option("--effect", plan.effect, "The smallest gain that matters, as a share of the wait")
       ->range(0.001, 0.999)
@@ -53,14 +54,15 @@ void add_plan_options(Command& c, core::pilot::Plan& plan) {
       ->range(1.0, 1000.0)
       ->capture_default_str();
   c.add_option("--stop-misses", plan.stop.misses,
-               "Fall back if so much larger a share of the jobs is late or killed")
+               "Fall back to A if the share of late or killed jobs exceeds that of A by this much")
       ->range(0.0, 1.0)
       ->capture_default_str();
   c.add_option("--stop-errors", plan.stop.errors,
-               "Fall back if so much larger a share of the jobs fails")
+               "Fall back to A if the share of failed jobs exceeds that of A by this much")
       ->range(0.0, 1.0)
       ->capture_default_str();
-  c.add_option("--stop-jobs", plan.stop.jobs, "Jobs of each policy from which these rules apply")
+  c.add_option("--stop-jobs", plan.stop.jobs,
+               "Number of jobs of each policy from which on these rules apply")
       ->range(int64_t{1}, int64_t{1'000'000'000})
       ->capture_default_str();
 }

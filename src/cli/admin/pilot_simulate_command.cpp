@@ -88,7 +88,7 @@ int simulate(TrialArguments arguments) {
 void add_pilot_simulate(Command& pilot, Action& action) {
   auto arguments = std::make_shared<TrialArguments>();
   arguments->study.policies.clear();
-  Command* c = pilot.add_subcommand("simulate", "How often a pilot would show a gain");
+  Command* c = pilot.add_subcommand("simulate", "Simulate how often a pilot would detect a gain");
   study::InputFiles& files = arguments->study.files;
   c->add_option("--cluster", files.cluster, "Cluster: TOML file, preset or NxM")->required();
   c->add_option("--jobs", files.jobs,

@@ -258,8 +258,8 @@ void add_serve(Command& app, Action& action) {
       "  goban serve --config /etc/goban.toml --standby\n"
       "On loopback without configured tokens, goban token prints the link to the dashboard.\n"
       "Ctrl-C or SIGTERM stops the daemon. Running jobs continue and are adopted by the next one.\n"
-      "SIGHUP reloads tokens, certificate and access rights. Signals of users, timers and limits\n"
-      "are ignored.\n"
+      "SIGHUP reloads tokens, certificate and access rights. Signals such as SIGUSR1, SIGALRM and\n"
+      "SIGXCPU are ignored.\n"
       "A daemon exits with code 1 when a standby has taken over its state folder.");
   command->callback([arguments, &action] { action = [arguments] { return serve(*arguments); }; });
 }

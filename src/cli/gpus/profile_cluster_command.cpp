@@ -307,7 +307,7 @@ int measure_cluster(const ClusterProfileArguments& arguments) {
 void add_profile_cluster(Command& profile, Action& action) {
   auto arguments = std::make_shared<ClusterProfileArguments>();
   Command* c = profile.add_subcommand(
-      "cluster", "Measure the idle nodes of a Slurm site, as jobs that make room for others");
+      "cluster", "Measure idle nodes of a Slurm site with jobs that yield to others");
   c->add_option("--out", arguments->out,
                 "Score table of the cluster; the measurement log and the places of its GPUs are "
                 "stored next to it")
@@ -333,7 +333,7 @@ void add_profile_cluster(Command& profile, Action& action) {
                 "Path of goban on the nodes (default: that of this program)")
       ->type_name("PATH");
   c->add_option("--virtual-gpus", arguments->virtual_gpus,
-                "Nodes have this many GPUs that do not exist: to try it")
+                "Number of simulated GPUs per node, to try the command without GPUs")
       ->range(1, 255);
   c->add_flag("--send", arguments->send,
               "Send the scores to the running daemon, which applies them immediately (operators "
@@ -344,9 +344,9 @@ void add_profile_cluster(Command& profile, Action& action) {
       "Examples:\n"
       "  goban profile cluster --out /etc/goban/scores.csv --send\n"
       "  goban profile cluster --nodes n3,n4 --every 0s --srun=--qos=idle\n"
-      "One node after the other, by srun, and only while no job waits: as soon as one does, the "
-      "measurement is\n"
-      "cancelled and discarded. Call it from a timer.\n"
+      "Nodes are measured one at a time with srun, and only while no job waits; when one is "
+      "submitted, the\n"
+      "measurement is cancelled and discarded. Run this command from a timer.\n"
       "Exit codes: 0 success, 1 a node could not be measured, 2 usage error, 3 invalid input,\n"
       "130 interrupted (what was measured before is kept).");
   c->callback(

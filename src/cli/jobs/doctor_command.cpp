@@ -45,6 +45,11 @@ void add_doctor(Command& app, Action& action) {
   Command* doctor =
       app.add_subcommand("doctor", "Find what slows down a training run or a machine");
   doctor->require_subcommand(1);
+  doctor->footer(
+      "Examples:\n"
+      "  goban doctor run results/ --html timeline.html\n"
+      "  goban doctor topology\n"
+      "  goban doctor nccl --export");
   Command* run = doctor->add_subcommand("run", "Print where a run spent its time");
   run->add_option("DIR", arguments->folder, "The run's folder: --out of goban-train")->required();
   run->add_flag("--json", arguments->json, "Print JSON only");

@@ -338,11 +338,11 @@ constexpr Change kChanges[] = {
      "  goban alter 7 --throttle 4      # at most four tasks of array 7 at once\n"},
     {"suspend", "Suspend running jobs", "Suspend", "suspended",
      "The processes of the job stop; it keeps its GPUs and its memory, and its time limit pauses.\n"
-     "By operators only.\n\n"
+     "Requires the role operator.\n\n"
      "Example:\n"
      "  goban suspend 3\n"},
-    {"resume", "Let suspended jobs go on", "Resume", "resumed",
-     "By operators only. Nodes return to service with goban nodes resume.\n\n"
+    {"resume", "Resume suspended jobs", "Resume", "resumed",
+     "Requires the role operator. Nodes return to service with goban nodes resume.\n\n"
      "Example:\n"
      "  goban resume 3\n"},
 };

@@ -190,9 +190,9 @@ void add_submit(Command& app, Action& action) {
   c->add_flag("--parsable", arguments->manner.parsable, "Print the job number only");
   c->add_flag("-Q,--quiet", arguments->manner.quiet, "Print errors only");
   c->add_flag("-W,--wait", arguments->manner.wait,
-              "Return when the job has ended, with its exit code");
+              "Wait until the job has ended, and return its exit code");
   c->add_flag("--test-only", arguments->manner.test_only,
-              "Say when and where the job would start, without submitting it");
+              "Show when and where the job would start, without submitting it");
   c->add_flag("--json", arguments->json_out, "Print JSON only");
   c->add_flag("--dry-run", arguments->dry_run,
               "Print the job's specification and its forecast without submitting it");

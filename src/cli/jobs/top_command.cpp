@@ -91,7 +91,7 @@ void add_top(Command& app, Action& action) {
   c->callback([arguments, &action] { action = [arguments] { return run_top(*arguments); }; });
 
   auto of_stats = std::make_shared<TopArguments>();
-  Command* stats = app.add_subcommand("stats", "Print the numbers of jobs, GPUs and decisions");
+  Command* stats = app.add_subcommand("stats", "Print statistics of jobs, GPUs and decisions");
   stats->add_flag("--json", of_stats->json_out, "Print JSON only");
   add_server_option(*stats, of_stats->server);
   stats->footer(

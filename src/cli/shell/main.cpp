@@ -158,8 +158,8 @@ int parse_and_run(int argc, char** argv) {
   std::string host;
   app.add_option(
          "--host", host,
-         "Machine of the daemon, reached by your own ssh: ssh://LOGIN; or another address, as "
-         "for --server of the commands")
+         "Daemon to talk to: ssh://HOST connects through your own ssh; or any other address that "
+         "--server accepts")
       ->type_name("ADDRESS");
   app.require_subcommand(1);
   app.footer(

@@ -66,9 +66,9 @@ int write_shims(const std::string& folder) {
 
 void add_shims(Command& app, Action& action) {
   auto folder = std::make_shared<std::string>();
-  Command* c = app.add_subcommand(
-      "shims",
-      "Write sbatch, srun, squeue, scancel, scontrol, sinfo and sacct that use this daemon");
+  Command* c = app.add_subcommand("shims",
+                                  "Install sbatch, srun, squeue, scancel, scontrol, sinfo and "
+                                  "sacct commands that call this daemon");
   c->add_option("DIR", *folder, "Folder for the commands; created if absent")->required();
   c->footer(
       "For a single machine without Slurm: job scripts work unchanged. The commands need Python "
