@@ -52,8 +52,8 @@ Table rules_table(const DurationStudy& study) {
       .section = kSection,
       .title = "Errors of the median prediction, beside simple rules",
       .text =
-          "ln: natural logarithm of predicted / actual; 0.69 is a factor of 2. Run times "
-          "below 10 s count as 10 s, those above the limit as the limit. A rule is "
+          "ln: natural logarithm of predicted / actual; 0.69 is a factor of 2. Run times and "
+          "predictions below 10 s count as 10 s, those above the limit as the limit. A rule is "
           "judged on the jobs that it could predict. Similar: the last 50 with the same name; "
           "without names, with as many GPUs."};
   table.columns = {{"rule", "rule", ""},

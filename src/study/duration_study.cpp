@@ -192,11 +192,16 @@ class Replay {
                      pinball(0.5, ln_of(forecast.p50_s), ln_of(actual_s)) +
                      pinball(0.9, ln_of(forecast.p90_s), ln_of(actual_s))) /
                     3;
-    if (traits.limit_s > 0) limit_.add(traits.limit_s, actual_s, forecast.p50_s);
+    const double limit_s = traits.limit_s;
+    if (limit_s > 0) limit_.add(limit_s, actual_s, forecast.p50_s);
+    // Whoever knows the limit never expects a longer run: the rules must not be weaker than that.
+    const auto at_most = [limit_s](double run_s) {
+      return limit_s > 0 ? std::min(run_s, limit_s) : run_s;
+    };
     if (const auto value = simple_.last_two(traits))
-      last_two_.add(*value, actual_s, forecast.p50_s);
+      last_two_.add(at_most(*value), actual_s, forecast.p50_s);
     if (const auto value = simple_.median_of_similar(traits))
-      similar_.add(*value, actual_s, forecast.p50_s);
+      similar_.add(at_most(*value), actual_s, forecast.p50_s);
     count(job, forecast, actual_s);
   }
 

@@ -64,6 +64,23 @@ TEST(DurationStudy, LearnsNothingFromRunsThatHaveNotEnded) {
   EXPECT_LE(after.all.above, before.all.above + 30);
 }
 
+// A user whose runs alternate between 100 s and 1,000 s, each killed at its limit: a mean of 550 s
+// is no forecast of a run that ends after 100 s at the latest.
+TEST(DurationStudy, RulesKnowTheLimitToo) {
+  std::string csv = "job_id,submit_time,duration,num_gpus,user,walltime_s\n";
+  for (int i = 0; i < 400; ++i) {
+    const int limit_s = i % 2 == 0 ? 100 : 1000;
+    csv += fmt::format("{},{},{},1,ann,{}\n", i, 2000 * i, limit_s, limit_s);
+  }
+  const auto study = study_durations(read(csv));
+  const double too_low = std::log(1000.0 / 550) / 2 / 2;  // half of the runs, at the level 0.5
+  for (const RuleErrors& rule : study.rules) {
+    if (rule.rule != "last-two" && rule.rule != "median-of-similar") continue;
+    EXPECT_EQ(rule.jobs, 320) << rule.rule;
+    EXPECT_NEAR(rule.pinball_median, too_low, 1e-3) << rule.rule;
+  }
+}
+
 TEST(DurationStudy, TooFewRunsAreAReasonNotANumber) {
   const auto history = read(csv_of(10, [](int) { return 50; }));
   const auto study = study_durations(history);
@@ -135,10 +152,11 @@ TEST(DurationStudy, EqualsAnIndependentImplementation) {
     const char* file;
     double pinball_mean;
     double covered;
+    double last_two;  ///< loss of the user's last two runs; 0: there are no users
   };
-  for (const Case& c : {Case{"traces/alcf/data_thetagpu.csv.gz", 0.369, 0.81},
-                        Case{"traces/philly/sia_philly.csv.gz", 0.318, 0.78},
-                        Case{"traces/philly/philly_df_schedule.csv.gz", 0.607, 0.81}}) {
+  for (const Case& c : {Case{"traces/alcf/data_thetagpu.csv.gz", 0.369, 0.81, 0.7349},
+                        Case{"traces/philly/sia_philly.csv.gz", 0.318, 0.78, 0},
+                        Case{"traces/philly/philly_df_schedule.csv.gz", 0.607, 0.81, 0}}) {
     const auto path = base::test_data(c.file);
     if (!path) GTEST_SKIP() << path.error().text();
     const auto study = study_durations(history::read_history(*path, {}).value().history);
@@ -147,6 +165,11 @@ TEST(DurationStudy, EqualsAnIndependentImplementation) {
     for (const Coverage& part : study.parts) {
       if (part.jobs < 1000) continue;
       EXPECT_NEAR(part.covered(), 0.8, 0.05) << c.file;
+    }
+    for (const RuleErrors& rule : study.rules) {
+      if (rule.rule == "last-two" && c.last_two > 0) {
+        EXPECT_NEAR(rule.pinball_median, c.last_two, 0.0005);
+      }
     }
   }
 }
