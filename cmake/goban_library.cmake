@@ -1,6 +1,7 @@
-# goban_library(<module> [QUICK] [LIBS <third-party targets>...] [TEST_LIBS ...] [TEST_USES <modules>...]
-#   [PRECOMPILED <set of precompiled headers>]):
+# goban_library(<module> [QUICK | UNHURRIED] [LIBS <third-party targets>...] [TEST_LIBS ...]
+#   [TEST_USES <modules>...] [PRECOMPILED <set of precompiled headers>]):
 # up to three targets from the module's folder. QUICK: it waits more than it computes (flags.cmake).
+# UNHURRIED: its tests compute so little that it is not optimised under sanitizers (fuzz.cmake).
 #   goban_<module>          static library: the product's sources
 #   goban_<module>_testing  test_*.cpp: what several tests share, here or in the modules above. It
 #                           links the product and the test material of the modules that it may use
@@ -9,9 +10,12 @@
 # The target tests_<layer> builds all that the tests of a layer need. TEST_USES: modules that only
 # its tests may include.
 function(goban_library module)
-  cmake_parse_arguments(ARG "QUICK" "PRECOMPILED" "LIBS;TEST_LIBS;TEST_USES" ${ARGN})
+  cmake_parse_arguments(ARG "QUICK;UNHURRIED" "PRECOMPILED" "LIBS;TEST_LIBS;TEST_USES" ${ARGN})
   if(NOT ARG_PRECOMPILED)
     set(ARG_PRECOMPILED goban)
+  endif()
+  if(ARG_UNHURRIED AND GOBAN_FUZZ)
+    set(ARG_QUICK TRUE)
   endif()
   string(REGEX REPLACE "/.*" "" layer ${module})
   string(REPLACE "/" "_" name ${module})
