@@ -52,6 +52,7 @@ std::span<const Action> Core::apply(const Event& event) {
       break;
     case EventKind::NodeDrained:
       state_.resources().drain(event.node, event.until_ns);
+      state_.follow_power(event.node, event.at_ns);
       break;
     case EventKind::RateObserved:
       if (books_) books_->observed(event.job, event.slowdown);
@@ -343,17 +344,20 @@ void Core::carry_out(const policy::Evacuation& evacuation, TimeNs now) {
 
 void Core::decide_power(TimeNs now) {
   NodePower& nodes = state_.node_power();
+  const auto is_drained = [&](model::NodeId node) {
+    return state_.resources().usable_until_ns(node) <= now;
+  };
   if (!state_.queue().empty()) {
-    wake_for_waiting();
+    wake_for_waiting(is_drained);
     return;
   }
-  for (const model::NodeId node : nodes.put_to_rest(now)) {
+  for (const model::NodeId node : nodes.put_to_rest(now, is_drained)) {
     state_.resources().close(node);
     decision_.actions.push_back({.kind = ActionKind::Rest, .node = node});
   }
 }
 
-void Core::wake_for_waiting() {
+void Core::wake_for_waiting(const NodePower::Excepted& excepted) {
   constexpr int kLookedAt = 64;
   NodePower& nodes = state_.node_power();
   if (nodes.num_resting() == 0) return;
@@ -371,7 +375,7 @@ void Core::wake_for_waiting() {
   }
   const auto wanted = static_cast<size_t>(whole + (parts + per_node - 1) / per_node);
   if (wanted <= nodes.num_waking()) return;
-  for (const model::NodeId node : nodes.wake(wanted - nodes.num_waking())) {
+  for (const model::NodeId node : nodes.wake(wanted - nodes.num_waking(), excepted)) {
     decision_.actions.push_back({.kind = ActionKind::Wake, .node = node});
   }
 }

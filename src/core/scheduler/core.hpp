@@ -117,7 +117,7 @@ class Core {
   void conclude(const DecisionBoard& board);
   /// Puts idle nodes to sleep, or wakes nodes for waiting jobs.
   void decide_power(TimeNs now);
-  void wake_for_waiting();
+  void wake_for_waiting(const NodePower::Excepted& excepted);
   /// Steps of decide() before the selection.
   void begin_decision(TimeNs now);
   // Steps of redo() (core_redo.cpp): the problem of an action; empty if it was applied.

@@ -394,7 +394,11 @@ bool DecisionBoard::make_room_by_trial(const JobState& job) {
 
 bool DecisionBoard::make_room_and_start(Job job) {
   // The job can wait for a node to wake instead.
-  if (state_.node_power().num_resting() + state_.node_power().num_waking() > 0) return false;
+  const NodePower& nodes = state_.node_power();
+  const auto is_drained = [&](model::NodeId node) {
+    return state_.resources().usable_until_ns(node) <= now_;
+  };
+  if (nodes.num_waking() > 0 || nodes.may_wake(is_drained)) return false;
   build_tail();
   if (books_ != nullptr) return make_room_by_trial(*job);
   if (!policies_->evict_in_vain) {

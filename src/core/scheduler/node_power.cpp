@@ -46,11 +46,12 @@ void NodePower::set_idle(NodeId node, bool idle, TimeNs now) {
   if (due != base::kNever) idle_.emplace(due, node);
 }
 
-std::vector<NodeId> NodePower::put_to_rest(TimeNs now) {
+std::vector<NodeId> NodePower::put_to_rest(TimeNs now, const Excepted& excepted) {
   std::vector<NodeId> nodes;
   while (!idle_.empty() && idle_.begin()->first <= now) {
     const NodeId node = idle_.begin()->second;
     set_idle(node, false, now);
+    if (excepted(node)) continue;
     state_[node.index()] = NodeState::Resting;
     resting_.insert(node);
     nodes.push_back(node);
@@ -58,11 +59,15 @@ std::vector<NodeId> NodePower::put_to_rest(TimeNs now) {
   return nodes;
 }
 
-std::vector<NodeId> NodePower::wake(size_t count) {
+std::vector<NodeId> NodePower::wake(size_t count, const Excepted& excepted) {
   std::vector<NodeId> nodes;
-  for (; count > 0 && !resting_.empty(); --count) {
-    const NodeId node = *resting_.begin();
-    resting_.erase(resting_.begin());
+  for (auto next = resting_.begin(); nodes.size() < count && next != resting_.end();) {
+    const NodeId node = *next;
+    if (excepted(node)) {
+      ++next;
+      continue;
+    }
+    next = resting_.erase(next);
     state_[node.index()] = NodeState::Waking;
     ++num_waking_;
     nodes.push_back(node);

@@ -1,6 +1,8 @@
 // Power states of nodes: which are awake, and when an idle one may sleep (used by core.cpp).
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -35,17 +37,24 @@ class NodePower {
   [[nodiscard]] bool active() const { return active_; }
   /// The node became idle (and open), or ceased to be.
   void set_idle(NodeId node, bool idle, TimeNs now);
-  /// Puts idle nodes to sleep that are due; returns them in order of due time.
-  [[nodiscard]] std::vector<NodeId> put_to_rest(TimeNs now);
+  /// Of nodes that an operator works on, for example: they are neither put to sleep nor woken.
+  using Excepted = std::function<bool(NodeId)>;
+  /// Puts idle nodes to sleep that are due; returns them in order of due time. An excepted one
+  /// counts as not idle until set_idle() says otherwise.
+  [[nodiscard]] std::vector<NodeId> put_to_rest(TimeNs now, const Excepted& excepted);
   /// When the next idle node is due to sleep; kNever if none.
   [[nodiscard]] TimeNs next_rest_ns() const {
     return idle_.empty() ? base::kNever : idle_.begin()->first;
   }
 
   /// Wakes up to `count` sleeping nodes, lowest first, and returns them.
-  [[nodiscard]] std::vector<NodeId> wake(size_t count);
+  [[nodiscard]] std::vector<NodeId> wake(size_t count, const Excepted& excepted);
   [[nodiscard]] size_t num_waking() const { return num_waking_; }
   [[nodiscard]] size_t num_resting() const { return resting_.size(); }
+  /// A node sleeps that wake() would wake.
+  [[nodiscard]] bool may_wake(const Excepted& excepted) const {
+    return !std::ranges::all_of(resting_, excepted);
+  }
   [[nodiscard]] bool is_resting(NodeId node) const {
     return state_[node.index()] == NodeState::Resting;
   }

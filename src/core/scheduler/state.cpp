@@ -362,14 +362,20 @@ model::TraitsId State::traits_of(const JobState& job) {
                            .sharing = job.training.sharing});
 }
 
+void State::follow_power(NodeId node, TimeNs now) {
+  if (!node_power_.active()) return;
+  const bool kept = resources_.promised().holder(node, now).valid();
+  const bool drained = resources_.usable_until_ns(node) <= now;
+  node_power_.set_idle(node, resources_.idle(node) && !kept && !drained, now);
+}
+
 void State::follow_power(const Allocation& allocation, TimeNs now) {
   if (!node_power_.active()) return;
   NodeId last;
   const auto follow = [&](NodeId node) {
     if (node == last) return;
     last = node;
-    const bool kept = resources_.promised().holder(node, now).valid();
-    node_power_.set_idle(node, resources_.idle(node) && !kept, now);
+    follow_power(node, now);
   };
   for (const GpuId gpu : allocation.gpus) follow(speed_.cluster->node_of(gpu));
   for (const NodeId node : allocation.hosts) follow(node);

@@ -85,6 +85,8 @@ class State {
   void hold_found(Holder holder, const model::FoundAllocation& found, TimeNs now);
   void drop_found(Holder holder, TimeNs now);
   [[nodiscard]] const std::map<Holder, model::FoundAllocation>& found() const { return found_; }
+  /// The node may have become idle, or have ceased to be: it was drained, or is so no longer.
+  void follow_power(NodeId node, TimeNs now);
   /// Ends a reservation: its nodes are available to all jobs.
   void end_promise(ReservationId reservation, TimeNs now);
   /// Running jobs on nodes of a reservation in effect that is not theirs, in order of arrival.
