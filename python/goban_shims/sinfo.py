@@ -17,9 +17,10 @@ LONG = {"partition": "P", "partitionname": "R", "available": "a", "time": "l", "
 
 
 def state_of(node):
-    used, total = node.get("held_gpus", 0), node.get("num_gpus", 0)
+    held = [(node.get("held_gpus", 0), node.get("num_gpus", 0)), (node.get("held_cores", 0), node.get("cores", 0))]
+    is_full = any(total and used >= total for used, total in held)
     return {"down": "down", "draining": "drng", "drained": "drain"}.get(
-        node["state"], "alloc" if total and used >= total else "mix" if used else "idle")
+        node["state"], "alloc" if is_full else "mix" if any(used for used, _ in held) else "idle")
 
 
 def gres_of(node):

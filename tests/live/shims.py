@@ -127,6 +127,8 @@ def control(shims):
     shims.daemon.wait_for("its end", lambda: "JobState=COMPLETED" in shims(f"scontrol show job {job}"))
     job = shims("sbatch --parsable --gpus=0 -o /dev/null --wrap 'sleep 600'").strip()
     shims.daemon.wait_for("its start", lambda: f"NodeList={node}" in shims(f"scontrol show job {job}"))
+    state, cpus = shims("sinfo -h -o '%t %C'").split()
+    expect(state in ("mix", "alloc") and int(cpus.split("/")[0]) > 0, f"a job without GPUs holds cores: {state} {cpus}")
     shims(f"scontrol suspend {job}")
     shims.daemon.wait_for("its rest", lambda: "JobState=SUSPENDED" in shims(f"scontrol show job {job}"))
     shims(f"scontrol resume {job}")

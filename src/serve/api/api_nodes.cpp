@@ -68,6 +68,7 @@ json node_json(const ClusterView& view, size_t index, const ScoreReport& scores,
     out["gpu_model"] = view.cluster->gpu_models()[node.gpu_model].name;
   }
   if (node.host.cores > 0) out["cores"] = node.host.cores;
+  if (view.held_cores[index] > 0) out["held_cores"] = view.held_cores[index];
   if (node.host.mem_bytes > 0) out["mem_bytes"] = node.host.mem_bytes;
   if (!view.drain_reason[index].empty()) out["reason"] = view.drain_reason[index];
   const auto count = [&](auto is_so) {

@@ -1,5 +1,7 @@
 #include "serve/api/cluster_view.hpp"
 
+#include <algorithm>
+
 namespace goban::serve::api {
 
 ClusterView view_cluster(const live::loop::SchedulerSnapshot& snapshot, bool with_scores) {
@@ -11,6 +13,7 @@ ClusterView view_cluster(const live::loop::SchedulerSnapshot& snapshot, bool wit
   view.is_drained.resize(cluster.nodes().size());
   view.is_open.assign(cluster.nodes().size(), true);
   view.is_asleep.assign(cluster.nodes().size(), false);
+  view.held_cores.assign(cluster.nodes().size(), 0);
   for (const auto& [id, run] : snapshot.book.runs) {
     if (run.stage == live::controller::LiveRun::Stage::Pending) continue;
     for (const core::model::GpuId gpu : run.gpus) {
@@ -42,6 +45,7 @@ ClusterView view_cluster(const live::loop::SchedulerSnapshot& snapshot, bool wit
     for (uint32_t i = 0; i < rooms.size() && i < view.is_open.size(); ++i) {
       const core::model::NodeId node(i);
       view.is_open[i] = rooms[i].open;
+      view.held_cores[i] = std::max(cluster.nodes()[i].host.cores - rooms[i].host.cores, 0);
       view.is_asleep[i] = state.node_power().is_resting(node) || state.node_power().is_waking(node);
     }
   }

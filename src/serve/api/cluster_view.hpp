@@ -17,6 +17,7 @@ struct ClusterView {
   std::vector<bool> is_drained{};           ///< by node
   std::vector<bool> is_open{};              ///< by node: neither down nor asleep
   std::vector<bool> is_asleep{};            ///< by node: asleep or waking
+  std::vector<int32_t> held_cores{};        ///< by node; also of jobs without GPUs
   struct Promise {
     core::model::ReservationId reservation{};
     base::TimeNs start_ns = 0;
