@@ -89,33 +89,41 @@ Result<std::string> signal_of(const std::string& text) {
   return fmt::format("--signal={}@{}", text.substr(0, at), *lead / base::kSecond);
 }
 
-/// What is staged, as a comment that Goban reads at Slurm; empty: nothing.
-Result<std::string> stage_comment(const SubmitChoices& choices) {
+/// A word of the comment that Goban reads at Slurm; empty: the option has none.
+std::string comment_word(const std::string& name, const std::string& value) {
   const auto absolute = [](const std::string& path) {
     return std::filesystem::absolute(path).lexically_normal().string();
   };
+  const size_t colon = value.find(':');
+  if (name == "--model") return "model=" + value;
+  if (name == "--gpu-mem") return "gpu-memory=" + value;
+  if (name == "--stage-in") return "stage-in=" + absolute(value);
+  if (name == "--stage-out" && colon != value.npos) {
+    return "stage-out=" + value.substr(0, colon + 1) + absolute(value.substr(colon + 1));
+  }
+  return name.starts_with("--stage-") ? name.substr(2) + "=" + value : "";
+}
+
+/// What is staged and trained, as a comment that Goban reads at Slurm; empty: nothing.
+Result<std::string> comment_of(const SubmitChoices& choices) {
   std::string words;
   for (const auto& [name, value] : choices) {
-    if (!name.starts_with("--stage-")) continue;
+    const std::string word = comment_word(name, value);
+    if (word.empty()) continue;
     if (value.find(';') != value.npos) {
-      return base::usage_error(name + ": a path with ; cannot be staged on a cluster of Slurm",
+      return base::usage_error(name + ": a path or name with ; cannot be told to Slurm",
                                "rename it, or name the folder above it");
     }
-    std::string path = value;
-    if (name == "--stage-in") path = absolute(value);
-    const size_t colon = value.find(':');
-    if (name == "--stage-out" && colon != value.npos) {
-      path = value.substr(0, colon + 1) + absolute(value.substr(colon + 1));
-    }
-    words += (words.empty() ? "" : ";") + name.substr(2) + "=" + path;
+    words += (words.empty() ? "" : ";") + word;
   }
   if (words.empty()) return words;
   live::job::JobSpec unused;
   const std::string problem = live::job::read_stage_words(words, unused);
   if (!problem.empty()) return base::usage_error("cannot be staged: " + problem);
   if (!of_choice(choices, "--comment").empty()) {
-    return base::usage_error("--comment and --stage-in exclude each other on a cluster of Slurm",
-                             "remove one of them");
+    return base::usage_error(
+        "--comment excludes --stage-in, --model and --gpu-mem on a cluster of Slurm",
+        "remove one of them");
   }
   return "--comment=goban:" + words;
 }
@@ -181,7 +189,7 @@ Result<std::vector<std::string>> sbatch_options(const SubmitChoices& choices,
       word = time_of(value);
     } else if (name == "--signal") {
       word = signal_of(value);
-    } else if (name.starts_with("--stage-")) {
+    } else if (!comment_word(name, value).empty()) {
       continue;
     } else if (renamed == kRenamed.end() && std::ranges::find(kSame, name) == kSame.end()) {
       ignored.push_back(name);
@@ -190,7 +198,7 @@ Result<std::vector<std::string>> sbatch_options(const SubmitChoices& choices,
     if (!word) return base::failure(word.error());
     words.push_back(std::move(*word));
   }
-  auto comment = stage_comment(choices);
+  auto comment = comment_of(choices);
   if (!comment) return base::failure(comment.error());
   if (!comment->empty()) words.push_back(std::move(*comment));
   return words;

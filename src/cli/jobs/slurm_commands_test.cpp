@@ -40,6 +40,10 @@ TEST(SlurmCommands, WhatIsStagedIsAComment) {
   EXPECT_THAT(*words, ElementsAre("--comment=goban:stage-in=/lustre/a;stage-in=/lustre/b;"
                                   "stage-out=model:/lustre/out;stage-out-on=always"));
   EXPECT_THAT(ignored, testing::IsEmpty());
+  EXPECT_THAT(sbatch_options({{"--model", "bert"}, {"--gpu-mem", "20G"}}, ignored).value(),
+              ElementsAre("--comment=goban:model=bert;gpu-memory=20G"));
+  EXPECT_THAT(ignored, testing::IsEmpty());
+  EXPECT_FALSE(sbatch_options({{"--model", "a;b"}}, ignored));
   EXPECT_FALSE(sbatch_options({{"--stage-in", "/a;b"}}, ignored));
   EXPECT_FALSE(sbatch_options({{"--stage-in", "/a"}, {"--comment", "mine"}}, ignored));
   EXPECT_FALSE(sbatch_options({{"--stage-out", "model"}}, ignored));
