@@ -158,7 +158,7 @@ core::model::JobRequest DecisionCore::request_for(const LiveJob& job, TimeNs at)
   if (!spec.resource_type.empty()) {
     request.resource_type = site_->cluster.find_resource_type(spec.resource_type);
   } else if (!job.engine_id.empty()) {
-    request.resource_type = part_type_of(spec, site_->cluster);
+    request.resource_type = requested_part_type(spec, site_->cluster);
   }
   request.app_class = job::class_of(spec);
   request.reservation = job.reservation;

@@ -137,6 +137,15 @@ core::model::ResourceTypeId part_type_of(const job::JobSpec& spec,
   return cluster.find_resource_type(part_type_name(kind));
 }
 
+core::model::ResourceTypeId requested_part_type(const job::JobSpec& spec,
+                                                const core::model::Cluster& cluster) {
+  const auto id = part_type_of(spec, cluster);
+  const bool may_share =
+      spec.num_gpus == 1 && spec.training.sharing == core::model::SharingRequest::Yes;
+  const bool is_any = id.valid() && cluster.resource_type(id).nodes.empty();
+  return may_share && is_any ? core::model::ResourceTypeId{} : id;
+}
+
 base::Status check_parts(const job::JobSpec& spec, const core::model::Cluster& cluster,
                          bool share_nodes) {
   const int32_t parts = std::max(spec.instances, 1);

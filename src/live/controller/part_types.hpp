@@ -38,6 +38,10 @@ struct PartKind {
 /// The kind of a job's parts; invalid if the cluster does not have it.
 [[nodiscard]] core::model::ResourceTypeId part_type_of(const job::JobSpec& spec,
                                                        const core::model::Cluster& cluster);
+/// The kind that its request in the core names. None for a job that consents to share the one GPU
+/// that it requests, on any node: that is one part anyway, and the core lets no parts share.
+[[nodiscard]] core::model::ResourceTypeId requested_part_type(const job::JobSpec& spec,
+                                                              const core::model::Cluster& cluster);
 /// `share_nodes`: parts may lie on one node. Errors: Failed with the reason for which the cluster
 /// cannot run the job, or for which parts could come to the same node that must not.
 [[nodiscard]] base::Status check_parts(const job::JobSpec& spec,

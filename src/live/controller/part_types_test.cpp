@@ -40,6 +40,17 @@ TEST(PartTypes, APartIsOnOneNode) {
   EXPECT_EQ(cluster.resource_type(id).gpus, 3);
 }
 
+TEST(PartTypes, AJobThatMayShareItsOneGpuNamesNone) {
+  const auto cluster = cluster_from({4, 2, 4});
+  job::JobSpec spec = request_for(1);
+  EXPECT_TRUE(requested_part_type(spec, cluster).valid());
+  spec.training.sharing = core::model::SharingRequest::Yes;
+  EXPECT_FALSE(requested_part_type(spec, cluster).valid()) << "else it would never share";
+  EXPECT_TRUE(check_parts(spec, cluster, false));
+  spec.num_gpus = 2;
+  EXPECT_TRUE(requested_part_type(spec, cluster).valid()) << "both are on one node";
+}
+
 TEST(PartTypes, PartsThatShareNodesNeedRoomAlone) {
   const auto cluster = cluster_from({4, 2, 4});
   EXPECT_TRUE(check_parts(request_for(10, 10), cluster, true));

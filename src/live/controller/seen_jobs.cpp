@@ -365,7 +365,7 @@ void SeenJobs::check_again(TimeNs at) {
     const bool waits = parts_.core.knows(id);
     const bool may_elsewhere = waits && !job.engine_id.empty() && job.spec.resource_type.empty() &&
                                parts_.core.request_of(id).resource_type !=
-                                   part_type_of(job.spec, parts_.core.site().cluster);
+                                   requested_part_type(job.spec, parts_.core.site().cluster);
     if (waits && (!fits || may_elsewhere)) {
       parts_.jobs.tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = id});
       job.misfit = fits ? "" : fits.error().message;
