@@ -208,6 +208,30 @@ if(GOBAN_TESTS)
     set_tests_properties(train.refuses_${name} PROPERTIES LABELS train PASS_REGULAR_EXPRESSION
       "--${name}: ${refusal}")
   endforeach()
+  # So are numbers that make no sense at either end, before anything is read.
+  foreach(option "bucket-mb|0|must be a finite number > 0, not 0"
+      "bucket-mb|-1|must be a finite number > 0, not -1" "bucket-mb|1e300|must be at most 1e[+]09"
+      "timeout-s|0|must be a finite number > 0, not 0" "timeout-s|inf|must be a finite number > 0"
+      "delay-ms-per-mb|1e300|must be at most 1e[+]06" "memory-limit-mb|nan|must be a finite number >= 0"
+      "memory-limit-mb|1e300|must be at most 1e[+]09" "learning-rate|1e300|must be at most 1e[+]30"
+      "train-limit|18446744073709551615|must be at most 9223372036854775807"
+      "threads|100000|'100000' is not" "epochs|9000000000000000000|'9000000000000000000' is not"
+      "ranks|1,100000|must be at most 1024, not 100000")
+    string(REGEX MATCH "^([^|]*)[|]([^|]*)[|](.*)$" whole "${option}")
+    string(MAKE_C_IDENTIFIER "${CMAKE_MATCH_2}" value)
+    add_test(NAME train.refuses_${CMAKE_MATCH_1}_of_${value} COMMAND goban-train mnist
+      --data none --${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
+    set_tests_properties(train.refuses_${CMAKE_MATCH_1}_of_${value} PROPERTIES LABELS train
+      PASS_REGULAR_EXPRESSION "--${CMAKE_MATCH_1}: ${CMAKE_MATCH_3}")
+  endforeach()
+  # Precisions of a language model, whose options are those of goban-train lm.
+  add_test(NAME train.accuracy_of_lm COMMAND goban-train accuracy lm --precisions bf16 --seeds 2
+    --train-limit 32 --test-limit 16 --length 16 --blocks 1 --d-model 16 --d-ff 32)
+  set_tests_properties(train.accuracy_of_lm PROPERTIES LABELS train PASS_REGULAR_EXPRESSION
+    "bf16 +0[.][0-9]+ +[-+][0-9.]+ [+]- [0-9.]+")
+  add_test(NAME train.accuracy_of_lm_has_no_hidden COMMAND goban-train accuracy lm --hidden 8)
+  set_tests_properties(train.accuracy_of_lm_has_no_hidden PROPERTIES LABELS train
+    PASS_REGULAR_EXPRESSION "--hidden is an option of image models, not of lm")
   # The batch is split over the ranks by default; the help shows defaults.
   goban_mpi_test(mpi.default_layout 2 goban-train lm --epochs 1 --train-limit 32 --test-limit 16
     --length 16 --blocks 1)
@@ -227,7 +251,7 @@ if(GOBAN_TESTS)
   goban_label(train train.interrupted)
   add_test(NAME train.batch_size_study COMMAND bash ${CMAKE_SOURCE_DIR}/tests/batch_size_study.sh
     $<TARGET_FILE:goban-train> ${CMAKE_SOURCE_DIR}/bench/batch_size_study)
-  set_tests_properties(train.batch_size_study PROPERTIES LABELS train TIMEOUT 120)
+  set_tests_properties(train.batch_size_study PROPERTIES LABELS train TIMEOUT 300)
   # One epoch of full MNIST on two seeds. Fetches the data if need be, and skips where it cannot.
   if(NOT GOBAN_SANITIZE)
     add_test(NAME train.accuracy_of_full_mnist

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The batch-size study, small, in pieces: stopped by its time several times and resumed by the same
-# command, it ends with every run and the claims. Arguments: goban-train, bench/batch_size_study.
+# command, it ends with every run and the claims; also with several runs at once, and in the parts that
+# a machine with a GPU trains. Arguments: goban-train, bench/batch_size_study.
 set -u
 train=$1 study=$2
 work=$(mktemp -d)
@@ -22,9 +23,15 @@ fail() {
 }
 bash "$study" "$train" "$work/out" 0.05 --small > "$work/log" 2>&1 || fail "the first piece failed"
 grep -q "stopped with [0-9]* of 15 runs complete; the same command resumes" "$work/log" || fail "not stopped"
-bash "$study" "$train" "$work/out" 0 --small > "$work/log" 2>&1 || fail "the rest failed"
+bash "$study" "$train" "$work/out" 0 --jobs 2 --small > "$work/log" 2>&1 || fail "the rest failed"
 # 3 batch sizes x (3 seeds + 2 layouts of one seed) x 2 epochs.
 [ "$(grep -c ",plain," "$work/out/sweep.csv")" -eq 30 ] || fail "rows are missing"
 grep -q '^S1,' "$work/out/claims.csv" || fail "no claims"
 grep -q '^L1,\(holds\|fails\),.*6 curves' "$work/out/claims.csv" || { cat "$work/out/claims.csv"; fail "layouts not compared"; }
-echo "complete after two pieces"
+# The parts train all runs; the study only reports.
+bash "$study" "$train" "$work/parts" --gpu --small > "$work/log" 2>&1 || fail "the parts failed"
+[ "$(ls "$work/parts/runs" | wc -l)" -eq 15 ] || fail "the parts are not 15 runs"
+bash "$study" "$train" "$work/parts" --small > "$work/log" 2>&1 || fail "no study of the parts"
+! grep -q '^run ' "$work/log" || fail "a run of the parts was not complete"
+grep -q '^S1,' "$work/parts/claims.csv" || fail "no claims from the parts"
+echo "complete after two pieces, and in parts"

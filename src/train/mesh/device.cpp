@@ -74,6 +74,12 @@ void finish_work(c10::Device device) {
   c10::impl::VirtualGuardImpl(device.type()).getStream(device).synchronize();
 }
 
+void use_own_stream(c10::Device device) {
+  if (!device.is_cuda()) return;
+  const c10::impl::VirtualGuardImpl gpu(device.type());
+  gpu.exchangeStream(gpu.getStreamFromGlobalPool(device));
+}
+
 std::function<void()> work_so_far(c10::Device device) {
   if (!device.is_cuda()) {
     finish_work(device);

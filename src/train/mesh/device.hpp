@@ -21,6 +21,9 @@ namespace goban::train::mesh {
 
 /// Waits until the device has finished all work submitted by this thread.
 void finish_work(c10::Device device);
+
+/// On a GPU, the calling thread's work no longer waits for that of the process's other threads.
+void use_own_stream(c10::Device device);
 /// Waits, on any thread, for the work that this thread had submitted to the device when it was
 /// called.
 [[nodiscard]] std::function<void()> work_so_far(c10::Device device);

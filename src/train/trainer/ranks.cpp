@@ -69,8 +69,11 @@ base::Status on_each_thread(const RankOptions& options, const std::string& devic
   return comm::run_threads(
       options.threads, options.comm, [&](comm::Communicator& host) -> base::Status {
         // The ranks share the cores.
-        if (options.threads > 1) {
-          at::set_num_threads(std::max(1, at::get_num_threads() / options.threads));
+        if (const int sharing = options.threads * options.runs_at_once; sharing > 1) {
+          at::set_num_threads(std::max(1, at::get_num_threads() / sharing));
+          if (const auto used = mesh::resolve_device(device, host.local_rank())) {
+            mesh::use_own_stream(*used);
+          }
         }
         return on_collectives(options, device, host, body);
       });

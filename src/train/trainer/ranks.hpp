@@ -13,6 +13,7 @@ namespace goban::train::trainer {
 struct RankOptions {
   comm::Options comm;
   int threads = 1;                   ///< ranks without MPI
+  int runs_at_once = 1;              ///< that share the cores of this process
   std::string collectives = "auto";  ///< host, nccl, or auto: nccl between GPUs
 };
 

@@ -1,12 +1,16 @@
 #include "train/trainer/sweep.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
+#include <mutex>
+#include <numeric>
 #include <optional>
 #include <sstream>
+#include <thread>
 
 #include "base/files.hpp"
 #include "base/number.hpp"
@@ -111,6 +115,10 @@ class Sweep {
     if (auto s = launcher_.same(facts_of_sweep(options_)); !s) return base::failure(s.error());
     const auto points = grid_of(options_);
     if (!points) return base::failure(points.error());
+    if (options_.jobs > 1 && !launcher_.several_at_once) {
+      return base::usage_error("--jobs starts the ranks of each run as threads",
+                               "run the sweep without mpirun, or without --jobs");
+    }
     const auto data = open_batches(options_.train);
     if (!data) return base::failure(data.error());
     samples_ = (*data)->train_size();
@@ -125,12 +133,7 @@ class Sweep {
                     : base::failure(folder.error());
     }
     SweepResult result;
-    for (size_t i = 0; i < points->size(); ++i) {
-      auto one = one_run((*points)[i], i + 1, points->size());
-      if (!one) return base::failure(one.error());
-      result.runs.push_back(std::move(*one));
-      if (stopped_) break;
-    }
+    if (auto s = run_all(*points, result.runs); !s) return base::failure(s.error());
     result.stopped = stopped_;
     if (!launcher_.first) return result;
     if (stopped_) {
@@ -146,6 +149,48 @@ class Sweep {
   }
 
  private:
+  /// Runs all points, or those that begin before a stop; `runs` has them in the order of the
+  /// points.
+  base::Status run_all(const std::vector<SweepPoint>& points, std::vector<SweepRun>& runs) {
+    std::vector<size_t> order(points.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    if (options_.jobs > 1) {
+      std::ranges::stable_sort(order, {}, [&](size_t i) { return points[i].batch; });
+    }
+    std::vector<std::optional<SweepRun>> done(points.size());
+    std::mutex mutex;  // of what follows
+    size_t begun = 0;
+    base::Status failure;
+    const auto work = [&] {
+      while (true) {
+        size_t number = 0;
+        {
+          const std::scoped_lock lock(mutex);
+          if (begun == order.size() || stopped_ || !failure) return;
+          number = order[begun++];
+        }
+        auto one = one_run(points[number], number + 1, points.size());
+        const std::scoped_lock lock(mutex);
+        if (one) {
+          done[number] = std::move(*one);
+        } else if (failure) {
+          failure = base::failure(one.error());
+          if (options_.jobs > 1) stop_requested = true;
+        }
+      }
+    };
+    {
+      std::vector<std::jthread> others;
+      for (int i = 1; i < options_.jobs; ++i) others.emplace_back(work);
+      work();
+    }
+    if (!failure) return failure;
+    for (auto& each : done) {
+      if (each) runs.push_back(std::move(*each));
+    }
+    return {};
+  }
+
   /// Checks that the folder is of this sweep and reserves it.
   base::Status claim() {
     if (auto s = claim_folder(options_); !s) return s;
@@ -209,8 +254,8 @@ class Sweep {
       // A process may have received a signal after the run's last agreement.
       const auto stop = launcher_.any(stop_requested);
       if (!stop) return base::failure(stop.error());
-      stopped_ = *stop;
-      if (stopped_) return out;
+      if (*stop) stopped_ = true;
+      if (*stop) return out;
     }
     return base::failed(fmt::format("'{}' has {} of {} lines of metrics, even after training again",
                                     train.out, out.rows.size(), expected),
@@ -253,7 +298,7 @@ class Sweep {
   const Launcher& launcher_;
   std::optional<FolderLock> lock_;
   int64_t samples_ = 0;
-  bool stopped_ = false;  // by a signal; equal on all processes
+  std::atomic<bool> stopped_ = false;  // by a signal; equal on all processes
 };
 
 }  // namespace

@@ -48,6 +48,7 @@ struct SweepOptions {
   /// Memory limit in the search for the largest batch (claim S7); 0: no search.
   int64_t largest_limit_bytes = 64'000'000;
   std::vector<int> largest_ranks = {1, 2, 4};
+  int jobs = 1;  ///< runs at the same time; more than one needs a launcher that admits it
 };
 
 struct SweepRun {
@@ -68,7 +69,8 @@ struct SweepResult {
 /// How runs are started: on threads, or on the ranks of an MPI job, all of which call run_sweep.
 struct Launcher {
   int ranks = 1;
-  bool first = true;  ///< true for the process that decides, prints and writes
+  bool several_at_once = false;  ///< `train` may be called by several threads
+  bool first = true;             ///< true for the process that decides, prints and writes
   std::function<base::Result<std::vector<EpochResult>>(const TrainOptions&)> train;
   /// Returns the first process's value on all.
   std::function<base::Result<bool>(bool)> agree;
@@ -87,8 +89,10 @@ struct Launcher {
                                       int64_t samples);
 
 /// Runs the incomplete points, then writes sweep.csv, report.html and run.sh. Errors: Usage, for a
-/// folder of another sweep; Failed, for a folder that another sweep uses; and errors of runs other
-/// than rejected layouts and values that are not finite, which are marked.
+/// folder of another sweep, or for several jobs where the launcher has one; Failed, for a folder
+/// that another sweep uses; and errors of runs other than rejected layouts and values that are not
+/// finite, which are marked. With several jobs, small batches begin first, as they take longest,
+/// and an error stops the other runs like a signal (stop_requested).
 [[nodiscard]] base::Result<SweepResult> run_sweep(const SweepOptions& options,
                                                   const Launcher& launcher);
 

@@ -1,8 +1,11 @@
 #include "train/trainer/sweep.hpp"
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
+#include <mutex>
+#include <thread>
 #include <unistd.h>
 
 #include "base/html_text.hpp"
@@ -119,7 +122,7 @@ class SweepRuns : public ::testing::Test {
   fs::path folder_ = fs::path(::testing::TempDir()) / ("goban_sweep_" + std::to_string(getpid()));
   SweepOptions options_;
   Launcher launcher_;
-  int started_ = 0;
+  std::atomic<int> started_ = 0;
 };
 
 TEST_F(SweepRuns, WritesCsvReportAndScriptAndTrainsNothingTwice) {
@@ -140,6 +143,63 @@ TEST_F(SweepRuns, WritesCsvReportAndScriptAndTrainsNothingTwice) {
   ASSERT_TRUE(run_sweep(options_, launcher_));
   EXPECT_EQ(started_, 8);
   EXPECT_EQ(contents("sweep.csv"), csv);
+}
+
+TEST_F(SweepRuns, SeveralAtOnceGiveTheSameNumbers) {
+  const auto alone = run_sweep(options_, launcher_);
+  ASSERT_TRUE(alone) << alone.error().text();
+  options_.out += "_at_once";
+  options_.jobs = 3;
+  EXPECT_THAT(run_sweep(options_, launcher_).error().text(), HasSubstr("without mpirun"));
+  launcher_.several_at_once = true;
+  std::atomic<int> running = 0, most = 0;
+  std::mutex mutex;
+  std::vector<int64_t> batches;  // in the order of their begin
+  const auto train = launcher_.train;
+  launcher_.train = [&](const TrainOptions& options) {
+    const int now = ++running;
+    {
+      const std::scoped_lock lock(mutex);
+      most = std::max(most.load(), now);
+      batches.push_back(options.batch_size);
+    }
+    auto out = train(options);
+    --running;
+    return out;
+  };
+  const auto together = run_sweep(options_, launcher_);
+  ASSERT_TRUE(together) << together.error().text();
+  EXPECT_GE(most, 2);
+  EXPECT_LE(most, 3);
+  EXPECT_EQ(batches.front(), 12);
+  EXPECT_EQ(batches.back(), 48);
+  ASSERT_EQ(together->runs.size(), alone->runs.size());
+  for (size_t i = 0; i < alone->runs.size(); ++i) {
+    EXPECT_EQ(together->runs[i].point, alone->runs[i].point);
+    EXPECT_EQ(together->runs[i].rows.back().test_loss, alone->runs[i].rows.back().test_loss);
+  }
+}
+
+TEST_F(SweepRuns, AFailureStopsTheRunsBesideIt) {
+  options_.controls.clear();
+  options_.jobs = 2;
+  launcher_.several_at_once = true;
+  std::atomic<bool> begun = false;
+  launcher_.train = [&](const TrainOptions& options) -> base::Result<std::vector<EpochResult>> {
+    ++started_;
+    if (options.seed == 1) {
+      while (!begun) std::this_thread::yield();
+      return base::failed("the disk is full");
+    }
+    begun = true;
+    while (!stop_requested) std::this_thread::yield();  // a run saves and returns
+    return std::vector<EpochResult>();
+  };
+  const auto result = run_sweep(options_, launcher_);
+  stop_requested = false;
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().text(), HasSubstr("the disk is full"));
+  EXPECT_EQ(started_, 2);
 }
 
 TEST_F(SweepRuns, AFolderThatCannotBeReadIsAnError) {

@@ -22,6 +22,9 @@ using base::command_line::Option;
 
 namespace {
 
+constexpr double kMostDelay = 1e6;  // ms per MB
+constexpr int64_t kMostEpochs = 1'000'000'000;
+
 void on_signal(int signal) {
   stop_requested = true;
   if (signal == SIGTERM) comm::note_termination();
@@ -56,25 +59,36 @@ RunSettings::RunSettings() {
   train.data_dir = std::string(home == nullptr ? "." : home) + "/.cache/goban/data";
 }
 
-Option* from_zero(Option* option) {
+Option* from_zero(Option* option, double most) {
   return option->check(
-      [](const std::string& text) -> std::string {
+      [most](const std::string& text) -> std::string {
         const double value = std::strtod(text.c_str(), nullptr);
-        return std::isfinite(value) && value >= 0 ? ""
-                                                  : "must be a finite number >= 0, not " + text;
+        if (!std::isfinite(value) || value < 0) return "must be a finite number >= 0, not " + text;
+        return value <= most ? "" : fmt::format("must be at most {:g}, not {}", most, text);
       },
       "at least 0");
 }
 
-Option* whole_from(Option* option, uint64_t least) {
+Option* above_zero(Option* option, double most) {
   return option->check(
-      [least](const std::string& text) -> std::string {
+      [most](const std::string& text) -> std::string {
+        const double value = std::strtod(text.c_str(), nullptr);
+        if (!std::isfinite(value) || value <= 0) return "must be a finite number > 0, not " + text;
+        return value <= most ? "" : fmt::format("must be at most {:g}, not {}", most, text);
+      },
+      "more than 0");
+}
+
+Option* whole_from(Option* option, uint64_t least, uint64_t most) {
+  return option->check(
+      [least, most](const std::string& text) -> std::string {
         uint64_t value = 0;
         const char* end = text.data() + text.size();
         const auto [rest, error] = std::from_chars(text.data(), end, value);
-        return rest == end && error == std::errc() && value >= least
-                   ? ""
-                   : fmt::format("must be an integer of at least {}, not {}", least, text);
+        if (rest != end || error != std::errc() || value < least) {
+          return fmt::format("must be an integer of at least {}, not {}", least, text);
+        }
+        return value <= most ? "" : fmt::format("must be at most {}, not {}", most, text);
       },
       fmt::format("at least {}", least));
 }
@@ -83,7 +97,7 @@ void add_rank_options(Command& command, RunSettings& s) {
   command
       .add_option("--threads", s.start.threads,
                   "Number of ranks as threads of this process, without mpirun")
-      ->positive();
+      ->range(1, kMostThreads);
   command.add_option(
       "--device", s.train.device,
       "cpu, cuda (the GPU with the local rank's number), cuda:N, or auto: cuda if there is a GPU");
@@ -91,8 +105,9 @@ void add_rank_options(Command& command, RunSettings& s) {
       .add_option("--collectives", s.start.collectives,
                   "host (threads or MPI), nccl (one GPU per rank), or auto: nccl between GPUs")
       ->one_of({"auto", "host", "nccl"});
-  from_zero(command.add_option("--timeout-s", s.start.comm.timeout_s,
-                               "Maximum wait for another rank, in seconds"));
+  above_zero(command.add_option("--timeout-s", s.start.comm.timeout_s,
+                                "Maximum wait for another rank, in seconds"),
+             kMostSeconds);
   command.add_flag("--fixed-order", s.start.comm.fixed_order,
                    "Form sums in rank order: identical bits on every transport");
 }
@@ -112,7 +127,8 @@ void add_run_options(Command& command, RunSettings& s) {
                   {{"drop", LastBatch::Drop}, {"keep", LastBatch::Keep}},
                   "Samples of an epoch that do not fill a batch: keep as a smaller batch, or drop")
       ->type_name("ENUM");
-  command.add_option("--epochs", t.epochs, "Total number of epochs")->positive();
+  command.add_option("--epochs", t.epochs, "Total number of epochs")
+      ->range(int64_t{1}, kMostEpochs);
   command
       .add_choice("--optimizer", t.optimizer.kind,
                   {{"adafactor", Kind::Adafactor},
@@ -151,17 +167,19 @@ void add_run_options(Command& command, RunSettings& s) {
                   "Sum gradients while the backward pass computes, in buckets; delayed: the update "
                   "uses those of the step before")
       ->type_name("ENUM");
-  from_zero(command.add_option("--bucket-mb", s.bucket_mb, "Maximum size of a bucket in MB"));
+  above_zero(command.add_option("--bucket-mb", s.bucket_mb, "Maximum size of a bucket in MB"),
+             kMostMegabytes);
   command
       .add_choice("--bucket-compression", t.bf16_buckets, {{"bf16", true}, {"none", false}},
                   "Send fp32 gradients in buckets as bf16: half the bytes, rounded")
       ->type_name("ENUM");
   from_zero(command.add_option("--delay-ms-per-mb", s.delay_ms_per_mb,
-                               "Slow all-reduces down on purpose, to measure what overlap hides"));
+                               "Slow all-reduces down on purpose, to measure what overlap hides"),
+            kMostDelay);
   whole_from(
       command.add_option("--seed", t.seed,
                          "Seed of weights, sample order and dropout; in a sweep, the first seed"),
-      0);
+      0, std::numeric_limits<uint64_t>::max());
   whole_from(command.add_option("--train-limit", t.train_limit,
                                 "Maximum number of training samples; 0: all"),
              0);
@@ -178,6 +196,49 @@ void add_image_options(Command& command, RunSettings& s) {
       "--data", s.train.data_dir,
       "Folder of the data sets, or shards: paths with braces and ::, or a wids index "
       "(docs/feeding.md)");
+}
+
+void set_text_defaults(TrainOptions& train) {
+  train.model = "causal";
+  train.batch_size = 16;
+  train.optimizer.kind = mesh::OptimizerOptions::Kind::AdamW;
+}
+
+void add_text_options(Command& command, RunSettings& s) {
+  s.train.texts = {"/usr/share/common-licenses/GPL-3", "/usr/share/common-licenses/GFDL-1.3",
+                   "/usr/share/common-licenses/MPL-2.0", "/usr/share/common-licenses/Apache-2.0"};
+  command.add_option("--text", s.train.texts, "Text files to train on; bytes are tokens")
+      ->type_name("FILE");
+  command
+      .add_option("--token-bytes", s.train.feeding.token_bytes,
+                  "Bytes of a token of token files: 2 or 4")
+      ->check(
+          [](const std::string& text) -> std::string {
+            return text == "2" || text == "4" ? "" : "must be 2 or 4, not " + text;
+          },
+          "2 or 4");
+  TransformerShape& t = s.train.transformer;
+  const auto size = [&](const char* name, int64_t& value, const char* help) {
+    whole_from(command.add_option(name, value, help), 1);
+  };
+  size("--vocab", t.vocab, "Size of the vocabulary of token files; texts have 256");
+  size("--length", t.length, "Length of a window, in bytes");
+  size("--d-model", t.d_model, "Width of the model");
+  size("--heads", t.heads, "Number of attention heads");
+  size("--d-head", t.d_head, "Width of an attention head");
+  size("--d-ff", t.d_ff, "Width of the feed-forward layer");
+  size("--blocks", t.blocks, "Number of Transformer blocks");
+  command.add_option("--dropout", t.dropout, "Dropout probability, less than 1")
+      ->check(
+          [](const std::string& text) -> std::string {
+            const auto value = base::parse_double(text);
+            return value && *value >= 0 && *value < 1
+                       ? ""
+                       : "must be a number >= 0 and < 1, not " + text;
+          },
+          "at least 0, below 1");
+  command.add_flag("--recompute", t.recompute,
+                   "Compute blocks again in the backward pass instead of storing them");
 }
 
 void add_feeding_options(Command& command, RunSettings& s) {
@@ -233,8 +294,8 @@ int prepare(RunSettings& s) {
                                                        : mesh::DType::F32;
   const auto device = mesh::resolve_device(s.train.device, comm::launcher_local_rank());
   if (!device) return exit_code(device.error());
-  constexpr double kMegabyte = 1e6, kLargestBucketMb = 1e6;
-  s.train.bucket_bytes = static_cast<int64_t>(std::min(s.bucket_mb, kLargestBucketMb) * kMegabyte);
+  constexpr double kMegabyte = 1e6;
+  s.train.bucket_bytes = std::max<int64_t>(1, static_cast<int64_t>(s.bucket_mb * kMegabyte));
   s.start.comm.delay_s_per_byte = s.delay_ms_per_mb / 1e3 / kMegabyte;
   s.start.comm.companions = s.train.overlap != mesh::Overlap::Off;
   const bool tf32 = s.precision == Precision::Tf32;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,13 @@ using Action = std::function<int()>;
 /// Precision of activations. Tf32: like fp32, but GPUs may multiply matrices with 10 bits of
 /// mantissa.
 enum class Precision : uint8_t { Fp32, Tf32, Bf16, Fp16 };
+
+/// Of options that have no natural limit.
+inline constexpr double kMostNumber = 1e30;
+/// Ranks as threads.
+inline constexpr int kMostThreads = 1024;
+/// Of options in MB, and in seconds.
+inline constexpr double kMostMegabytes = 1e9, kMostSeconds = 1e9;
 
 struct RunSettings {
   RunSettings();  ///< the program's defaults: device auto, data in the user's cache
@@ -36,14 +44,25 @@ void add_run_options(base::command_line::Command& command, RunSettings& settings
 /// Options of image models.
 void add_image_options(base::command_line::Command& command, RunSettings& settings);
 
+/// Options of language models on texts, and the size of their model.
+void add_text_options(base::command_line::Command& command, RunSettings& settings);
+/// Model, batch size and optimiser of a language model, where no option says otherwise.
+void set_text_defaults(TrainOptions& train);
+
 /// Options of the loader and of shards.
 void add_feeding_options(base::command_line::Command& command, RunSettings& settings);
 
-/// Requires a finite number >= 0: CLI11 accepts "nan" and "inf".
-base::command_line::Option* from_zero(base::command_line::Option* option);
+/// Requires a number >= 0 and at most `most`: CLI11 accepts "nan" and "inf".
+base::command_line::Option* from_zero(base::command_line::Option* option,
+                                      double most = kMostNumber);
+/// The same, but for 0.
+base::command_line::Option* above_zero(base::command_line::Option* option,
+                                       double most = kMostNumber);
 
-/// Requires a whole number >= `least`: CLI11 accepts -1 for a number without sign.
-base::command_line::Option* whole_from(base::command_line::Option* option, uint64_t least);
+/// Requires a whole number from `least` to `most`: CLI11 accepts -1 for a number without sign, and
+/// numbers that the variable cannot hold.
+base::command_line::Option* whole_from(base::command_line::Option* option, uint64_t least,
+                                       uint64_t most = std::numeric_limits<int64_t>::max());
 
 /// Sets device, precision and signal handlers of the process, before anything runs. Returns 0 or
 /// the exit code.

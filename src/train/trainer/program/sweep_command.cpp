@@ -19,6 +19,8 @@ namespace {
 
 using base::command_line::Command;
 
+constexpr int kMostJobs = 256;
+
 struct SweepSettings : RunSettings {
   SweepOptions sweep;
   double largest_limit_mb = 64;
@@ -67,6 +69,7 @@ Launcher launcher_on(comm::Communicator& end) {
 Launcher launcher_on_threads(const RankOptions& start, const std::string& device) {
   Launcher launcher;
   launcher.ranks = start.threads;
+  launcher.several_at_once = true;
   launcher.train = [&](const TrainOptions& options) {
     return train_on_threads(start, options, device);
   };
@@ -87,6 +90,7 @@ int run(SweepSettings& s) {
   }
   SweepOptions& w = s.sweep;
   w.train = s.train;
+  s.start.runs_at_once = w.jobs;
   w.largest_limit_bytes = static_cast<int64_t>(s.largest_limit_mb * 1e6);
   w.controls.clear();
   for (const std::string& each : s.controls) {
@@ -138,7 +142,13 @@ void add_sweep(Command& program, Action& action, const std::vector<std::string>&
              0);
   from_zero(command->add_option("--stop-after-s", settings->stop_after_s,
                                 "Stop in order after this number of seconds; the same command "
-                                "resumes the sweep; 0: never"));
+                                "resumes the sweep; 0: never"),
+            kMostSeconds);
+  command
+      ->add_option("--jobs", w.jobs,
+                   "Number of runs at the same time; each takes --threads cores. Small batches "
+                   "begin first")
+      ->range(1, kMostJobs);
   command->add_flag("--both-orientations", w.both_orientations,
                     "Repeat each layout with the two axes of the mesh exchanged");
   command
@@ -147,15 +157,15 @@ void add_sweep(Command& program, Action& action, const std::vector<std::string>&
                    "none")
       ->delimiter(',')
       ->one_of({"steps", "schedule", "none"});
-  from_zero(command->add_option(
-      "--largest-limit-mb", settings->largest_limit_mb,
-      "Memory limit per device, in MB, in the search for the largest batch (claim S7); 0: no "
-      "search"));
+  from_zero(command->add_option("--largest-limit-mb", settings->largest_limit_mb,
+                                "Memory limit per device, in MB, in the search for the largest "
+                                "batch (claim S7); 0: no search"),
+            kMostMegabytes);
   whole_from(command
                  ->add_option("--ranks", w.largest_ranks,
                               "Numbers of ranks in the search for the largest batch")
                  ->delimiter(','),
-             1);
+             1, kMostThreads);
   command->add_option("--out", w.out, "Folder for sweep.csv, report.html, run.sh and the runs")
       ->required();
   command->footer(

@@ -45,7 +45,8 @@ void add_training_options(Command& command, TrainingSettings& s) {
       "--summaries", t.summaries,
       "Add norms of gradients and parameters, and the model's summaries, to the metrics");
   from_zero(command.add_option("--memory-limit-mb", s.memory_limit_mb,
-                               "Memory limit per device in MB (10^6 bytes), enforced; 0: none"));
+                               "Memory limit per device in MB (10^6 bytes), enforced; 0: none"),
+            kMostMegabytes);
   command.add_flag("--explain-layout", t.explain,
                    "Print the split, collectives and bytes of each operation, and exit");
   command
@@ -62,7 +63,7 @@ void add_training_options(Command& command, TrainingSettings& s) {
   whole_from(
       command.add_option("--ranks", s.ranks, "Numbers of ranks for --find-largest, such as 1,2,4")
           ->delimiter(','),
-      1);
+      1, kMostThreads);
 }
 
 int run_training(const TrainingSettings& s) {
@@ -135,50 +136,17 @@ void add_text_training(Command& program, Action& action) {
   const auto settings = std::make_shared<TrainingSettings>();
   TrainOptions& train = settings->train;
   train.task = "lm";
-  train.model = "causal";
+  set_text_defaults(train);
   train.data_dir.clear();
-  train.batch_size = 16;
-  train.optimizer.kind = mesh::OptimizerOptions::Kind::AdamW;
-  train.texts = {"/usr/share/common-licenses/GPL-3", "/usr/share/common-licenses/GFDL-1.3",
-                 "/usr/share/common-licenses/MPL-2.0", "/usr/share/common-licenses/Apache-2.0"};
   Command* command =
       program.add_subcommand("lm", "Train a Transformer language model on bytes of text");
   add_training_options(*command, *settings);
-  TransformerShape& t = train.transformer;
-  command->add_option("--text", train.texts, "Text files to train on; bytes are tokens")
-      ->type_name("FILE");
+  add_text_options(*command, *settings);
   command->add_option("--data", train.data_dir,
                       "Token files (.bin) instead of texts: paths with braces and ::");
-  command->add_option("--token-bytes", train.feeding.token_bytes, "Bytes of a token: 2 or 4")
-      ->check(
-          [](const std::string& text) -> std::string {
-            return text == "2" || text == "4" ? "" : "must be 2 or 4, not " + text;
-          },
-          "2 or 4");
   command->add_flag_callback(
       "--masked", [=] { settings->train.model = "masked"; },
       "Masked language model instead of a causal one");
-  const auto size = [&](const char* name, int64_t& value, const char* help) {
-    whole_from(command->add_option(name, value, help), 1);
-  };
-  size("--vocab", t.vocab, "Size of the vocabulary of token files; texts have 256");
-  size("--length", t.length, "Length of a window, in bytes");
-  size("--d-model", t.d_model, "Width of the model");
-  size("--heads", t.heads, "Number of attention heads");
-  size("--d-head", t.d_head, "Width of an attention head");
-  size("--d-ff", t.d_ff, "Width of the feed-forward layer");
-  size("--blocks", t.blocks, "Number of Transformer blocks");
-  command->add_option("--dropout", t.dropout, "Dropout probability, less than 1")
-      ->check(
-          [](const std::string& text) -> std::string {
-            const auto value = base::parse_double(text);
-            return value && *value >= 0 && *value < 1
-                       ? ""
-                       : "must be a number >= 0 and < 1, not " + text;
-          },
-          "at least 0, below 1");
-  command->add_flag("--recompute", t.recompute,
-                    "Compute blocks again in the backward pass instead of storing them");
   command->footer(
       "Example: mpirun -n 4 goban-train lm --mesh \"data:2;model:2\" "
       "--layout \"batch:data;heads:model;d_ff:model;vocab:model\"\nDimensions to split: batch, "

@@ -101,14 +101,31 @@ int run_tune(TrialSettings& s) {
   return 0;
 }
 
+/// Makes what was not given that of a language model. Errors: Usage, for options of image models.
+base::Status take_text_defaults(const Command& given, TrainOptions& train) {
+  for (const char* option : {"--model", "--hidden"}) {
+    if (given.count(option) == 0) continue;
+    return base::usage_error(fmt::format("{} is an option of image models, not of lm", option),
+                             "the size of a language model is --d-model, --d-ff, --blocks, ...");
+  }
+  const TrainOptions before = train;
+  set_text_defaults(train);
+  if (given.count("--batch-size") > 0) train.batch_size = before.batch_size;
+  if (given.count("--optimizer") > 0) train.optimizer.kind = before.optimizer.kind;
+  if (given.count("--data") == 0) train.data_dir.clear();
+  return {};
+}
+
 /// Options common to the three commands.
 Command* add_trials(Command& program, const std::shared_ptr<TrialSettings>& s, const char* name,
-                    const char* help) {
+                    const char* help, const std::vector<std::string>& sets) {
   Command* command = program.add_subcommand(name, help);
   add_run_options(*command, *s);
   add_image_options(*command, *s);
   add_feeding_options(*command, *s);
-  command->add_option("SET", s->train.task, "mnist or fashion")->one_of({"mnist", "fashion"});
+  std::string names = sets.front();
+  for (size_t i = 1; i < sets.size(); ++i) names += (i + 1 < sets.size() ? ", " : " or ") + sets[i];
+  command->add_option("SET", s->train.task, names)->one_of(sets);
   whole_from(command->add_option("--hidden", s->train.hidden, "Size of the two hidden layers"), 1);
   from_zero(command->add_option("--learning-rate", s->train.optimizer.learning_rate,
                                 "Learning rate; 0: the optimiser's default"));
@@ -141,25 +158,33 @@ void add_batch(Command& command, TrialSettings& s) {
 
 void add_trial_commands(Command& program, Action& action) {
   const auto a = std::make_shared<TrialSettings>();
-  Command* accuracy = add_trials(program, a, "accuracy",
-                                 "Compare the accuracy of precisions with fp32, over seeds");
+  Command* accuracy =
+      add_trials(program, a, "accuracy", "Compare the accuracy of precisions with fp32, over seeds",
+                 {"mnist", "fashion", "lm"});
+  add_text_options(*accuracy, *a);
   add_precisions(*accuracy, *a);
   add_seeds(*accuracy, *a);
   add_batch(*accuracy, *a);
   accuracy->footer(
-      "Example: goban-train accuracy mnist --model mlp --hidden 128 --train-limit 6000 --epochs 2");
-  accuracy->callback([=, &action] { action = [=] { return run_accuracy(*a); }; });
+      "Example: goban-train accuracy mnist --model mlp --hidden 128 --train-limit 6000 --epochs 2\n"
+      "lm is a causal language model on --text, or on the token files of --data.");
+  accuracy->callback([=, &action] {
+    base::Status fine;
+    if (a->train.task == "lm") fine = take_text_defaults(*accuracy, a->train);
+    action = [=] { return fine ? run_accuracy(*a) : exit_code(fine.error()); };
+  });
 
   const auto s = std::make_shared<TrialSettings>();
   s->train.lr_scale = LrScale::Linear;
   s->precisions.clear();
   Command* scale = add_trials(program, s, "scale",
                               "Compare numbers of ranks: speed, efficiency and accuracy, with a "
-                              "batch that grows and with one that does not");
+                              "batch that grows and with one that does not",
+                              {"mnist", "fashion"});
   add_seeds(*scale, *s);
   whole_from(scale->add_option("--ranks", s->scaling.ranks, "Numbers of ranks, as threads")
                  ->delimiter(','),
-             1);
+             1, kMostThreads);
   scale->add_option("--device-batch", s->scaling.device_batch, "Samples per step on each device")
       ->positive();
   from_zero(scale->add_option("--within-points", s->tolerance_points,
@@ -177,7 +202,8 @@ void add_trial_commands(Command& program, Action& action) {
   Command* tuned =
       add_trials(program, t, "tune",
                  "Find batch, precision, overlap and loader threads by short runs, for "
-                 "the least time to a loss");
+                 "the least time to a loss",
+                 {"mnist", "fashion"});
   add_precisions(*tuned, *t);
   add_batch(*tuned, *t);
   whole_from(tuned
