@@ -1,5 +1,6 @@
 #include "train/comm/async_reducer.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -45,9 +46,21 @@ AsyncReducer::Ticket AsyncReducer::begin(Group group, Data data, Reduction reduc
 base::Status AsyncReducer::wait(Ticket ticket) {
   const double begin_s = base::steady_s();
   std::unique_lock lock(mutex_);
+  wait_begin_s_ = begin_s;
   changed_.wait(lock, [&] { return done_ >= ticket; });
+  wait_begin_s_ = -1;
   waited_s_ += base::steady_s() - begin_s;
   return status_;
+}
+
+double AsyncReducer::moving_s() const {
+  const std::scoped_lock lock(mutex_);
+  return moving_s_;
+}
+
+double AsyncReducer::late_s() const {
+  const std::scoped_lock lock(mutex_);
+  return late_s_;
 }
 
 double AsyncReducer::reducing_s() const {
@@ -72,13 +85,16 @@ void AsyncReducer::work() {
     Job& job = jobs_.front();  // references into a deque stay valid while others are appended
     const bool usable = status_.has_value() && !stop_;
     lock.unlock();
-    const double begin_s = base::steady_s();
+    const double begin_s = base::steady_s(), late_before_s = end_->traffic().late_s;
     base::Status done;
     if (usable) done = reduce(job);
     const double taken_s = base::steady_s() - begin_s;
+    const double met_s = begin_s + end_->traffic().late_s - late_before_s;
     lock.lock();
+    if (wait_begin_s_ >= 0) late_s_ += std::max(0.0, met_s - std::max(begin_s, wait_begin_s_));
     if (status_ && !done) status_ = done;
     reducing_s_ += taken_s;
+    moving_s_ += begin_s + taken_s - met_s;
     jobs_.pop_front();
     ++done_;
     changed_.notify_all();

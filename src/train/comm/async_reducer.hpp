@@ -40,8 +40,12 @@ class AsyncReducer {
   [[nodiscard]] base::Status wait(Ticket ticket);
   /// Time spent in reductions, whether or not the rank waited for them.
   [[nodiscard]] double reducing_s() const;
+  /// Of it, after the last rank had begun them.
+  [[nodiscard]] double moving_s() const;
   /// Time that wait() took.
   [[nodiscard]] double waited_s() const { return waited_s_; }
+  /// Of it, until the last rank had begun the reduction that was next.
+  [[nodiscard]] double late_s() const;
 
  private:
   struct Job {
@@ -60,7 +64,8 @@ class AsyncReducer {
   std::deque<Job> jobs_;  ///< the first one is running
   uint64_t begun_ = 0, done_ = 0;
   base::Status status_;
-  double reducing_s_ = 0, waited_s_ = 0;
+  double reducing_s_ = 0, moving_s_ = 0, waited_s_ = 0, late_s_ = 0;
+  double wait_begin_s_ = -1;  ///< of the wait() that goes on; negative: none
   bool stop_ = false;
   std::thread thread_;
 };

@@ -1,8 +1,10 @@
 // All-reduces beside the rank's own calls.
 #include "train/comm/async_reducer.hpp"
 
+#include <chrono>
 #include <gmock/gmock.h>
 #include <numeric>
+#include <thread>
 
 #include "base/clock.hpp"
 #include "train/comm/thread_world.hpp"
@@ -38,6 +40,42 @@ TEST(AsyncReducer, SumsWhileTheRankCommunicates) {
       EXPECT_EQ(values[i][999], 3 * static_cast<float>(i) + 3);
     }
     EXPECT_GT((*reducer)->reducing_s(), 0);
+    return {};
+  });
+  EXPECT_TRUE(status) << status.error().text();
+}
+
+TEST(AsyncReducer, TimeUntilALateRankArrivesIsCountedApart) {
+  constexpr auto kLate = std::chrono::milliseconds(300);
+  constexpr double kLate_s = 0.2, kEarly_s = 0.15;
+  Options slow;
+  slow.delay_s_per_byte = 1e-6;  // 20 ms a message
+  const auto status = run_threads(2, slow, [&](Communicator& end) -> base::Status {
+    auto reducer = AsyncReducer::start(end);
+    if (!reducer) return base::failure(reducer.error());
+    const Group world = whole_world(2);
+    std::vector<float> values(5000), own(5000);
+    if (end.rank() == 1) std::this_thread::sleep_for(kLate);
+    const auto ticket =
+        (*reducer)->begin(world, {bytes(values), Element::F32, nullptr}, Reduction::Sum, "late");
+    if (auto s = (*reducer)->wait(ticket); !s) return s;
+    const double late_s = (*reducer)->late_s(), waited_s = (*reducer)->waited_s();
+    EXPECT_GE(waited_s, late_s + 0.015);  // the delay is no lateness
+    EXPECT_TRUE(end.rank() == 0 ? late_s >= kLate_s : late_s < kEarly_s) << late_s;
+    // A rank that computes meanwhile waits for nobody.
+    if (end.rank() == 1) std::this_thread::sleep_for(kLate);
+    const auto hidden =
+        (*reducer)->begin(world, {bytes(values), Element::F32, nullptr}, Reduction::Sum, "hidden");
+    if (end.rank() == 0) std::this_thread::sleep_for(3 * kLate);
+    if (auto s = (*reducer)->wait(hidden); !s) return s;
+    EXPECT_LT((*reducer)->late_s() - late_s, kEarly_s);
+    // The same of the rank's own calls.
+    if (end.rank() == 0) std::this_thread::sleep_for(kLate);
+    if (auto s = end.all_reduce(world, bytes(own), Element::F32, Reduction::Sum, "own"); !s) {
+      return s;
+    }
+    const double own_late_s = end.traffic().late_s;
+    EXPECT_TRUE(end.rank() == 1 ? own_late_s >= kLate_s : own_late_s < kEarly_s) << own_late_s;
     return {};
   });
   EXPECT_TRUE(status) << status.error().text();

@@ -106,6 +106,10 @@ base::Status Communicator::timed(const Run& run) {
   return done;
 }
 
+void Communicator::peers_arrived(double called_s) {
+  traffic_.late_s += base::steady_s() - called_s;
+}
+
 base::Result<std::unique_ptr<Communicator>> Communicator::companion() {
   return base::failed("this transport cannot communicate while the rank computes",
                       "use --overlap off, or --collectives host");

@@ -57,6 +57,7 @@ struct Traffic {
   std::array<int64_t, kOperations> calls{};
   std::array<int64_t, kOperations> sent_bytes{};
   double spent_s = 0;  ///< in calls, waiting for peers included
+  double late_s = 0;   ///< of it, until the last peer had arrived
   [[nodiscard]] int64_t total_bytes() const;
 };
 
@@ -145,6 +146,8 @@ class Communicator {
 
  protected:
   [[nodiscard]] bool device_data() const { return device_data_; }
+  /// All peers have arrived in the call that began at `called_s`.
+  void peers_arrived(double called_s);
   /// Synchronises the group, compares the calls, then moves the data.
   virtual base::Status run_all_reduce(const Group&, const Call&, std::span<std::byte> data) = 0;
   virtual base::Status run_all_gather(const Group&, const Call&, std::span<const std::byte> mine,

@@ -290,6 +290,7 @@ class MpiEnd final : public Communicator {
     const size_t n = group.size();
     const size_t me = group.index_of(rank());
     const CallHeader& mine = watch_.own();
+    const double called_s = base::steady_s();
     std::vector<CallHeader> theirs(n);
     std::vector<MPI_Request> requests(2 * n, MPI_REQUEST_NULL);
     // Uses world ranks, not the group's MPI communicator: creating that is itself collective and
@@ -312,6 +313,7 @@ class MpiEnd final : public Communicator {
                                       call.text(), watch_.missing()));
     }
     watch_.met();
+    peers_arrived(called_s);
     for (size_t i = 0; i < n; ++i) {
       if (i == me) continue;
       watch_.heard(group.ranks[i], theirs[i]);

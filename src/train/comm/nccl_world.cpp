@@ -224,7 +224,9 @@ class NcclEnd final : public Communicator {
   template <typename Body>
   base::Status moved(const Group& group, const Call& call, std::span<const std::byte> send,
                      std::span<std::byte> receive, const Body& body) {
+    const double called_s = base::steady_s();
     if (auto s = host_.barrier(group, call.text()); !s) return s;
+    peers_arrived(called_s);
     if (call.bytes == 0) return {};
     if (auto s = select_device(); !s) return s;
     auto comm = comm_of(group);

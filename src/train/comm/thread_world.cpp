@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
+#include "base/clock.hpp"
 #include "train/comm/reduce.hpp"
 
 namespace goban::train::comm {
@@ -178,7 +180,9 @@ class ThreadEnd final : public Communicator {
       place.send = send;
       shared_->last_seen[static_cast<size_t>(rank())] = call.text();
     }
+    const double called_s = base::steady_s();
     if (auto passed = wait_for_all(meeting, group, call); !passed) return passed;
+    peers_arrived(called_s);
     for (size_t i = 0; i < group.size(); ++i) {
       if (meeting.places[i].call == call) continue;
       return base::failed(fmt::format("ranks diverged: rank {} is in {}, rank {} is in {}", rank(),
@@ -271,7 +275,20 @@ base::Status run_threads(int size, Options options,
     }
   };
   std::vector<std::thread> threads;
-  for (int rank = 0; rank < size; ++rank) threads.emplace_back(run_rank, rank);
+  try {
+    for (int rank = 0; rank < size; ++rank) threads.emplace_back(run_rank, rank);
+  } catch (const std::system_error& error) {
+    // Those that run wait for the others.
+    {
+      const std::scoped_lock lock(mutex);
+      first = {
+          base::ErrorCode::Failed,
+          fmt::format("cannot start {} threads, only {}: {}", size, threads.size(), error.what()),
+          {},
+          "use fewer ranks, or raise the limit on processes (ulimit -u)"};
+    }
+    world.communicator(0).abandon(first->message);
+  }
   for (std::thread& thread : threads) thread.join();
   if (first) return base::failure(*first);
   return {};

@@ -25,6 +25,8 @@ struct StepStatistics {
   double input_s = 0;            ///< waiting for batches
   double exposed_s = 0;          ///< waiting for other ranks, while nothing is computed
   double reducing_s = 0;         ///< in reductions that run while the rank computes
+  double late_s = 0;             ///< of exposed_s, until the last rank had arrived
+  double moving_s = 0;           ///< of reducing_s, after that
 };
 
 /// Writes profile.json: the job profile that the scheduler's policies read. `table`: where the time

@@ -61,6 +61,7 @@ base::reports::TimeTable time_table(const RunTimes& times, const mesh::Plan& pla
   out.parts.push_back(std::move(compute));
   out.parts.push_back(std::move(memory));
   out.parts.push_back(std::move(exposed));
+  if (s.exposed_s > 0) out.parts.push_back({"late ranks", s.late_s, {}, {}, "", true});
   out.parts.push_back({"checkpoint", times.checkpoint_s, {}, {}, "", false});
   out.parts.push_back({"evaluation", times.evaluation_s, {}, {}, "", false});
   const double known = s.sum_s + times.checkpoint_s + times.evaluation_s;

@@ -19,7 +19,8 @@ TimePart part(const TimeTable& table, const std::string& name) {
 
 RunTimes known() {
   RunTimes times;
-  times.steps = {100, 10, 1, 2, 3, 1};  // steps, seconds, squares, input, exposed, reducing
+  times.steps = {100, 10, 1, 2, 3, 1, 0.5};  // steps, seconds, squares, input, exposed, reducing,
+                                             // until the last rank arrived
   times.wall_s = 16;
   times.evaluation_s = 4;
   times.checkpoint_s = 1;
@@ -44,6 +45,7 @@ TEST(TimeParts, AddUpToTheWholeTime) {
   EXPECT_DOUBLE_EQ(part(table, "compute").seconds, 5);  // 10 - 2 - 3
   EXPECT_DOUBLE_EQ(part(table, "other").seconds, 1);    // 16 - 10 - 4 - 1
   EXPECT_FALSE(part(table, "compute").limit);
+  EXPECT_DOUBLE_EQ(part(table, "late ranks").seconds, 0.5);  // of the exposed communication
 }
 
 TEST(TimeParts, RatesStandBesideTheirLimits) {

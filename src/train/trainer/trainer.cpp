@@ -152,29 +152,35 @@ class Run {
   }
 
   struct CommunicationTimes {
-    double exposed_s = 0, reducing_s = 0;
+    double exposed_s = 0, reducing_s = 0, late_s = 0, moving_s = 0;
   };
   CommunicationTimes communication_times() const {
     const comm::AsyncReducer* reducer = run_.whole->reducer();
-    if (reducer == nullptr) return {end_.traffic().spent_s, 0};
-    return {end_.traffic().spent_s + reducer->waited_s(), reducer->reducing_s()};
+    const comm::Traffic& own = end_.traffic();
+    if (reducer == nullptr) return {own.spent_s, 0, own.late_s, 0};
+    return {own.spent_s + reducer->waited_s(), reducer->reducing_s(),
+            own.late_s + reducer->late_s(), reducer->moving_s()};
   }
 
   /// "communication: 1.2 ms of a step exposed (3.4 %), ..."; empty for one rank.
   std::string communication_text() const {
     if (end_.size() == 1) return {};
-    const auto steps = static_cast<double>(statistics_.steps);
-    std::string out = fmt::format("communication: {:.3g} ms of a step exposed ({:.1f} %)",
-                                  1e3 * statistics_.exposed_s / steps,
-                                  100 * statistics_.exposed_s / statistics_.sum_s);
+    const StepStatistics& s = statistics_;
+    const double ms = 1e3 / static_cast<double>(s.steps);
+    std::string out = fmt::format(
+        "communication: {:.3g} ms of a step exposed ({:.1f} %), of it {:.3g} ms until "
+        "the last rank arrived",
+        ms * s.exposed_s, 100 * s.exposed_s / s.sum_s, ms * s.late_s);
     const comm::AsyncReducer* reducer = run_.whole->reducer();
-    if (reducer != nullptr && statistics_.reducing_s > 0) {
-      const double hidden = std::max(0.0, statistics_.reducing_s - reducer->waited_s());
-      out +=
-          fmt::format("; {:.0f} % of {:.3g} ms in overlapping all-reduces hidden",
-                      100 * hidden / statistics_.reducing_s, 1e3 * statistics_.reducing_s / steps);
-    }
-    return out + "\n";
+    if (reducer == nullptr || s.reducing_s <= 0) return out + "\n";
+    const auto hidden = [](double all_s, double waited_s) {
+      return 100 * std::max(0.0, all_s - waited_s) / std::max(all_s, 1e-9);
+    };
+    const double waited_s = reducer->waited_s(), late_s = reducer->late_s();
+    out += fmt::format("; {:.0f} % of {:.3g} ms in overlapping all-reduces hidden",
+                       hidden(s.reducing_s, waited_s), ms * s.reducing_s);
+    return out + fmt::format(", {:.0f} % of the {:.3g} ms after the last rank arrived\n",
+                             hidden(s.moving_s, waited_s - late_s), ms * s.moving_s);
   }
 
   /// Runs one step at `at_.position`: batches, program, statistics. Returns the number of samples.
@@ -198,11 +204,14 @@ class Run {
       }
     }
     const double fed = base::steady_s();
-    const CommunicationTimes times = communication_times();
+    const CommunicationTimes before_step = communication_times();
     const auto values = part.run(feeds, at_.step);
     if (!values) return base::failure(values.error());
-    statistics_.exposed_s += communication_times().exposed_s - times.exposed_s;
-    statistics_.reducing_s += communication_times().reducing_s - times.reducing_s;
+    const CommunicationTimes after_step = communication_times();
+    statistics_.exposed_s += after_step.exposed_s - before_step.exposed_s;
+    statistics_.reducing_s += after_step.reducing_s - before_step.reducing_s;
+    statistics_.late_s += after_step.late_s - before_step.late_s;
+    statistics_.moving_s += after_step.moving_s - before_step.moving_s;
     if (!std::isfinite(values->loss)) {
       return base::failure(no_number(fmt::format("the loss of step {} (epoch {}) is {}", at_.step,
                                                  at_.epoch + 1, values->loss))
