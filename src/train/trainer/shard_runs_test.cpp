@@ -1,10 +1,13 @@
 // Runs fed from shards and token files: equal results with any number of loader threads, exact
 // resuming, parts of ranks, and bad samples.
+#include <ATen/ops/full.h>
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
+#include <thread>
 
 #include "train/comm/thread_world.hpp"
 #include "train/data/image.hpp"
@@ -206,6 +209,46 @@ TEST(LoadAhead, RequestsFollowTheRun) {
   EXPECT_EQ(request_after({0, 75, 25}, options, 141), (FeedRequest{0, 100, 41}));
   options.last_batch = LastBatch::Drop;
   EXPECT_EQ(request_after({0, 75, 25}, options, 140), (FeedRequest{1, 0, 25}));
+}
+
+/// Feeds of one number; finishing one takes `work`, on any thread.
+class SlowBatches final : public Batches {
+ public:
+  explicit SlowBatches(std::chrono::microseconds work) : work_(work) {}
+  int64_t train_size() const override { return int64_t{1} << 20; }
+  int64_t test_size() const override { return 1; }
+  base::Result<Finish> take(int64_t, int64_t begin, int64_t) override {
+    return Finish([work = work_, begin]() -> base::Result<mesh::Feeds> {
+      std::this_thread::sleep_for(work);
+      return mesh::Feeds{{"x", at::full({1}, begin)}};
+    });
+  }
+  mesh::Feeds test(int64_t, int64_t) override { return {}; }
+  uint32_t train_checksum() const override { return 0; }
+  uint32_t test_checksum() const override { return 0; }
+
+ private:
+  std::chrono::microseconds work_;
+};
+
+TEST(LoadAhead, AutoAddsThreadsUntilTheRunWaitsNoMore) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one core";
+  TrainOptions options;
+  options.batch_size = 1;
+  options.feeding.threads = kAutoThreads;
+  const auto threads_after = [&](std::chrono::microseconds work, std::chrono::microseconds step) {
+    const auto loaded = load_ahead(std::make_unique<SlowBatches>(work), options);
+    EXPECT_EQ(loaded->preparing().threads, 1U);
+    constexpr int64_t kSteps = 200;
+    for (int64_t i = 0; i < kSteps; ++i) {
+      const auto feeds = loaded->train(0, i, 1);
+      EXPECT_TRUE(feeds && feeds->at("x").item<int64_t>() == i);
+      std::this_thread::sleep_for(step);
+    }
+    return loaded->preparing().threads;
+  };
+  using std::chrono::microseconds;
+  EXPECT_GE(threads_after(microseconds(4000), microseconds(2000)), 2U);  // one cannot keep up
 }
 
 }  // namespace
