@@ -23,6 +23,17 @@ std::string run_words(const live::job::PredictedRun& predicted) {
                      span_text(predicted.run.p90_ns), text_of(predicted.basis));
 }
 
+/// How many starts must be known to say how often intervals held.
+constexpr int64_t kKnownEnough = 20;
+
+/// How often intervals held so far, since the daemon started; empty while too few are known.
+std::string held_words(const StartTable& table) {
+  if (table.known < kKnownEnough) return {};
+  return fmt::format("; of {} starts since the daemon started {:.0f} % were in their interval",
+                     table.known,
+                     100 * static_cast<double>(table.inside) / static_cast<double>(table.known));
+}
+
 std::string start_words(const StartInterval& start) {
   if (start.p50_ns == base::kNever) return "its start is too far ahead to be forecast";
   const std::string latest = start.p90_ns == base::kNever
@@ -68,13 +79,20 @@ void put_forecasts(json& out, const LiveJob& job, const StartTimes* starts) {
     out["predicted_run"] = predicted_json(job.predicted);
   }
   if (const auto start = start_of(starts, job)) {
-    if (json shown = start_json(*start); !shown.empty()) out["start"] = std::move(shown);
+    json shown = start_json(*start);
+    if (shown.empty()) return;
+    const auto table = starts->latest();
+    shown["known"] = table->known;
+    shown["inside"] = table->inside;
+    out["start"] = std::move(shown);
   }
 }
 
 std::string forecast_words(const LiveJob& job, const StartTimes* starts) {
   std::string out;
-  if (const auto start = start_of(starts, job)) out += "; " + start_words(*start);
+  if (const auto start = start_of(starts, job)) {
+    out += "; " + start_words(*start) + held_words(*starts->latest());
+  }
   const bool is_over = job.stage == live::controller::JobStage::Done;
   if (job.predicted.run.known() && !is_over) out += "; " + run_words(job.predicted);
   return out;
