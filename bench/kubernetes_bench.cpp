@@ -8,6 +8,8 @@
 // A quarter of the pods have no GPUs and are of others; each of the rest waits for one of the 8
 // GPUs of a node.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -15,7 +17,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 #include "base/random.hpp"
@@ -99,9 +105,9 @@ json pod_of(const std::string& name, int gpus) {
 struct Cluster {
   Cluster(const std::string& certificate, const std::string& key) : server(certificate, key) {
     server.set_ears(
-        [this](const httplib::Request& request) {
+        [this](const std::string& method, const std::string& path) {
           ++requests;
-          ++of[request.method + " " + request.path.substr(request.path.rfind('/') + 1)];
+          ++of[method + " " + path.substr(path.rfind('/') + 1)];
         },
         [this](const std::string& name) {
           const std::scoped_lock lock(mutex);

@@ -111,7 +111,10 @@ void KubernetesEngine::run() {
   while (!ending_) {
     step();
     std::unique_lock lock(mutex_);
-    wake_.wait_for(lock, seconds(options_.look_s),
+    // What goes on without a change of the cluster is looked at more often than the cluster at
+    // rest.
+    constexpr double kRests = 5;
+    wake_.wait_for(lock, seconds(options_.look_s * (is_at_rest() ? kRests : 1)),
                    [this] { return ending_ || changed_ || !inbox_.empty(); });
     // Changes come in flocks: a gang's pods are looked at together.
     if (changed_)
@@ -123,6 +126,12 @@ void KubernetesEngine::run() {
     const std::scoped_lock lock(mutex_);
     return std::pair(std::move(mirror_), std::move(lease_));
   }();
+}
+
+bool KubernetesEngine::is_at_rest() const {
+  return !ledger_.has_open() && assumed_.empty() && to_sleep_.empty() && awaited_.empty() &&
+         !sleep_ && fenced_ns_.empty() && evicted_.empty() && granted_ns_.empty() &&
+         mended_ns_.empty() && taken_back_ns_.empty();
 }
 
 Objects KubernetesEngine::objects_now() {
@@ -143,6 +152,21 @@ Objects KubernetesEngine::objects_now() {
   return objects;
 }
 
+void KubernetesEngine::note_started(const std::map<std::string, cluster::JobStand>& stands,
+                                    const std::vector<EngineEvent>& events) {
+  std::set<RunId> started;
+  for (const EngineEvent& event : events) {
+    const auto& report = std::get<Report>(event);
+    if (report.kind == ReportKind::Started) started.insert(report.run);
+  }
+  if (started.empty()) return;
+  for (const auto& [id, stand] : stands) {
+    for (const RunId& run : {stand.run, ledger_.run_of(id)}) {
+      if (started.contains(run)) started_[id] = run;
+    }
+  }
+}
+
 void KubernetesEngine::step() {
   do_posted();
   if (!leads()) return;
@@ -151,13 +175,7 @@ void KubernetesEngine::step() {
   const Gangs gangs = gangs_of(objects, options_.rules);
   View view = view_of(objects, gangs, options_.rules, told_, started_);
   std::vector<EngineEvent> events = events_of(ledger_.look(view.stands, asked_ns, steady_ns()));
-  for (const EngineEvent& event : events) {
-    const auto& report = std::get<Report>(event);
-    if (report.kind != ReportKind::Started) continue;
-    for (const auto& [id, stand] : view.stands) {
-      if (stand.run == report.run || ledger_.run_of(id) == report.run) started_[id] = report.run;
-    }
-  }
+  note_started(view.stands, events);
   report_awake(objects, events);
   tell(std::move(events), std::move(view.picture));
   std::erase_if(started_, [&](const auto& each) { return !told_.jobs.contains(each.first); });

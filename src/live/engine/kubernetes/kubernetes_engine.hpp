@@ -132,10 +132,15 @@ class KubernetesEngine final : public cluster::ClusterEngine {
 
   void run() override;
   void step();
+  /// No order, and nothing that is to be repeated after a while, is open.
+  [[nodiscard]] bool is_at_rest() const;
   /// Nobody else writes to the cluster now.
   [[nodiscard]] bool may_write() const { return lease_ == nullptr || lease_->may_write(); }
   /// True: we may write, and see what was written before.
   [[nodiscard]] bool leads();
+  /// Remembers whose starts are told.
+  void note_started(const std::map<std::string, cluster::JobStand>& stands,
+                    const std::vector<EngineEvent>& events);
   /// A copy of all objects, with what was bound since.
   [[nodiscard]] Objects objects_now();
   void carry_out(const Gangs& gangs, const Objects& objects);

@@ -211,10 +211,18 @@ bool Mirror::watch(Api& api, Kind& kind, std::map<std::string, Object> Objects::
       const bool is_known = known != all.end();
       if (event->kind == WatchEvent::Kind::Deleted) {
         if (is_known && known->second.meta.uid == object->meta.uid) all.erase(known);
-      } else if (!is_known || is_news(known->second.meta, object->meta)) {
+        changes = true;
+      } else if (!is_known) {
         all[key] = std::move(*object);
+        changes = true;
+      } else if (is_news(known->second.meta, object->meta)) {
+        if constexpr (requires { is_other(known->second, *object); }) {
+          changes = changes || is_other(known->second, *object);
+        } else {
+          changes = true;
+        }
+        known->second = std::move(*object);
       }
-      changes = true;
     }
     if (changes) changed_();
     return !broken;

@@ -407,6 +407,18 @@ std::string gpu_list_text(const std::vector<int32_t>& gpus) {
   return out;
 }
 
+bool is_other(Node before, const Node& after) {
+  before.meta.version = after.meta.version;
+  const bool sleeps = !after.meta.notes.empty();
+  if (!sleeps) before.heard_ns = after.heard_ns;
+  return before != after;
+}
+
+bool is_other(Pod before, const Pod& after) {
+  before.meta.version = after.meta.version;
+  return before != after;
+}
+
 bool may_run_on(const Pod& pod, const Node& node) {
   if (pod.gpus > 0 && pod.claims.empty() != node.devices.empty()) return false;
   const bool fits = std::ranges::all_of(

@@ -42,6 +42,7 @@ struct Meta {
   [[nodiscard]] std::string key() const { return space + "/" + name; }
   [[nodiscard]] std::string label(std::string_view wanted) const;
   [[nodiscard]] std::string note(std::string_view wanted) const;
+  friend bool operator==(const Meta&, const Meta&) = default;
 };
 
 /// A condition on a node's label.
@@ -57,6 +58,7 @@ struct Taint {
   std::string key{};
   std::string value{};
   std::string effect{};  ///< NoSchedule, NoExecute, PreferNoSchedule
+  friend bool operator==(const Taint&, const Taint&) = default;
 };
 
 struct Toleration {
@@ -64,6 +66,7 @@ struct Toleration {
   std::string value{};
   std::string effect{};  ///< empty: every one
   bool any_value = false;
+  friend bool operator==(const Toleration&, const Toleration&) = default;
 };
 
 enum class Phase : uint8_t { Pending, Running, Succeeded, Failed };
@@ -105,6 +108,7 @@ struct Pod {
   int32_t signal = 0;
   bool out_of_memory = false;
   [[nodiscard]] bool is_over() const { return phase == Phase::Succeeded || phase == Phase::Failed; }
+  friend bool operator==(const Pod&, const Pod&) = default;
 };
 
 struct Node {
@@ -117,6 +121,7 @@ struct Node {
   TimeNs heard_ns = -1;  ///< when its kubelet last said that it is ready, by its own clock
   bool is_cordoned = false;
   std::vector<DeviceName> devices{};  ///< by settle_devices(): its GPUs by index; empty: no driver
+  friend bool operator==(const Node&, const Node&) = default;
 };
 
 /// A batch/v1 Job.
@@ -137,6 +142,11 @@ struct Work {
 [[nodiscard]] std::optional<Pod> read_pod(const nlohmann::json& object);
 [[nodiscard]] std::optional<Node> read_node(const nlohmann::json& object);
 [[nodiscard]] std::optional<Work> read_work(const nlohmann::json& object);
+
+/// Whether a new version of an object says anything new. A kubelet that writes a node's status
+/// again does so only of a node that is to wake.
+[[nodiscard]] bool is_other(Node before, const Node& after);
+[[nodiscard]] bool is_other(Pod before, const Pod& after);
 
 /// "1,3": different indices below 1024; nullopt if it is anything else.
 [[nodiscard]] std::optional<std::vector<int32_t>> parse_gpu_list(std::string_view text);
