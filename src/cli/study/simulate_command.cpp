@@ -93,6 +93,7 @@ void print_results(const study::Study& study, const study::results::Comparison& 
   text += study::results::elastic_lines(comparison.runs);
   text += study::results::staging_table(comparison.runs, style.width);
   text += study::results::starts_lines(comparison.runs);
+  text += study::results::promises_lines(comparison.runs);
   if (comparison.backtest) text += '\n' + study::results::backtest_text(*comparison.backtest);
   if (comparison.worth) text += study::results::worth_table(*comparison.worth, style.width);
   fmt::print("{} on {} ({})\n\n{}{}", options.files.jobs, cluster.name(),

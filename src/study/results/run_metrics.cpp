@@ -78,6 +78,7 @@ RunMetrics measure(const std::string& policy, const core::model::JobHistory& his
     m.gpu_occupancy = result.busy_gpu_s / capacity_gpu_s;
     m.goodput = ideal_gpu_s / capacity_gpu_s;
   }
+  m.promises = result.promises;
   if (!result.elastic.empty()) m.elastic = measure_elastic(result);
   auto accounts = measure_accounts(history, result, counted_from);
   if (!accounts.empty()) m.worst_account = std::move(accounts.front());

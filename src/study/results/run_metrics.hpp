@@ -44,7 +44,8 @@ struct RunMetrics {
   int64_t timed_out = 0;
   double gpu_hours_lost = 0;        ///< work lost to node failures
   double gpu_hours_restarting = 0;  ///< held without progress: restart costs
-  AccountMetrics worst_account;     ///< highest average slowdown; without a name if there is none
+  simulator::PromiseFigures promises{};
+  AccountMetrics worst_account;  ///< highest average slowdown; without a name if there is none
   std::optional<EnergyMetrics> energy;                 ///< only with a power model
   std::optional<ServiceMetrics> service;               ///< only if requested
   std::optional<simulator::StartCoverage> starts;      ///< only if requested

@@ -61,6 +61,19 @@ TEST(RunMetrics, FollowTheirDefinitions) {
   EXPECT_EQ(shrunk.goodput, 90.0 / 400);
 }
 
+TEST(RunMetrics, PromisesAreNamedIfSomeWereMissed) {
+  RunMetrics kept;
+  kept.policy = "a";
+  kept.promises = {.made = 8};
+  RunMetrics missed = kept;
+  missed.policy = "b";
+  missed.promises = {.made = 8, .late = 1, .late_p95_s = 90};
+  EXPECT_EQ(promises_lines({kept}), "");
+  EXPECT_EQ(promises_lines({kept, missed}),
+            "\nPromised starts that were missed:\n"
+            "  b: 1 of 8 promised starts (12.5 %) late; 95 % of these by at most 90.0 s\n");
+}
+
 TEST(RunMetrics, JobsKilledAtTheirLimitAreNamedBesideResizesIfPoliciesDiffer) {
   RunMetrics kept;
   kept.policy = "a";

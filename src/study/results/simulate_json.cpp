@@ -98,6 +98,14 @@ void append_starts(std::string& out, const simulator::StartCoverage& starts) {
   out += ", \"starts\": " + object_of(part);
 }
 
+void append_promises(std::string& out, const simulator::PromiseFigures& promises) {
+  std::string part;
+  append_field(part, "made", promises.made);
+  append_field(part, "late", promises.late);
+  append_field(part, "late_p95_s", promises.late_p95_s);
+  out += ", \"promises\": " + object_of(part);
+}
+
 void append_elastic(std::string& out, const ElasticMetrics& elastic) {
   std::string part;
   append_field(part, "jobs", elastic.jobs);
@@ -157,6 +165,7 @@ std::string figures(const Comparison& comparison, const RunMetrics& run) {
   if (run.energy) append_energy(out, *run.energy);
   if (run.service) append_service(out, *run.service);
   if (run.starts) append_starts(out, *run.starts);
+  if (run.promises.made > 0) append_promises(out, run.promises);
   if (run.elastic) append_elastic(out, *run.elastic);
   if (run.staging) append_staging(out, *run.staging);
   append_gain(out, "gain_jct", jct_gain(run, reference, comparison.backtest), tested);

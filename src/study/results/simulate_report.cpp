@@ -203,6 +203,20 @@ std::string starts_lines(const std::vector<RunMetrics>& runs) {
   return out.empty() ? out : "\nForecasts of start times, made at submission:\n" + out;
 }
 
+std::string promises_lines(const std::vector<RunMetrics>& runs) {
+  std::string out;
+  for (const RunMetrics& run : runs) {
+    const simulator::PromiseFigures& promises = run.promises;
+    if (promises.late == 0) continue;
+    out +=
+        fmt::format("  {}: {} of {} ({:.1f} %) late; 95 % of these by at most {}\n", run.policy,
+                    promises.late, base::counted(promises.made, "promised start"),
+                    100 * static_cast<double>(promises.late) / static_cast<double>(promises.made),
+                    human_seconds(promises.late_p95_s));
+  }
+  return out.empty() ? out : "\nPromised starts that were missed:\n" + out;
+}
+
 std::string worst_account_lines(const std::vector<RunMetrics>& runs) {
   size_t width = 0;
   for (const RunMetrics& run : runs) width = std::max(width, run.policy.size());

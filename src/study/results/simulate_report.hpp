@@ -41,6 +41,8 @@ struct Comparison {
 
 /// For a terminal: how forecasts of start times held, by policy; empty if none were requested.
 [[nodiscard]] std::string starts_lines(const std::vector<RunMetrics>& runs);
+/// For a terminal: promised starts that were missed, by policy; empty if all were kept.
+[[nodiscard]] std::string promises_lines(const std::vector<RunMetrics>& runs);
 /// Resizes of elastic jobs; empty if there are none.
 [[nodiscard]] std::string elastic_lines(const std::vector<RunMetrics>& runs);
 

@@ -99,6 +99,24 @@ TEST(PromiseBackfill, FillsTheSlackOfRunsThatEndEarly) {
   EXPECT_EQ(result.outcomes[3].start_ns, base::from_seconds(352));
 }
 
+TEST(PromiseBackfill, CountsPromisesThatPredictionsBroke) {
+  // Twenty runs of 100 s teach; then one of 1,000 s holds the GPU, and the next job is promised a
+  // start. With limits that is the end of the limit.
+  for (const double limit_s : {0.0, 2000.0}) {
+    PlayedRun run("1x1");
+    for (int i = 0; i < 20; ++i) run.add(200.0 * i, 1, 100, limit_s);
+    run.add(5000, 1, 1000, limit_s);
+    run.add(5001, 1, 100, limit_s);
+    const auto result = run.play("expansion+promise-backfill+non-preemptive+packed");
+    EXPECT_EQ(result.outcomes[21].start_ns, base::from_seconds(6000));
+    EXPECT_EQ(result.promises.made, 1);
+    EXPECT_EQ(result.promises.late, limit_s > 0 ? 0 : 1);
+    if (limit_s > 0) continue;
+    EXPECT_GT(result.promises.late_p95_s, 500);
+    EXPECT_LT(result.promises.late_p95_s, 1000);
+  }
+}
+
 TEST(PricedPreemption, SparesJobsThatCannotRestart) {
   for (const bool stays : {false, true}) {
     PlayedRun run("1x4");

@@ -15,6 +15,7 @@
 #include "core/policy/compose.hpp"
 #include "core/scheduler/core.hpp"
 #include "study/simulator/contention.hpp"
+#include "study/simulator/promise_books.hpp"
 #include "study/simulator/sim_staging.hpp"
 
 namespace goban::study::simulator {
@@ -140,6 +141,7 @@ struct SimulationResult {
   std::vector<core::model::Breakage> breakages{};  ///< job failures on shared GPUs, with fillers
   double overhead_gpu_s = 0;  ///< GPU-seconds held while restarting: the restart costs
   std::optional<StagingFigures> staging{};  ///< if the history has staged data
+  PromiseFigures promises{};
   TimeNs end_ns = 0;
 
   [[nodiscard]] SharedOutcome shared_of(size_t job) const {
