@@ -74,6 +74,8 @@ void finish_work(c10::Device device) {
   c10::impl::VirtualGuardImpl(device.type()).getStream(device).synchronize();
 }
 
+void repeat_bits_on_gpus() { at::globalContext().setDeterministicCuDNN(true); }
+
 void use_own_stream(c10::Device device) {
   if (!device.is_cuda()) return;
   const c10::impl::VirtualGuardImpl gpu(device.type());

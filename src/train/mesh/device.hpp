@@ -22,6 +22,10 @@ namespace goban::train::mesh {
 /// Waits until the device has finished all work submitted by this thread.
 void finish_work(c10::Device device);
 
+/// GPUs compute a convolution's gradients with the same bits each time, for the whole process.
+/// Ranks that compute the same variable need that: else their copies drift apart.
+void repeat_bits_on_gpus();
+
 /// On a GPU, the calling thread's work no longer waits for that of the process's other threads.
 void use_own_stream(c10::Device device);
 /// Waits, on any thread, for the work that this thread had submitted to the device when it was

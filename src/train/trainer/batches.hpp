@@ -28,6 +28,8 @@ struct Preparing {
   size_t threads = 0;             ///< that prepare ahead; 0: the rank itself
   double read_s = 0, busy_s = 0;  ///< over all threads: taking; taking and finishing
   int64_t read_bytes = 0;         ///< of samples from shards
+  double sent_s = 0;              ///< of busy_s: copying to the memory of a device
+  int64_t sent_bytes = 0;
 };
 
 /// Feeds of a model, by position in an epoch. Training feeds hold the rank's part of the batch,

@@ -50,7 +50,7 @@ class LoadedBatches final : public Batches {
   std::string order() const override { return source_->order(); }
   int64_t skipped() const override { return source_->skipped(); }
   Preparing preparing() const override {
-    return {threads_, read_s_, busy_s_, source_->preparing().read_bytes};
+    return {threads_, read_s_, busy_s_, source_->preparing().read_bytes, sent_s_, sent_bytes_};
   }
   std::optional<double> waited_s() const override {
     return ended_waited_s_ + (loader_ ? loader_->waited_s() : 0);
@@ -77,7 +77,12 @@ class LoadedBatches final : public Batches {
         const double finish_begin_s = base::steady_s();
         auto feeds = work();
         if (feeds && !device_.is_cpu()) {
-          for (auto& [name, tensor] : *feeds) tensor = mesh::sent_ahead(tensor, device_);
+          const double send_begin_s = base::steady_s();
+          for (auto& [name, tensor] : *feeds) {
+            sent_bytes_ += static_cast<int64_t>(tensor.nbytes());
+            tensor = mesh::sent_ahead(tensor, device_);
+          }
+          add_time(sent_s_, send_begin_s);
         }
         add_time(busy_s_, finish_begin_s);
         return feeds;
@@ -115,7 +120,8 @@ class LoadedBatches final : public Batches {
   double ended_waited_s_ = 0;  ///< of earlier loaders
   double waited_before_s_ = 0, looked_s_ = 0, last_share_ = 1;
   int64_t asked_ = 0;
-  std::atomic<double> read_s_ = 0, busy_s_ = 0;
+  std::atomic<double> read_s_ = 0, busy_s_ = 0, sent_s_ = 0;
+  std::atomic<int64_t> sent_bytes_ = 0;
   std::unique_ptr<Loader> loader_;  // ends before the source
 };
 

@@ -33,6 +33,7 @@ base::Status on_collectives(const RankOptions& options, const std::string& name,
                             comm::Communicator& host, const RankBody& body) {
   const auto device = mesh::resolve_device(name, host.local_rank());
   if (!device) return base::failure(device.error());
+  if (device->is_cuda() && host.size() > 1) mesh::repeat_bits_on_gpus();
   // Ranks that share one GPU by name cannot use NCCL; a single rank does not need it.
   const bool between_gpus = device->is_cuda() && !name.starts_with("cuda:") && host.size() > 1;
   if (options.collectives == "host" || (options.collectives == "auto" && !between_gpus)) {

@@ -48,7 +48,7 @@ Claim convergence(const Curves& curves, size_t epochs) {
   Claim claim{"S1", "Epochs to convergence do not depend on the batch size", {}, {}, {}};
   const double allowed = std::max(1.0, kEpochShare * static_cast<double>(epochs));
   claim.rule = fmt::format(
-      "first epoch within {} of the run's best accuracy: batch sizes differ by at most {:.0f}",
+      "first epoch within {} of the run's best accuracy: batch sizes differ by at most {:g}",
       kConverged, allowed);
   double low = std::numeric_limits<double>::max(), high = 0;
   for (const auto& [batch, curve] : curves) {

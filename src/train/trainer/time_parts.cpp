@@ -42,6 +42,12 @@ base::reports::TimeTable time_table(const RunTimes& times, const mesh::Plan& pla
     out.parts.push_back({"storage", s.input_s * share, per(bytes, s.sum_s, kMillion),
                          per(bytes, p.read_s, kMillion), "MB/s", true});
   }
+  if (p.sent_bytes > 0) {
+    const auto bytes = static_cast<double>(p.sent_bytes);
+    const double share = p.busy_s > 0 ? p.sent_s / p.busy_s : 0;
+    out.parts.push_back({"host to device", s.input_s * share, per(bytes, s.sum_s, kBillion),
+                         per(bytes, p.sent_s, kBillion), "GB/s", true});
+  }
   base::reports::TimePart compute{
       "compute", compute_s, per(plan.totals.flops * steps, compute_s, kBillion),
       {},        "Gflop/s", false};

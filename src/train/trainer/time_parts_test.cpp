@@ -26,6 +26,8 @@ RunTimes known() {
   times.checkpoint_s = 1;
   times.samples = 1000;
   times.preparing = {.threads = 2, .read_s = 1, .busy_s = 4, .read_bytes = 50'000'000};
+  times.preparing.sent_s = 2;
+  times.preparing.sent_bytes = 6'000'000'000;
   return times;
 }
 
@@ -55,7 +57,10 @@ TEST(TimeParts, RatesStandBesideTheirLimits) {
   EXPECT_DOUBLE_EQ(part(table, "input").limit.value_or(0), 500);   // two threads busy for 2 s each
   EXPECT_DOUBLE_EQ(part(table, "storage").seconds, 0.5);           // a quarter of the input
   EXPECT_DOUBLE_EQ(part(table, "storage").limit.value_or(0), 50);  // MB/s while reading
-  EXPECT_DOUBLE_EQ(part(table, "compute").rate.value_or(0), 20);   // 100 Gflop in 5 s
+  EXPECT_DOUBLE_EQ(part(table, "host to device").seconds, 1);      // half of the input
+  EXPECT_DOUBLE_EQ(part(table, "host to device").limit.value_or(0), 3);  // GB/s while sending
+  EXPECT_TRUE(part(table, "host to device").inside);
+  EXPECT_DOUBLE_EQ(part(table, "compute").rate.value_or(0), 20);  // 100 Gflop in 5 s
   EXPECT_DOUBLE_EQ(part(table, "compute").limit.value_or(0), 50);
   EXPECT_DOUBLE_EQ(part(table, "memory bandwidth").seconds, 0.5);              // 1 GB at 2 GB/s
   EXPECT_DOUBLE_EQ(part(table, "exposed communication").rate.value_or(0), 1);  // 4 GB in 4 s
