@@ -5,7 +5,9 @@ docs/kubernetes.md.
     manifests.py GOBAN     (77 without Go and without a build of Kubernetes)
 """
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -17,6 +19,7 @@ from fixture import PODS, pod
 from live_daemon import expect
 from loopback_site import documented
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 
@@ -188,9 +191,22 @@ def main():
                                     "kubectl apply --dry-run=server -f -")
         for name in ("daemonset.apps/goban-agent", "serviceaccount/goban-agent", "service/goban"):
             expect(f"{name} created (server dry run)" in agents, agents)
-        for command in documented("kubernetes.md", "And back"):
+        kustomized(site, goban)
+        for command in documented("kubernetes.md", "Return to kube-scheduler"):
             shell(site, goban, command)
         refused(lambda: site.get("/api/v1/pods", token=site.account), 401, 403)
+
+
+def kustomized(site, goban):
+    """The example's changes arrive, and the API server takes the result."""
+    folder = site.path("state/kustomize")
+    shutil.copytree(os.path.join(HERE, "../../examples/kubernetes"), folder)
+    shell(site, goban, f"goban engine kubernetes manifests --mode all --image goban >{folder}/goban.yaml")
+    said = json.loads(shell(site, goban, f"kubectl apply -k {folder} --dry-run=server -o json"))
+    made = {(item["kind"], item["metadata"]["name"]): item for item in said["items"]}
+    deployment, claim = made["Deployment", "goban"], made["PersistentVolumeClaim", "goban"]
+    expect(deployment["spec"]["template"]["spec"]["containers"][0]["image"] == "registry.example/goban:1", str(deployment))
+    expect(claim["spec"]["storageClassName"] == "shared", str(claim))
 
 
 def policy_stands(site):
