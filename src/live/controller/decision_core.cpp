@@ -228,16 +228,21 @@ bool DecisionCore::has_waiting(JobId job) const {
   return knows(job) && state().job(state().slot_of(job)).phase != core::model::JobPhase::Running;
 }
 
-bool DecisionCore::has_neighbours(JobId job) const {
-  if (core_->tenants() == nullptr) return false;
+std::vector<JobId> DecisionCore::neighbours_of(JobId job) const {
+  std::vector<JobId> found;
+  if (core_->tenants() == nullptr) return found;
   const auto& gpus = core_->allocation(job).gpus;
-  return std::ranges::any_of(state().running(), [&](const auto& running) {
-    if (state().job(running.slot).job == job) return false;
-    return std::ranges::any_of(running.allocation.gpus, [&](GpuId gpu) {
+  for (const auto& running : state().running()) {
+    const JobId other = state().job(running.slot).job;
+    const bool is_beside = std::ranges::any_of(running.allocation.gpus, [&](GpuId gpu) {
       return std::ranges::find(gpus, gpu) != gpus.end();
     });
-  });
+    if (other != job && is_beside) found.push_back(other);
+  }
+  return found;
 }
+
+bool DecisionCore::has_neighbours(JobId job) const { return !neighbours_of(job).empty(); }
 
 int8_t DecisionCore::cap_of(GpuId gpu) const {
   const core::model::Tenants* tenants = core_->tenants();

@@ -50,6 +50,8 @@ class DecisionCore {
   [[nodiscard]] bool has_waiting(JobId job) const;
   /// Another running job holds some of the GPUs of this one.
   [[nodiscard]] bool has_neighbours(JobId job) const;
+  /// Jobs that have GPUs in common with this one, which runs.
+  [[nodiscard]] std::vector<JobId> neighbours_of(JobId job) const;
   /// The current power limit of a GPU: index into the power model's caps, -1 = none.
   [[nodiscard]] int8_t cap_of(GpuId gpu) const;
   [[nodiscard]] bool caps_power() const { return caps_power_; }

@@ -80,6 +80,12 @@ void EngineReports::started(const Report& report, TimeNs at) {
   LiveJob& job = parts_.book.jobs.at(report.run.job);
   parts_.runs.started(job, *run, report.limited, at);
   parts_.seen.given(job, *run, report.parts, at);
+  // The engine of a cluster takes seconds to start it; until then its neighbours were alone.
+  if (parts_.core.knows(job.job) && !parts_.core.has_waiting(job.job)) {
+    for (const JobId other : parts_.core.neighbours_of(job.job)) {
+      parts_.observation.restarted(other, at);
+    }
+  }
   if (job.first_start_ns < 0) {
     job.first_start_ns = at;
     parts_.jobs.settle_dependents(job.job, at);

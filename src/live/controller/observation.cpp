@@ -11,7 +11,17 @@ void Observation::progressed(const LiveJob& job, const ProgressReport& progress,
   observer_.progressed(job.job, progress, core_.standing_of(job), at);
 }
 
+bool Observation::awaits_neighbours(JobId job, TimeNs at) const {
+  const auto track = observer_.tracks().find(job);
+  if (track == observer_.tracks().end() || at >= track->second.until_ns) return false;
+  return std::ranges::any_of(core_.neighbours_of(job), [&](JobId other) {
+    const LiveJob* neighbour = book_.find(other);
+    return neighbour != nullptr && neighbour->stage == JobStage::Starting;
+  });
+}
+
 std::optional<double> Observation::slowdown_of(JobId job, TimeNs at) {
+  if (awaits_neighbours(job, at)) return std::nullopt;
   return observer_.observed(job, core_.standing_of(book_.jobs.at(job)), at);
 }
 

@@ -40,6 +40,8 @@ class Observation {
   void read(base::FieldReader& snapshot, std::span<const core::model::AppId> apps);
 
  private:
+  /// It is watched, and a job beside it is being started: nothing shows yet what that does to it.
+  [[nodiscard]] bool awaits_neighbours(JobId job, TimeNs at) const;
   /// Seconds per epoch of the job, or of other jobs of its application; negative = unknown.
   [[nodiscard]] double epoch_s(JobId job) const;
 

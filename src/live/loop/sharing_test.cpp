@@ -134,6 +134,21 @@ TEST_F(Sharing, AnApplicationThatRanAloneIsKnownFromThen) {
   EXPECT_GT(alone->power_w, 90) << "with its part of the host";
 }
 
+TEST_F(Sharing, NothingIsMeasuredUntilTheEngineHasStartedTheJoiner) {
+  profile(job("resnet"), 20, 35);
+  profile(job("bert"), 50, 25);
+  const JobId resident = submit(job("resnet"));
+  start(resident);
+  run({{resident, 20}}, 100);
+  const JobId joiner = submit(job("bert"));
+  ASSERT_EQ(stage(joiner), controller::JobStage::Starting);
+  run({{resident, 20}}, 60);  // three epochs, as fast as alone
+  start(joiner);
+  run({{resident, 24}, {joiner, 55}}, 120);
+  EXPECT_NE(learned().find("1.2"), std::string::npos) << learned();
+  EXPECT_NE(learned().find("1.1"), std::string::npos) << learned();
+}
+
 TEST_F(Sharing, TwoJobsThatShareAreMeasuredAndRememberedBySnapshots) {
   profile(job("resnet"), 20, 35);
   profile(job("bert"), 50, 25);
