@@ -1,6 +1,7 @@
 // A decision in progress: the Board of selection policies.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -15,6 +16,13 @@ namespace goban::core::scheduler {
 /// Seed of random placements; differs by job and decision.
 [[nodiscard]] inline uint64_t placement_seed(uint64_t seed, JobId job, TimeNs now) {
   return seed ^ (uint64_t{job.value} << 20) ^ (static_cast<uint64_t>(now) * 0x9e3779b97f4a7c15ULL);
+}
+
+/// Some of these GPUs or nodes are among those.
+template <typename Id>
+[[nodiscard]] bool overlap(const std::vector<Id>& mine, const std::vector<Id>& theirs) {
+  return std::ranges::any_of(mine,
+                             [&](Id id) { return std::ranges::find(theirs, id) != theirs.end(); });
 }
 
 /// Applies the choices of the selection to the state, and records the jobs released.
