@@ -10,7 +10,7 @@ namespace goban::core::policy {
 // clang-format off
 #define GOBAN_POLICY_PARTS(ROW) \
   ROW(kFifo) ROW(kLas) ROW(kLasLevels) ROW(kSrtf) ROW(kFairShare) ROW(kMultifactor) ROW(kExpansion) \
-  ROW(kPriority) \
+  ROW(kFairExpansion) ROW(kPriority) \
   ROW(kPrefix) ROW(kSkip) ROW(kEasyBackfill) ROW(kConservativeBackfill) ROW(kPromiseBackfill) \
   ROW(kNonPreemptive) ROW(kSticky) ROW(kPriced) ROW(kNonSticky) ROW(kByPriority) \
   ROW(kPacked) ROW(kConsolidated) ROW(kSpread) ROW(kRandom) ROW(kAny) ROW(kPmFirst) ROW(kPal) \

@@ -1,4 +1,6 @@
+#include <array>
 #include <gtest/gtest.h>
+#include <memory>
 
 #include "core/policy/order/expected_left.hpp"
 #include "core/policy/test_part.hpp"
@@ -60,6 +62,24 @@ TEST(Expansion, PriorityPrecedesAll) {
   model::JobState urgent = predicted(3, 0, 1e5, 8);
   urgent.request.priority = 1;
   EXPECT_LT(expansion_key(urgent), expansion_key(predicted(0, 0, 60)));
+}
+
+TEST(FairExpansion, AnAccountThatHasUsedLittleLetsFewPass) {
+  PolicySet set;
+  set.rules = std::make_shared<model::SiteRules>();
+  find_part("fair-expansion")->install(set, {}, {});
+  const std::array factors = {0.0, 0.125, 1.0};
+  const OrderView view{.fair_share = factors};
+  const auto due_s = [&](uint32_t association) {
+    model::JobState job = predicted(0, 100, 600);
+    job.association = association;
+    return base::to_seconds(set.order->key(job, view, 0).metric);
+  };
+  EXPECT_NEAR(due_s(0), 100 + 20 * 600, 1e-6) << "as expansion";
+  EXPECT_NEAR(due_s(1), 100 + 10 * 600, 1e-6);
+  EXPECT_NEAR(due_s(2), 100 + 20 * 600 / 256.0, 1e-6);
+  EXPECT_TRUE(set.order->uses_fair_share());
+  EXPECT_EQ(set.order->resort_ns(), set.rules->recalculate_ns);
 }
 
 }  // namespace
