@@ -34,13 +34,18 @@ std::vector<std::string> index_types_of(std::string_view gres, int32_t num_gpus,
   return types;
 }
 
+bool is_silent(std::string_view state) {
+  return state.find('*') != state.npos || state.find("NOT_RESPONDING") != state.npos;
+}
+
 }  // namespace
 
 SeenNodeState node_state(std::string_view state) {
   const auto has = [state](std::string_view word) { return state.find(word) != state.npos; };
+  if (state.starts_with("DOWN")) return SeenNodeState::Down;  // also one that did not wake up
   if (core::model::slurm_state_usable(state)) {
-    // A node whose slurmd does not answer is not given new jobs.
-    return state.ends_with('*') ? SeenNodeState::Drained : SeenNodeState::Up;
+    // A node whose slurmd does not answer is not given new jobs, unless it is to wake up for them.
+    return is_silent(state) && !has("+POWER") ? SeenNodeState::Drained : SeenNodeState::Up;
   }
   const bool asleep = has("POWERED_DOWN") || has("POWERING_DOWN") || has("POWER_DOWN");
   if (!asleep && (has("DOWN") || has("ERROR") || has("INVAL"))) return SeenNodeState::Down;
@@ -74,6 +79,9 @@ base::Result<std::vector<NodeRow>> parse_node_list(std::string_view text) {
     row.node.state = node_state(state);
     row.sleeps = state.find("+POWER") != state.npos;  // ED_DOWN, ING_DOWN, _DOWN, ING_UP, _UP
     if (row.node.state != SeenNodeState::Up) row.node.reason = record.value("Reason");
+    if (row.node.state == SeenNodeState::Drained && row.node.reason.empty() && is_silent(state)) {
+      row.node.reason = "its slurmd does not answer";
+    }
     std::string_view partitions = record.value("Partitions");
     while (!partitions.empty()) {
       const size_t end = std::min(partitions.find(','), partitions.size());

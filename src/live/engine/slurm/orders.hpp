@@ -26,6 +26,8 @@ using cluster::mark_text;
 using cluster::parse_mark;
 /// AdminComment of a job that its user holds (job_submit.lua).
 inline constexpr std::string_view kHeldMark = "goban:held";
+/// AdminComment of a job that release_all() took from the nodes that Goban had chosen.
+inline constexpr std::string_view kReleasedMark = "goban:none";
 /// Slurm decides when the job starts; its owner may hold and release it. A reason may follow
 /// ("goban:slurm:several-gpu-types").
 inline constexpr std::string_view kSlurmMark = "goban:slurm";

@@ -10,6 +10,7 @@
 #include "base/number.hpp"
 #include "core/model/import/host_list.hpp"
 #include "live/engine/slurm/partitions.hpp"
+#include "live/engine/slurm/training_words.hpp"
 #include "live/job/stage_paths.hpp"
 
 namespace goban::live::engine::slurm {
@@ -127,11 +128,12 @@ std::string condition(std::string_view text, const JobRow& job, std::span<const 
     const auto number = base::parse_int(id.substr(0, id.find_first_of("_+")));
     if (!number) return fmt::format("dependency {} is not understood", whole);
     const size_t under = id.find('_');
-    const auto task = under == id.npos ? std::nullopt : base::parse_int(id.substr(under + 1));
+    // -1: any of the array
+    int64_t task = under == id.npos ? -1 : base::parse_int(id.substr(under + 1)).value_or(-1);
     bool listed = false, all_started = true, all_ended = true, all_well = true;
     for (const JobRow& row : rows) {
       if (row.job != *number && row.array_job != *number) continue;
-      if (task && row.array_task != *task) continue;
+      if (task >= 0 && row.array_task != task) continue;
       if (row.id() == job.id()) continue;
       listed = true;
       const Stand stand = stand_of(row);
@@ -315,8 +317,9 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
     seen.spec = spec_of(row, words, rules, index_types);
     constexpr std::string_view kComment = "goban:";
     if (seen.managed && row.comment.starts_with(kComment)) {
-      const std::string wrong =
-          job::read_stage_words(std::string_view(row.comment).substr(kComment.size()), seen.spec);
+      const std::string_view said = std::string_view(row.comment).substr(kComment.size());
+      std::string wrong = job::read_stage_words(said, seen.spec);
+      if (wrong.empty()) wrong = read_training_words(said, seen.spec);
       if (!wrong.empty()) seen.blocked = "its comment cannot be read: " + wrong;
     }
     if (row.array_task >= 0) seen.array = std::to_string(row.array_job);

@@ -223,6 +223,39 @@ TEST(QueueView, ACommentNamesWhatIsStaged) {
         {"1", {.words = {.job = 1, .tres_per_node = "gres:gpu:1"}, .has_words = true}}};
     return view_of(rows, {}, facts, {}, {}, {}).picture.jobs.at("1");
   };
+  EXPECT_TRUE(blocked("").starts_with("held by an administrator"));
+  EXPECT_TRUE(blocked("goban:held").starts_with("held by an administrator"));
+  EXPECT_EQ(blocked("goban:1.2.3"), "") << "Goban's own, of a job that was placed";
+  job.reason = "JobHeldUser";
+  EXPECT_EQ(blocked(""), "");
+}
+
+JobSeen seen_with(const char* comment) {
+  JobRow job = row(1, "PENDING");
+  job.comment = comment;
+  const std::vector<JobRow> rows = {job};
+  const std::map<std::string, JobFacts> facts = {
+      {"1", {.words = {.job = 1, .tres_per_node = "gres:gpu:1"}, .has_words = true}}};
+  return view_of(rows, {}, facts, {}, {}, {}).picture.jobs.at("1");
+}
+
+TEST(QueueView, ACommentSaysWhatIsTrained) {
+  const JobSeen said = seen_with("goban:model=resnet50;stage-in=/data;gpu-memory=20G");
+  EXPECT_EQ(said.spec.model, "resnet50");
+  EXPECT_EQ(said.spec.training.gpu_mem_bytes, int64_t{20} << 30);
+  EXPECT_EQ(said.spec.stage_in, std::vector<std::string>{"/data"});
+  EXPECT_TRUE(seen_with("goban:gpu-memory=much")
+                  .blocked.starts_with("its comment cannot be read: gpu-memory: "));
+  EXPECT_EQ(seen_with("goban:gpu-memory=much;model=x").spec.model, "");
+  const std::string long_name = "goban:model=" + std::string(201, 'x');
+  EXPECT_EQ(seen_with(long_name.c_str()).blocked,
+            "its comment cannot be read: the name of the model is longer than 200 bytes");
+  EXPECT_TRUE(seen_with("goban:model=a\nb").blocked.starts_with("its comment cannot be read: the"));
+  EXPECT_EQ(seen_with("goban:held").spec.model, "");
+}
+
+TEST(QueueView, ACommentNamesWhatIsStaged) {
+  const auto& seen = seen_with;
   const JobSeen staged = seen("goban:stage-in=/lustre/images;stage-out=results:/lustre/out");
   EXPECT_EQ(staged.spec.stage_in, std::vector<std::string>{"/lustre/images"});
   ASSERT_EQ(staged.spec.stage_out.size(), 1U);

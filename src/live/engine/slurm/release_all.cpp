@@ -52,7 +52,7 @@ std::vector<std::string> release_scripts(std::span<const JobRow> rows,
     const std::string id = row.id();
     if (placed) {
       std::string script =
-          fmt::format("update jobid={} ReqNodeList= AdminComment=goban:none\n", id);
+          fmt::format("update jobid={} ReqNodeList= AdminComment={}\n", id, kReleasedMark);
       const auto word = words.find(id);
       const int64_t count = word == words.end() ? 0 : count_by_index(word->second, index_types);
       if (count > 0) {

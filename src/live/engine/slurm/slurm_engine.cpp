@@ -99,7 +99,10 @@ void SlurmEngine::step() {
     problem_ = status ? "" : status.error().text();
   }
   took_s_ = status ? base::to_seconds(base::steady_ns() - asked_ns) : 0;
-  if (!status) return;
+  if (!status) {
+    quiet_ = 0;  // what is in the queue is not known: it is asked for again soon
+    return;
+  }
   asked_ns_ = asked_ns;
   QueueView view = questions_.view(told_);
   std::vector<EngineEvent> events =
@@ -144,8 +147,9 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
   std::string partitions;
   for (const JobRow& row : questions_.rows()) {
     if (row.id() != task.id) continue;
-    was_placed = parse_mark(row.mark, mark);
-    if (was_placed && mark.epoch > options_.epoch) {
+    const bool is_marked = parse_mark(row.mark, mark);
+    was_placed = is_marked || row.mark == kReleasedMark;
+    if (is_marked && mark.epoch > options_.epoch) {
       return base::failed(fmt::format("a later daemon, of epoch {}, decides", mark.epoch));
     }
     partitions = partitions_for(row.partition, task.order.parts, questions_.nodes());
@@ -327,7 +331,9 @@ std::vector<Report> SlurmEngine::woken() {
   for (const NodeRow& row : questions_.nodes()) {
     const auto told = waking_.find(row.node.name);
     if (told == waking_.end() || questions_.nodes_at_ns() < told->second) continue;
-    if (!row.sleeps && row.node.state != SeenNodeState::Down) {
+    if (row.node.state == SeenNodeState::Down) {
+      waking_.erase(told);  // the list of nodes says so, and that it is back
+    } else if (!row.sleeps) {
       reports.push_back({.kind = ReportKind::NodeUp, .node = row.node.name});
       waking_.erase(told);
     } else if (base::steady_ns() > told->second + kAgain_ns) {

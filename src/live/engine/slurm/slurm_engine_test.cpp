@@ -10,6 +10,7 @@
 
 #include "base/text_file.hpp"
 #include "live/engine/slurm/job_submit.hpp"
+#include "live/engine/slurm/release_all.hpp"
 #include "live/engine/slurm/slurm_kind.hpp"
 
 namespace goban::live::engine::slurm {
@@ -222,6 +223,21 @@ TEST_F(SlurmEngineTest, JobsRunOnTheGpusThatWereChosen) {
   engine_->launch(order(younger, 11, 2, {{.node = "n4", .gpus = {1}}}));
   report(ReportKind::Started, {JobId{11U}, 2});
   EXPECT_NE(slurm("scontrol -d show job " + younger).out.find("GRES=shard:2(IDX:1)"),
+            std::string::npos);
+  // Slurm had it for a while, as if the daemon had been away; then it is placed again.
+  slurm("scontrol hold " + late);
+  engine_->stop({JobId{11U}, 2}, StopReason::Preempted);
+  report(ReportKind::Ended, {JobId{11U}, 2});
+  const auto released = release_all(Client(options_.conf), {"gpu"});
+  ASSERT_TRUE(released) << released.error().text();
+  EXPECT_THAT(released->problems, testing::IsEmpty());
+  slurm("scontrol requeuehold Incomplete " + younger);
+  wait("that it is held", [&] {
+    return slurm("squeue -h -o %T%r -j " + younger).out.starts_with("PENDINGjob_requeued_in_held");
+  });
+  engine_->launch(order(younger, 11, 3, {{.node = "n3", .gpus = {2}}}));
+  report(ReportKind::Started, {JobId{11U}, 3});
+  EXPECT_NE(slurm("scontrol -d show job " + younger).out.find("GRES=shard:2(IDX:2)"),
             std::string::npos);
   slurm("scancel " + elder + " " + younger + " " + late);
 

@@ -236,12 +236,18 @@ TEST(SlurmOutput, Nodes) {
   EXPECT_THAT(first.partitions, ElementsAre("gpu"));
   EXPECT_EQ(node_state("DOWN*+DRAIN"), SeenNodeState::Down);
   EXPECT_EQ(node_state("MIXED*"), SeenNodeState::Drained);
+  EXPECT_EQ(node_state("IDLE+NOT_RESPONDING"), SeenNodeState::Drained) << "as scontrol says it";
+  EXPECT_EQ(node_state("IDLE+NOT_RESPONDING+POWERING_UP"), SeenNodeState::Up);
+  EXPECT_EQ(node_state("DOWN+POWERED_DOWN+NOT_RESPONDING"), SeenNodeState::Down)
+      << "it did not wake up within ResumeTimeout";
   EXPECT_EQ(node_state("IDLE+POWERED_DOWN"), SeenNodeState::Up) << "it wakes for a job";
-  const auto sleeps = [](std::string_view state) {
+  const auto row_of = [](std::string_view state) {
     const std::string record =
         fmt::format("NodeName=n1 CPUTot=4 RealMemory=1 Gres=gpu:1 State={}", state);
-    return parse_node_list(record + "\n").value().front().sleeps;
+    return parse_node_list(record + "\n").value().front();
   };
+  EXPECT_EQ(row_of("MIXED+NOT_RESPONDING").node.reason, "its slurmd does not answer");
+  const auto sleeps = [&](std::string_view state) { return row_of(state).sleeps; };
   EXPECT_FALSE(sleeps("MIXED"));
   for (const char* state : {"POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN", "POWERING_UP"}) {
     EXPECT_TRUE(sleeps(fmt::format("IDLE+{}", state))) << state;
