@@ -1,10 +1,12 @@
-"""CPU time with 10,000 jobs in the queue, in ten arrays or one by one: slurmctld alone, and with Goban deciding.
+"""CPU time with 10,000 jobs in the queue, in ten arrays or one by one: slurmctld alone, and with Goban deciding. --release: also how long
+`goban engine slurm release-all` takes for them.
 
-    load.py GOBAN [--seconds S] [--singles] [--poll 1s] [--settle S]     (needs root and Slurm; 77 without them)
+    load.py GOBAN [--seconds S] [--singles] [--release] [--poll 1s] [--settle S]     (needs root and Slurm; 77 without them)
 """
 
 import argparse
 import os
+import resource
 import time
 
 from serving import SERVING_LINES, USER, Serving
@@ -43,11 +45,27 @@ def measure(seconds, *processes):
     return [(cpu_s(*process) - was) / took for process, was in zip(processes, before)]
 
 
+def release_all(serving):
+    """Without the daemon, as when it is gone."""
+    site, ctld = serving.site, serving.site.daemon("slurmctld")[0]
+    serving.daemon.stop()
+    own, before, began = resource.getrusage(resource.RUSAGE_CHILDREN), cpu_s(ctld), time.monotonic()
+    ran = site.run(serving.goban, "engine", "slurm", "release-all", "--partitions", "gpu", timeout=1800)
+    took, now = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = now.ru_utime + now.ru_stime - own.ru_utime - own.ru_stime
+    print(f"release-all: exit code {ran.returncode}, {ran.stdout.strip()} {ran.stderr.strip()[:500]}\n"
+          f"{took:.1f} s; {used:.2f} CPU s of goban and Slurm's commands, {cpu_s(ctld) - before:.2f} of slurmctld", flush=True)
+    held = site.run("squeue", "-h", "-r", "-t", "PD", "-o", "%Q", timeout=120).stdout.split().count("0")
+    print(f"{held} jobs are held", flush=True)
+    serving.daemon.start()
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("goban")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--singles", action="store_true")
+    parser.add_argument("--release", action="store_true")
     parser.add_argument("--poll", default="1s")
     parser.add_argument("--settle", type=float, default=30, help="seconds before the measurement")
     options = parser.parse_args()
@@ -65,6 +83,8 @@ def main():
         ctld, own, all_of_it = measure(options.seconds, (serving.site.daemon("slurmctld")[0],), (daemon,), (daemon, True))
         print(f"with Goban: slurmctld {ctld:.4f}, daemon {own:.4f}, squeue and scontrol {all_of_it - own:.4f} CPU s a second; "
               f"slurmctld {ctld / max(alone, 1e-4):.2f} times", flush=True)
+        if options.release:
+            release_all(serving)
 
 
 if __name__ == "__main__":

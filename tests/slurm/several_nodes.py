@@ -8,6 +8,7 @@ slow network a step takes at least as long as its bytes need.
 import csv
 import json
 import os
+import pty
 import subprocess
 import sys
 import time
@@ -31,6 +32,17 @@ def losses(folder):
 def profile(folder):
     with open(os.path.join(folder, "profile.json")) as file:
         return json.load(file)
+
+
+def read_all(terminal):
+    """What is printed at a terminal until its last process has closed it."""
+    text = b""
+    try:
+        while more := os.read(terminal, 65536):
+            text += more
+    except OSError:  # closed
+        pass
+    return text.decode(errors="replace").replace("\r\n", "\n")
 
 
 class Training:
@@ -67,6 +79,38 @@ class Training:
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         expect(ran.returncode == 0, ran.stdout)
 
+    def at_a_terminal(self, name):
+        """`goban run --pty`: a master at a terminal of its own on the first of two nodes, from where it starts workers on both. It waits until
+        two nodes are free, and is placed by the core."""
+        others = [self.site.sbatch("--gres=gpu:4", user=USER) for _ in range(2)]
+        for number in others:
+            self.serving.wait_state(number, "running")
+        master = (f"test -t 0 && test -t 1 && echo terminal on $(hostname); {HEAD.splitlines()[1]}; "
+                  f"mpirun -n 2 --map-by node sh -c 'echo worker on $(hostname); exec {self.command} --out {self.out(name)}'; exit 5")
+        line = ["goban", "run", "--gpus", "8", "--nodes", "2", "--name", name, "--pty", "sh", "-c", master]
+        environment = {**self.serving.daemon.environment, **{key: self.site.environment[key] for key in ("SLURM_CONF", "PATH")},
+                       "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        process, terminal = pty.fork()
+        if process == 0:
+            os.execve(self.serving.goban, line, environment)
+        try:
+            number = self.site.wait_for("the allocation", lambda: self.site.number_of(name))
+            self.serving.wait_state(number, "waiting")
+            self.site.run("scancel", others[0], check=True)
+            nodes = sorted({gpu["node"] for gpu in self.serving.wait_state(number, "running")["gpus"]})
+            text = read_all(terminal)
+        finally:
+            os.close(terminal)
+            code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        expect(code == 5, f"the exit code of the master: {code}\n{text}")
+        mark = self.site.job(number)["AdminComment"]
+        expect(len(nodes) == 2 and mark.startswith("goban:") and mark.endswith(".1"), f"placed by the core, once: {mark} {nodes}")
+        said = [line.split()[-1] for line in text.splitlines() if line.startswith("worker on ")]
+        expect(f"terminal on {nodes[0]}" in text and sorted(said) == nodes, f"{nodes}: {text}")
+        self.serving.wait_state(number, "done")
+        self.site.run("scancel", others[1], check=True)
+        self.serving.wait_state(others[1], "done")
+
     def from_a_login_node(self, name):
         """A master here, its workers on the nodes: `salloc mpirun`, as somebody at a terminal types it."""
         line = ["salloc", "-N2", "--gres=gpu:1", "-J", name, "mpirun", "-n", "2", "--map-by", "node", *self.command.split(), "--out", self.out(name)]
@@ -88,6 +132,8 @@ def main():
         quick = profile(training.out("nodes"))
         training.from_a_login_node("login")
         expect(losses(training.out("login")) == losses(training.out("here")), "equal losses from a login node")
+        training.at_a_terminal("terminal")
+        expect(losses(training.out("terminal")) == losses(training.out("here")), "equal losses of workers that a terminal started")
         network.shape(SLOW_MBIT)
         before = {name: network.sent_bytes(name) for name in network.names}
         slow_nodes = training.on_nodes("slow")

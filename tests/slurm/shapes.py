@@ -1,5 +1,5 @@
 """Shapes of jobs on a real Slurm: managed partitions with different nodes, jobs of several small parts, parts with equal GPU
-indices; allocations of salloc and srun; nodes that sleep; and those that are left to Slurm, with the reason in squeue and `goban explain`. Most of its time it waits for Slurm, which
+indices; allocations of salloc and srun; GPU types by name; nodes that sleep; and those that are left to Slurm, with the reason in squeue and `goban explain`. Most of its time it waits for Slurm, which
 starts heterogeneous jobs in backfill cycles only.
 
     shapes.py GOBAN     (needs root and Slurm; 77 without them)
@@ -198,6 +198,38 @@ def equal_indices(goban):
         sleeps(serving)
 
 
+def named_types(goban):
+    """Nodes with GPUs of different types: a type that a job names decides where it is placed."""
+    with Serving(goban, models=("a100", "v100", "v100"), nodes=3) as serving:
+        site = serving.site
+        for words, nodes in ((("--gres=gpu:v100:3",), ("n2", "n3")), (("-N2", "--gres=gpu:v100:1"), ("n2", "n3")),
+                             (("--gpus=a100:2",), ("n1",)), (("--gres=gpu:4",), ("n1", "n2", "n3"))):
+            number = site.sbatch(*words, user=USER)
+            job = serving.wait_state(number, "running")
+            expect(nodes_of(job) <= set(nodes) and len(nodes_of(job)) == (2 if "-N2" in words else 1), f"{words}: {job}")
+            first_try(serving, number)
+            site.run("scancel", number, check=True)
+            serving.wait_state(number, "done")
+        fill = [site.sbatch("--gres=gpu:v100:4", user=USER) for _ in range(3)]
+        for number in fill[:2]:
+            serving.wait_state(number, "running")
+        serving.wait_state(fill[2], "waiting")  # while n1 is free
+        expect(site.job(fill[2])["Priority"] == "0", "held")
+        refused = site.run("sbatch", "--gres=gpu:h100:1", "--wrap", "true", user=USER)
+        expect(refused.returncode != 0 and "no GPUs of type h100" in refused.stderr, refused.stderr)
+        both = site.sbatch("--gres=gpu:a100:1,gpu:v100:1", user=USER)
+        site.wait_for("why Slurm decides", lambda: site.job(both).get("AdminComment") == "goban:slurm:several-gpu-types")
+        site.run("scancel", *fill, both)
+    with Serving(goban, models=("a100+v100", "v100"), nodes=2) as serving:
+        site = serving.site
+        named = site.sbatch("--gres=gpu:v100:1", user=USER)
+        site.wait_for("why Slurm decides", lambda: site.job(named).get("AdminComment") == "goban:slurm:gpu-type-of-mixed-nodes")
+        site.wait_for("its start", lambda: site.state(named) == "RUNNING")
+        any_type = site.sbatch("-N2", "--gres=gpu:1", user=USER)
+        expect(nodes_of(serving.wait_state(any_type, "running")) == {"n1", "n2"}, "a job that names none is ours")
+        first_try(serving, any_type)
+
+
 def sleeps(serving):
     """Idle nodes fall asleep by Slurm's power states, as many as a job needs wake up, and it starts on them."""
     site = serving.site
@@ -235,6 +267,7 @@ def main():
         print(f"{serving.replay()} decisions replayed equal")
         serving.daemon.start()
     equal_indices(sys.argv[1])
+    named_types(sys.argv[1])
     print(f"{time.monotonic() - began:.1f} s")
 
 

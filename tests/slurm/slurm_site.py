@@ -63,15 +63,16 @@ def version():
 class SlurmSite(LoopbackSite):
     """`typed`: one GRES type per GPU index (gpu:g0:1, gpu:g1:1, ...) and shards; else gpu:N. `config`: further lines of slurm.conf.
     `lua`: the text of job_submit.lua. `scheduler`: SchedulerParameters. `sleep`: nodes can be put to sleep; their slurmd ends meanwhile.
-    `network`: each node has a network namespace, an address and a host name of its own."""
+    `network`: each node has a network namespace, an address and a host name of its own. `models`: the GPU type of each node, where GPUs are
+    not typed by index; "a100+v100": half of its GPUs each."""
 
     contents = ("etc", "munge", "run", "spool", "state", "log", "dev", "mariadb")
 
     def __init__(self, folder=None, nodes=4, gpus=4, typed=True, database=False, config="", lua="",
-                 scheduler="sched_interval=5,bf_interval=5", network=False, sleep=False):
+                 scheduler="sched_interval=5,bf_interval=5", network=False, sleep=False, models=()):
         super().__init__(MARK, folder)
         self.nodes, self.gpus, self.typed, self.database = nodes, gpus, typed, database
-        self.config, self.lua, self.scheduler, self.sleep = config, lua, scheduler, sleep
+        self.config, self.lua, self.scheduler, self.sleep, self.models = config, lua, scheduler, sleep, models
         self.network = node_network.NodeNetwork(self.folder, self.node_names()) if network else None
         self.children = []
         self.environment = dict(os.environ, SLURM_CONF=self.path("etc/slurm.conf"), PATH=os.environ["PATH"] + ":/usr/sbin:/sbin",
@@ -99,7 +100,7 @@ class SlurmSite(LoopbackSite):
             self.start("slurmctld")
             for node in self.node_names():
                 self.start(node)
-            self.wait_for("idle nodes", lambda: self.idle_nodes() == self.nodes)
+            self.wait_for("idle nodes", lambda: self.idle_nodes() == self.nodes, limit_s=90)
         return self
 
     def down(self):
@@ -261,6 +262,8 @@ class SlurmSite(LoopbackSite):
         nodes = [(f"n[1-{self.nodes}]", host, own_address, f"[{ports[1]}-{ports[self.nodes]}]")]
         if self.network:
             nodes = [(name, name, self.network.address(name), ports[1]) for name in self.node_names()]
+        elif self.models:
+            nodes = [(name, host, own_address, ports[i + 1]) for i, name in enumerate(self.node_names())]
         has_shards = self.typed and version() >= FIRST_WITH_SHARDS
         gres = f"gpu:{self.gpus}"
         if self.typed:
@@ -277,8 +280,8 @@ class SlurmSite(LoopbackSite):
             "SlurmdParameters=config_overrides", "SchedulerType=sched/backfill",
             f"SchedulerParameters={self.scheduler}", "SelectType=select/cons_tres",
             "SelectTypeParameters=CR_Core", "GresTypes=gpu,shard" if has_shards else "GresTypes=gpu",
-            *(f"NodeName={name} NodeHostname={hostname} NodeAddr={address} Port={port} CPUs={CPUS} RealMemory=5000 Gres={gres} State=UNKNOWN"
-              for name, hostname, address, port in nodes),
+            *(f"NodeName={name} NodeHostname={hostname} NodeAddr={address} Port={port} CPUs={CPUS} RealMemory=5000 "
+              f"Gres={self.gres_of_models(name) or gres} State=UNKNOWN" for name, hostname, address, port in nodes),
             "PartitionName=gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP",
         ]
         if self.lua:
@@ -312,7 +315,18 @@ class SlurmSite(LoopbackSite):
         self.write("etc/gres.conf", "AutoDetect=off\n" + (
             "".join(f"NodeName=n[1-{self.nodes}] Name=gpu Type=g{i} File={self.path(f'dev/nvidia{i}')}\n" for i in range(self.gpus)) +
             (f"NodeName=n[1-{self.nodes}] Name=shard Count={4 * self.gpus}\n" if has_shards else "")
-            if self.typed else f"NodeName=n[1-{self.nodes}] Name=gpu File={self.path('dev/nvidia')}[0-{self.gpus - 1}]\n"))
+            if self.typed else "".join(f"NodeName={name} Name=gpu Type={model} File={self.path('dev/nvidia')}[{first}-{first + count - 1}]\n"
+                                       for name in self.node_names() for model, first, count in self.models_of(name))
+            if self.models else f"NodeName=n[1-{self.nodes}] Name=gpu File={self.path('dev/nvidia')}[0-{self.gpus - 1}]\n"))
+
+    def models_of(self, node):
+        """GPU types of a node, each with its first index and their number."""
+        models = self.models[self.node_names().index(node)].split("+") if self.models else []
+        count = self.gpus // max(len(models), 1)
+        return [(model, i * count, count) for i, model in enumerate(models)]
+
+    def gres_of_models(self, nodes):
+        return ",".join(f"gpu:{model}:{count}" for model, _, count in self.models_of(nodes)) if self.models else ""
 
     def write_power_programs(self):
         """What slurmctld runs to put nodes to sleep and to wake them; log/power says when."""
