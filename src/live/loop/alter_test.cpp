@@ -47,19 +47,19 @@ struct Altered : testing::Test {
     turn(controller::Submit{.jobs = {spec}});
   }
   void turn(controller::Input input) {
-    for (const auto& answer : turns.turn({std::move(input)}, now += kSecond)) EXPECT_TRUE(answer);
-    (void)turns.turn({}, now += kSecond);
+    for (const auto& answer : cycle.run({std::move(input)}, now += kSecond)) EXPECT_TRUE(answer);
+    (void)cycle.run({}, now += kSecond);
   }
   std::string refusal(const controller::Alter& alter) {
-    const auto answers = turns.turn({alter}, now += kSecond);
+    const auto answers = cycle.run({alter}, now += kSecond);
     return answers.front() ? std::string() : answers.front().error().text();
   }
   void end(JobId job) {
     engine.reports.push_back({.kind = ReportKind::Ended, .run = {job, 1}, .exit_code = 0});
-    (void)turns.turn({}, now += kSecond);
-    (void)turns.turn({}, now += kSecond);
+    (void)cycle.run({}, now += kSecond);
+    (void)cycle.run({}, now += kSecond);
   }
-  JobStage stage(uint32_t job) { return turns.controller().book().find(JobId(job))->stage; }
+  JobStage stage(uint32_t job) { return cycle.controller().book().find(JobId(job))->stage; }
 
   controller::Caller owner{.uid = 7, .user = "ann"};
   controller::Site site = [] {
@@ -69,7 +69,7 @@ struct Altered : testing::Test {
   }();
   MemoryLog log;
   StartingEngine engine;
-  CommitCycle turns{site, log, engine};
+  CommitCycle cycle{site, log, engine};
   TimeNs now = 1'000 * kSecond;
 };
 
@@ -82,7 +82,7 @@ TEST_F(Altered, TheCoreAndTheEngineKnowTheNewValues) {
   EXPECT_EQ(engine.launched.back().limit_ns, 2 * kLimit);
   turn(controller::Alter{.job = JobId(3U), .by = owner, .array_limit = 2});
   for (uint32_t task = 1; task < 4; ++task) {
-    EXPECT_EQ(turns.controller().book().find(JobId(task))->spec.array_limit, 2);
+    EXPECT_EQ(cycle.controller().book().find(JobId(task))->spec.array_limit, 2);
   }
   // Another controller makes the same decisions, from the inputs and from a snapshot.
   StartingEngine other;
@@ -90,7 +90,7 @@ TEST_F(Altered, TheCoreAndTheEngineKnowTheNewValues) {
   const auto fold = next.fold(log.safe);
   ASSERT_TRUE(fold) << fold.error().text();
   EXPECT_EQ(fold->other, 0);
-  ASSERT_TRUE(turns.compact());
+  ASSERT_TRUE(cycle.compact());
   CommitCycle restored(site, log, other);
   ASSERT_TRUE(restored.fold(log.safe));
   for (const CommitCycle* each : {&next, &restored}) {
@@ -109,7 +109,7 @@ TEST_F(Altered, OnlyWhatWaitsAndOnlyByThoseWhoMay) {
   EXPECT_THAT(refusal({.job = JobId(9U), .by = owner, .priority = -1}), HasSubstr("unknown"));
   EXPECT_NE(refusal({.job = JobId(0U), .by = {.is_operator = true}, .array_limit = 2}), "");
   turn(controller::Requeue{.job = JobId(0U), .by = owner});
-  const TimeNs used_ns = turns.controller().book().find(JobId(0U))->held_ns;
+  const TimeNs used_ns = cycle.controller().book().find(JobId(0U))->held_ns;
   ASSERT_GT(used_ns, 0);
   controller::Alter shorter{.job = JobId(0U), .by = owner, .walltime_limit_ns = used_ns};
   turn(controller::Hold{.job = JobId(0U), .by = owner});

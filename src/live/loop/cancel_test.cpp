@@ -11,17 +11,17 @@ TEST(Cancelled, AJobDoesNotComeBackFromANodeThatFails) {
   const controller::Site site = test_site(2, 1, "fifo");
   MemoryLog log;
   FaultyEngine engine(site.cluster, 1);
-  CommitCycle turns(site, log, engine);
+  CommitCycle cycle(site, log, engine);
   TimeNs now = 1'000 * base::kSecond;
   const auto step = [&](std::vector<controller::Input> inputs) {
     now += base::kSecond;
     engine.advance(now);
-    return turns.turn(std::move(inputs), now);
+    return cycle.run(std::move(inputs), now);
   };
   const JobId job(0U);
   engine.fates[job] = {.takes_ns = 1'000'000 * base::kSecond};
   ASSERT_TRUE(step({controller::Submit{.jobs = {job::JobSpec{.num_gpus = 2}}}})[0]);
-  const auto stage = [&] { return turns.controller().book().find(job)->stage; };
+  const auto stage = [&] { return cycle.controller().book().find(job)->stage; };
   for (int i = 0; i < 20; ++i) (void)step({});
   ASSERT_EQ(stage(), controller::JobStage::Running);
   // Its other node is lost, its process on this one is ordered to stop, and then it is cancelled.
@@ -31,7 +31,7 @@ TEST(Cancelled, AJobDoesNotComeBackFromANodeThatFails) {
   (void)step({controller::EngineReport{{.kind = ReportKind::NodeUp, .node = "n1"}}});
   for (int i = 0; i < 20; ++i) (void)step({});
   EXPECT_EQ(stage(), controller::JobStage::Done);
-  EXPECT_EQ(turns.controller().book().find(job)->result, controller::JobResult::Cancelled);
+  EXPECT_EQ(cycle.controller().book().find(job)->result, controller::JobResult::Cancelled);
 }
 
 /// Records how a run is stopped; it never ends by itself.
@@ -59,7 +59,7 @@ struct Escalation : testing::Test {
   }
   void step(std::vector<controller::Input> inputs) {
     now += base::kSecond;
-    for (const auto& answer : turns.turn(std::move(inputs), now)) EXPECT_TRUE(answer);
+    for (const auto& answer : cycle.run(std::move(inputs), now)) EXPECT_TRUE(answer);
   }
   void cancel(bool at_once = false) {
     step({controller::Cancel{.job = JobId(0U), .by = {.is_operator = true}, .now = at_once}});
@@ -68,7 +68,7 @@ struct Escalation : testing::Test {
   controller::Site site = test_site(1, 1, "fifo");
   MemoryLog log;
   DeafEngine engine;
-  CommitCycle turns{site, log, engine};
+  CommitCycle cycle{site, log, engine};
   TimeNs now = 1'000 * base::kSecond;
 };
 

@@ -45,11 +45,11 @@ class ClusterWorld {
     }
     for (int i = 0; i < 5'000 && !is_over(); ++i) {
       now_ += 10 * base::kSecond;
-      if (i % 6 == 0) turns_->resume();
+      if (i % 6 == 0) cycle_->resume();
       cluster_.live(now_);
       engine_->advance(now_);
       std::vector<controller::Input> releases;
-      const size_t num_nodes = turns_->controller().site().cluster.nodes().size();
+      const size_t num_nodes = cycle_->controller().site().cluster.nodes().size();
       for (size_t node = 0; i % 10 == 0 && node < num_nodes; ++node) {
         releases.emplace_back(controller::Resume{NodeId(node)});
       }
@@ -68,7 +68,7 @@ class ClusterWorld {
       EXPECT_EQ(job.stage, JobStage::Done) << "job " << job.engine_id;
     }
     EXPECT_TRUE(book().runs.empty());
-    const auto& state = turns_->controller().core().state();
+    const auto& state = cycle_->controller().core().state();
     EXPECT_EQ(state.running().size(), 0U);
     EXPECT_TRUE(state.found().empty());
     int32_t num_gpus = 0;  // of nodes that have not left
@@ -85,7 +85,7 @@ class ClusterWorld {
  private:
   inline static const controller::Caller kRoot{.uid = 0, .user = "root", .is_operator = true};
 
-  [[nodiscard]] const controller::JobBook& book() const { return turns_->controller().book(); }
+  [[nodiscard]] const controller::JobBook& book() const { return cycle_->controller().book(); }
   [[nodiscard]] controller::Site site() const {
     controller::Site site = test_site(4, 4, policy_, 1.5);
     site.keep_ended_ns = 600 * base::kSecond;
@@ -99,17 +99,17 @@ class ClusterWorld {
 
   void begin_daemon() {
     engine_ = std::make_unique<ClusterEngine>(cluster_, wire_, random_());
-    turns_ = std::make_unique<CommitCycle>(site(), log_, *engine_);
+    cycle_ = std::make_unique<CommitCycle>(site(), log_, *engine_);
   }
   void crash() {
     ++restarts_;
     log_.crash();
     begin_daemon();
-    const auto fold = turns_->fold(log_.safe);
+    const auto fold = cycle_->fold(log_.safe);
     ASSERT_TRUE(fold) << fold.error().text();
     EXPECT_EQ(fold->other, 0) << "record " << fold->first_other;
-    turns_->recall();
-    turns_->resume();
+    cycle_->recall();
+    cycle_->resume();
   }
 
   void disturb() {
@@ -127,7 +127,7 @@ class ClusterWorld {
         return;
       case 4:
         if (!log_.full) {
-          EXPECT_TRUE(turns_->compact());
+          EXPECT_TRUE(cycle_->compact());
         }
         return;
       case 5:
@@ -135,7 +135,7 @@ class ClusterWorld {
         return;
       case 6:
       case 7:
-        if (!turns_->is_stuck()) turns_->resume();
+        if (!cycle_->is_stuck()) cycle_->resume();
         return;
       default:
         return;
@@ -165,14 +165,14 @@ class ClusterWorld {
   }
   NodeId some_node() {
     return NodeId(
-        static_cast<uint32_t>(random_.below(turns_->controller().site().cluster.nodes().size())));
+        static_cast<uint32_t>(random_.below(cycle_->controller().site().cluster.nodes().size())));
   }
 
   void turn(std::vector<controller::Input> inputs) {
-    (void)turns_->turn(std::move(inputs), now_);
-    for (const JobId job : turns_->take_accounts()) {
+    (void)cycle_->run(std::move(inputs), now_);
+    for (const JobId job : cycle_->take_accounts()) {
       accounted_.insert(job);
-      turns_->accounted(job, now_);
+      cycle_->accounted(job, now_);
     }
     for (const auto& [id, job] : book().jobs) {
       if (job.managed) managed_.insert(id);
@@ -185,7 +185,7 @@ class ClusterWorld {
 
   /// Nothing of ours is placed where somebody else is known to be, or where it must not be.
   void check_books() const {
-    const auto& state = turns_->controller().core().state();
+    const auto& state = cycle_->controller().core().state();
     std::map<GpuId, JobId> holder;
     for (const auto& running : state.running()) {
       check_place(state.job(running.slot).job, running.allocation.gpus);
@@ -202,7 +202,7 @@ class ClusterWorld {
 
   void check_place(JobId id, const std::vector<GpuId>& gpus) const {
     const job::JobSpec& spec = book().find(id)->spec;
-    const core::model::Cluster& cluster = turns_->controller().site().cluster;
+    const core::model::Cluster& cluster = cycle_->controller().site().cluster;
     std::set<TestCluster::Gpu> named;
     for (const GpuId gpu : gpus) {
       const core::model::Node& node = cluster.node(cluster.node_of(gpu));
@@ -221,7 +221,7 @@ class ClusterWorld {
   ClusterEngine::Wire wire_;
   MemoryLog log_;
   std::unique_ptr<ClusterEngine> engine_;
-  std::unique_ptr<CommitCycle> turns_;
+  std::unique_ptr<CommitCycle> cycle_;
   TimeNs now_ = 1'000 * base::kSecond;
   std::set<JobId> accounted_;
   std::set<JobId> managed_;

@@ -22,7 +22,7 @@ struct NodesSeen : testing::Test, ScriptedWorld {
                        SeenNodeState state = SeenNodeState::Up) {
     return {.name = std::move(name), .num_gpus = gpus, .gpu_model = "test", .state = state};
   }
-  const core::model::Cluster& cluster() { return turns.controller().site().cluster; }
+  const core::model::Cluster& cluster() { return cycle.controller().site().cluster; }
   std::vector<std::string> names() {
     std::vector<std::string> out;
     for (const auto& each : cluster().nodes()) out.push_back(each.name);
@@ -99,9 +99,9 @@ TEST_F(NodesSeen, EverythingFollowsByName) {
   step({ClusterSeen{.nodes = {node("a"), node("n1"), node("b"), node("n0")}}});
   EXPECT_THAT(names(), ElementsAre("a", "n1", "b", "n0"));
   EXPECT_THAT(job(0).gpus, ElementsAre(gpu(part.node, static_cast<uint32_t>(part.gpus[0]))));
-  EXPECT_EQ(turns.controller().core().allocation(JobId(0U)).gpus, job(0).gpus);
+  EXPECT_EQ(cycle.controller().core().allocation(JobId(0U)).gpus, job(0).gpus);
   EXPECT_THAT(job(1).gpus, ElementsAre(gpu(other, 0)));
-  EXPECT_EQ(turns.controller().drained().begin()->first, *cluster().find_node(other));
+  EXPECT_EQ(cycle.controller().drained().begin()->first, *cluster().find_node(other));
   EXPECT_THAT(engine.stops, IsEmpty());
   step({Report{.kind = ReportKind::Ended, .run = order.run, .exit_code = 0},
         JobGone{.id = "41", .how = GoneHow::Completed}});
@@ -118,7 +118,7 @@ TEST_F(NodesSeen, ANodeThatLeftStaysUntilNothingNamesIt) {
   EXPECT_EQ(engine.launches[1].gpus.size(), 4U);
   for (const NodePart& part : engine.launches[1].parts) EXPECT_NE(part.node, "n0");
   step({Report{.kind = ReportKind::Ended, .run = engine.launches[1].run, .exit_code = 0}});
-  for (const JobId id : turns.take_accounts()) turns.accounted(id, now);
+  for (const JobId id : cycle.take_accounts()) cycle.accounted(id, now);
   now += 2 * site.keep_ended_ns;
   step();
   now += 2 * site.keep_ended_ns;
@@ -145,7 +145,7 @@ TEST_F(NodesSeen, TheEnginesStatesAreFollowed) {
   ASSERT_TRUE(ask(controller::Drain{.node = *cluster().find_node("n1"), .reason = "fan"})[0]);
   step({ClusterSeen{.nodes = {node("n0"), node("n1", 2, SeenNodeState::Drained)}}});
   step({ClusterSeen{.nodes = {node("n0"), node("n1")}}});
-  EXPECT_EQ(turns.controller().drained().size(), 1U);
+  EXPECT_EQ(cycle.controller().drained().size(), 1U);
 }
 
 TEST_F(NodesSeen, OnlyANodeThatIsDownIsFenced) {
@@ -196,7 +196,7 @@ TEST_F(NodesSeen, ReservationsAndGpusLeftOutFollow) {
   const NodePart left_out = declined.parts.front();
   step({ClusterSeen{.nodes = {node("n1"), node("m", 4), node("n0")}}});
   EXPECT_THAT(book().reservations.begin()->second.plan.nodes, ElementsAre(NodeId(0U)));
-  EXPECT_FALSE(turns.controller().core().state().resources().free().is_free(
+  EXPECT_FALSE(cycle.controller().core().state().resources().free().is_free(
       gpu(left_out.node, static_cast<uint32_t>(left_out.gpus[0]))));
   EXPECT_EQ(free_gpus(), 6);
   now += site.decline_hold_ns;
@@ -207,10 +207,10 @@ TEST_F(NodesSeen, ReservationsAndGpusLeftOutFollow) {
 /// Snapshots of earlier releases name no nodes: the cluster is the configured one.
 TEST_F(NodesSeen, ASnapshotNamesTheNodesOnlyIfTheEngineDid) {
   (void)run(1);
-  EXPECT_TRUE(turns.compact());
+  EXPECT_TRUE(cycle.compact());
   EXPECT_EQ(log.safe.snapshot.find("node_list"), std::string::npos);
   step({ClusterSeen{.nodes = {node("n0"), node("n1"), node("n2")}}});
-  EXPECT_TRUE(turns.compact());
+  EXPECT_TRUE(cycle.compact());
   EXPECT_NE(log.safe.snapshot.find("node_list"), std::string::npos);
 }
 

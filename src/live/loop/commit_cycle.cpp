@@ -151,7 +151,7 @@ void CommitCycle::resume() {
   give_out(controller_->orders_to_repeat());
 }
 
-CommitCycle::Answers CommitCycle::turn(std::vector<controller::Input> inputs, TimeNs now) {
+CommitCycle::Answers CommitCycle::run(std::vector<controller::Input> inputs, TimeNs now) {
   Answers answers;
   if (stuck_ && !commit()) {
     for (size_t i = 0; i < inputs.size(); ++i) {

@@ -58,7 +58,7 @@ class CommitCycle {
   /// are by input. If the journal cannot be written, nothing takes effect, answers are errors and
   /// is_stuck() is true; the next cycle retries.
   using Answers = std::vector<base::Result<Answer>>;
-  [[nodiscard]] Answers turn(std::vector<controller::Input> inputs, TimeNs now);
+  [[nodiscard]] Answers run(std::vector<controller::Input> inputs, TimeNs now);
   /// The journal cannot be written: no input is taken until it can.
   [[nodiscard]] bool is_stuck() const { return stuck_; }
   [[nodiscard]] const std::string& problem() const { return problem_; }

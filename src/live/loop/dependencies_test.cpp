@@ -22,8 +22,8 @@ struct Dependencies : testing::Test {
   /// A new daemon, started from the journal.
   void start(TimeNs keep_ended_ns) {
     engine = std::make_unique<FaultyEngine>(cluster, 1);
-    turns = std::make_unique<CommitCycle>(site_that_keeps(keep_ended_ns), log, *engine);
-    const auto fold = turns->fold(log.safe);
+    cycle = std::make_unique<CommitCycle>(site_that_keeps(keep_ended_ns), log, *engine);
+    const auto fold = cycle->fold(log.safe);
     ASSERT_TRUE(fold) << fold.error().text();
     EXPECT_EQ(fold->other, 0);
   }
@@ -32,8 +32,8 @@ struct Dependencies : testing::Test {
     while (now < end) {
       now += kSecond;
       engine->advance(now);
-      (void)turns->turn({}, now);
-      for (const JobId job : turns->take_accounts()) turns->accounted(job, now);
+      (void)cycle->run({}, now);
+      for (const JobId job : cycle->take_accounts()) cycle->accounted(job, now);
     }
   }
   /// Advances time and applies an input, so that old jobs are removed.
@@ -48,17 +48,17 @@ struct Dependencies : testing::Test {
     return submit(takes_ns, exit_code, std::move(spec));
   }
   JobId submit(TimeNs takes_ns, int32_t exit_code, job::JobSpec spec) {
-    engine->fates[turns->controller().next_job()] = {.takes_ns = takes_ns, .exit_code = exit_code};
-    const auto answers = turns->turn({controller::Submit{.jobs = {spec}}}, now);
+    engine->fates[cycle->controller().next_job()] = {.takes_ns = takes_ns, .exit_code = exit_code};
+    const auto answers = cycle->run({controller::Submit{.jobs = {spec}}}, now);
     EXPECT_TRUE(answers.front());
     return answers.front()->first_job;
   }
-  const controller::LiveJob* find(JobId job) const { return turns->controller().book().find(job); }
+  const controller::LiveJob* find(JobId job) const { return cycle->controller().book().find(job); }
 
   core::model::Cluster cluster = site_that_keeps(0).cluster;
   MemoryLog log;
   std::unique_ptr<FaultyEngine> engine;
-  std::unique_ptr<CommitCycle> turns;
+  std::unique_ptr<CommitCycle> cycle;
   TimeNs now = 1'000 * kSecond;
 };
 
@@ -132,7 +132,7 @@ TEST_F(Dependencies, NobodyDependsOnWhatIsForgotten) {
   ASSERT_EQ(find(failed), nullptr);
   job::JobSpec late;
   late.dependencies = {{.kind = job::DependencyKind::AfterOk, .job = failed}};
-  const auto answers = turns->turn({controller::Submit{.jobs = {late}}}, now);
+  const auto answers = cycle->run({controller::Submit{.jobs = {late}}}, now);
   ASSERT_FALSE(answers.front());
   EXPECT_EQ(answers.front().error().place.field, "dependencies");
   // As after the loss of a snapshot: it must not count as completed.
@@ -157,14 +157,14 @@ TEST_F(Dependencies, AJobStartsNotBeforeItsBeginTime) {
              job::JobSpec{.begin_ns = begin,
                           .dependencies = {{.kind = job::DependencyKind::AfterAny, .job = first}}});
   EXPECT_EQ(find(later)->stage, controller::JobStage::Depends);
-  EXPECT_EQ(turns->controller().wake_ns(), begin);
+  EXPECT_EQ(cycle->controller().wake_ns(), begin);
   pass(10 * kSecond);
   EXPECT_EQ(find(past)->stage, controller::JobStage::Running);
   // A restart by the journal, and one by a snapshot.
   start(10 * kSecond);
-  ASSERT_TRUE(turns->compact());
+  ASSERT_TRUE(cycle->compact());
   start(10 * kSecond);
-  EXPECT_EQ(turns->controller().wake_ns(), begin);
+  EXPECT_EQ(cycle->controller().wake_ns(), begin);
   pass(begin - kSecond - now);
   EXPECT_EQ(find(later)->stage, controller::JobStage::Depends);
   EXPECT_EQ(find(later)->runs, 0U);
@@ -195,10 +195,10 @@ TEST_F(Dependencies, ASingletonWaitsForEarlierJobsOfItsNameAndUser) {
   }
   EXPECT_EQ(find(second)->stage, controller::JobStage::Depends);
   start(3'600 * kSecond);
-  ASSERT_TRUE(turns->compact());
+  ASSERT_TRUE(cycle->compact());
   start(3'600 * kSecond);
   engine->fates[second] = engine->fates[third] = {.takes_ns = 20 * kSecond};
-  (void)turns->turn({controller::Cancel{.job = first, .by = {.is_operator = true}}}, now);
+  (void)cycle->run({controller::Cancel{.job = first, .by = {.is_operator = true}}}, now);
   pass(15 * kSecond);
   EXPECT_EQ(find(first)->stage, controller::JobStage::Done);
   EXPECT_EQ(find(second)->stage, controller::JobStage::Running);

@@ -45,7 +45,7 @@ class World {
         random_(seed),
         cluster_(test_site(4, 4, "fifo+packed").cluster),
         engine_(cluster_, seed + 1) {
-    turns_ = std::make_unique<CommitCycle>(small_site(policies_[0]), log_, engine_);
+    cycle_ = std::make_unique<CommitCycle>(small_site(policies_[0]), log_, engine_);
     shares_ = begins(policies_[0], "sharing/");
     resizes_ = begins(policies_[0], "elastic/");
     tries_ = begins(policies_[0], "pilot/");
@@ -110,7 +110,7 @@ class World {
   [[nodiscard]] size_t resized() const { return resized_; }
   /// Number of co-located job sets that were measured.
   [[nodiscard]] size_t learned() const {
-    const auto history = turns_->controller().colocation();
+    const auto history = cycle_->controller().colocation();
     return static_cast<size_t>(
         std::ranges::count_if(history.sets(), [](const auto& set) { return set.size > 1; }));
   }
@@ -120,7 +120,7 @@ class World {
  private:
   inline static const controller::Caller kRoot{.uid = 0, .user = "root", .is_operator = true};
 
-  [[nodiscard]] const controller::JobBook& book() const { return turns_->controller().book(); }
+  [[nodiscard]] const controller::JobBook& book() const { return cycle_->controller().book(); }
 
   controller::Alter alteration(JobId job) {
     controller::Alter out{.job = job, .by = kRoot};
@@ -283,7 +283,7 @@ class World {
         break;
       case 10:
         if (!log_.full) {
-          EXPECT_TRUE(turns_->compact());
+          EXPECT_TRUE(cycle_->compact());
         }
         break;
       default:
@@ -292,8 +292,8 @@ class World {
   }
 
   void refresh() {
-    if (turns_->is_stuck()) return;
-    turns_->resume();
+    if (cycle_->is_stuck()) return;
+    cycle_->resume();
     engine_.report_nodes();
   }
 
@@ -303,9 +303,9 @@ class World {
     log_.crash();
     engine_.drop_reports();
     const auto ran_before = running();
-    turns_ = std::make_unique<CommitCycle>(small_site(policies_[restarts_ % policies_.size()]),
+    cycle_ = std::make_unique<CommitCycle>(small_site(policies_[restarts_ % policies_.size()]),
                                            log_, engine_);
-    const auto fold = turns_->fold(log_.safe);
+    const auto fold = cycle_->fold(log_.safe);
     ASSERT_TRUE(fold) << fold.error().text();
     if (policies_.size() == 1) {
       EXPECT_EQ(fold->other, 0) << "record " << fold->first_other;
@@ -314,9 +314,9 @@ class World {
     others_ += fold->other;
     for (const auto& [id, gpus] : ran_before) check_still_known(id, gpus);
     if (fold->other > 0 && !log_.full) {
-      EXPECT_TRUE(turns_->compact());
+      EXPECT_TRUE(cycle_->compact());
     }
-    turns_->resume();
+    cycle_->resume();
     engine_.report_nodes();
   }
 
@@ -341,27 +341,27 @@ class World {
       const auto* submit = std::get_if<controller::Submit>(&input);
       sizes.push_back(submit == nullptr ? 0 : submit->jobs.size());
     }
-    const JobId first = turns_->controller().next_job();
-    const auto answers = turns_->turn(std::move(inputs), now_);
+    const JobId first = cycle_->controller().next_job();
+    const auto answers = cycle_->run(std::move(inputs), now_);
     for (size_t i = 0; i < answers.size(); ++i) {
       if (answers[i] && sizes[i] > 0) {
         EXPECT_EQ(answers[i]->first_job, first);
       }
     }
     // Outcomes for all new jobs, whether or not their submitter got an answer.
-    for (uint32_t id = first.value; id < turns_->controller().next_job().value; ++id) {
+    for (uint32_t id = first.value; id < cycle_->controller().next_job().value; ++id) {
       engine_.fates[JobId(id)] = {
           .takes_ns = static_cast<TimeNs>(random_.below(60)) * base::kSecond,
           .exit_code = random_.below(8) == 0 ? 1 : 0};
     }
-    if (!turns_->is_stuck()) {
-      submitted_ = turns_->controller().next_job().value;
+    if (!cycle_->is_stuck()) {
+      submitted_ = cycle_->controller().next_job().value;
       for (const auto& [id, job] : book().jobs) payloads_.insert(job.spec.payload);
     }
     check_gpus();
     check_reservations();
     check_pilot();
-    for (const JobId job : turns_->take_accounts()) {
+    for (const JobId job : cycle_->take_accounts()) {
       const controller::LiveJob* record = book().find(job);
       ASSERT_NE(record, nullptr);
       const auto known = stored_.emplace(job, record->result);
@@ -369,7 +369,7 @@ class World {
       if (!known.second) {
         EXPECT_EQ(known.first->second, record->result) << "told another end";
       }
-      if (random_.below(10) != 0) turns_->accounted(job, now_);
+      if (random_.below(10) != 0) cycle_->accounted(job, now_);
     }
     for (const auto& [id, job] : book().jobs) {
       if (job.stage == controller::JobStage::Done) continue;
@@ -407,7 +407,7 @@ class World {
   /// No foreign run is on reserved nodes, unless it was ordered to stop; and jobs of a reservation
   /// run only on its nodes, while it is active.
   void check_reservations() {
-    const TimeNs now = turns_->controller().now_ns();
+    const TimeNs now = cycle_->controller().now_ns();
     for (const auto& [id, run] : book().runs) {
       if (run.stage == controller::LiveRun::Stage::Stopping) continue;
       const ReservationId own = book().find(id.job)->reservation;
@@ -466,7 +466,7 @@ class World {
   core::model::Cluster cluster_;
   MemoryLog log_;
   FaultyEngine engine_;
-  std::unique_ptr<CommitCycle> turns_;
+  std::unique_ptr<CommitCycle> cycle_;
   TimeNs now_ = 1'000 * base::kSecond;
   size_t submitted_ = 0;
   size_t restarts_ = 0;

@@ -58,9 +58,9 @@ struct LiveForecasts : testing::Test {
             .payload = "p"};
   }
   JobId submit(const job::JobSpec& one) {
-    const auto answers = turns->turn({controller::Submit{.jobs = {one}}}, engine.now);
+    const auto answers = cycle->run({controller::Submit{.jobs = {one}}}, engine.now);
     EXPECT_TRUE(answers.front());
-    EXPECT_TRUE(turns->turn({}, engine.now).empty()) << "its start is reported";
+    EXPECT_TRUE(cycle->run({}, engine.now).empty()) << "its start is reported";
     return answers.front()->first_job;
   }
   /// Ends are seen after kShort_ns and at the end.
@@ -68,8 +68,8 @@ struct LiveForecasts : testing::Test {
     const TimeNs first = std::min(time, kShort_ns);
     for (const TimeNs step : {first, time - first}) {
       engine.now += step;
-      EXPECT_TRUE(turns->turn({}, engine.now).empty());
-      EXPECT_TRUE(turns->turn({}, engine.now).empty());
+      EXPECT_TRUE(cycle->run({}, engine.now).empty());
+      EXPECT_TRUE(cycle->run({}, engine.now).empty());
     }
   }
   /// Enough runs of both users for predictions.
@@ -80,12 +80,12 @@ struct LiveForecasts : testing::Test {
       pass(kLong_ns);
     }
   }
-  const controller::LiveJob& job(JobId id) const { return turns->controller().book().jobs.at(id); }
+  const controller::LiveJob& job(JobId id) const { return cycle->controller().book().jobs.at(id); }
   /// The daemon is killed, and another one reads what it wrote.
   CommitCycle::Fold restart() {
     log.crash();
-    turns = std::make_unique<CommitCycle>(test_site(1, 4, "goban"), log, engine);
-    const auto fold = turns->fold(log.safe);
+    cycle = std::make_unique<CommitCycle>(test_site(1, 4, "goban"), log, engine);
+    const auto fold = cycle->fold(log.safe);
     EXPECT_TRUE(fold) << fold.error().text();
     return fold ? *fold : CommitCycle::Fold{};
   }
@@ -99,7 +99,7 @@ struct LiveForecasts : testing::Test {
   MemoryLog log;
   MemoryLog nowhere;
   UsersEngine engine;
-  std::unique_ptr<CommitCycle> turns =
+  std::unique_ptr<CommitCycle> cycle =
       std::make_unique<CommitCycle>(test_site(1, 4, "goban"), log, engine);
 };
 
@@ -168,10 +168,10 @@ TEST_F(LiveForecasts, ARestartPredictsAsIfThereHadBeenNone) {
     restart();
     if (compacts) {
       log.keeps_records = false;
-      ASSERT_TRUE(turns->compact());
+      ASSERT_TRUE(cycle->compact());
       restart();
     }
-    for (const auto& [id, run] : turns->controller().book().runs) {
+    for (const auto& [id, run] : cycle->controller().book().runs) {
       engine.launch({.run = id, .spec = job(id.job).spec});
     }
     EXPECT_EQ(now_and_then(), without);
@@ -179,7 +179,7 @@ TEST_F(LiveForecasts, ARestartPredictsAsIfThereHadBeenNone) {
 }
 
 TEST_F(LiveForecasts, TheSitesHistoryTeachesANewDaemon) {
-  EXPECT_TRUE(turns->needs_past());
+  EXPECT_TRUE(cycle->needs_past());
   std::vector<controller::EarlierJob> past;
   for (int i = 0; i < 40; ++i) {
     const TimeNs submit_ns = kBegin - (100 - i) * kLong_ns;
@@ -188,9 +188,9 @@ TEST_F(LiveForecasts, TheSitesHistoryTeachesANewDaemon) {
                     .end_ns = submit_ns + kLong_ns,
                     .held_ns = i % 2 == 0 ? kShort_ns : kLong_ns});
   }
-  turns->teach(past);
-  EXPECT_FALSE(turns->needs_past());
-  ASSERT_TRUE(turns->compact());
+  cycle->teach(past);
+  EXPECT_FALSE(cycle->needs_past());
+  ASSERT_TRUE(cycle->compact());
   const JobId quick = submit(spec(kQuick));
   EXPECT_LT(job(quick).predicted.run.p90_ns, 3 * kShort_ns);
   const std::string before = snapshot();
@@ -203,19 +203,19 @@ TEST_F(LiveForecasts, JobsThatNeverRanTeachNothing) {
     job::JobSpec held = spec(kQuick);
     held.held = true;
     const JobId id = submit(held);
-    (void)turns->turn({controller::Cancel{.job = id, .by = {.is_operator = true}}}, engine.now);
+    (void)cycle->run({controller::Cancel{.job = id, .by = {.is_operator = true}}}, engine.now);
   }
-  EXPECT_TRUE(turns->needs_past());
+  EXPECT_TRUE(cycle->needs_past());
 }
 
 // Releases without predictions wrote neither: their journals are read, and their queue, which had
 // another order under the same name, is sorted again.
 TEST_F(LiveForecasts, JournalsAndSnapshotsWithoutThemAreRead) {
-  turns = std::make_unique<CommitCycle>(test_site(1, 4, "las-levels+skip+sticky+pal"), log, engine);
+  cycle = std::make_unique<CommitCycle>(test_site(1, 4, "las-levels+skip+sticky+pal"), log, engine);
   submit(spec(kSlow, 4));
   const JobId slow = submit(spec(kSlow, 4));
   const JobId quick = submit(spec(kQuick, 4));
-  ASSERT_TRUE(turns->compact());
+  ASSERT_TRUE(cycle->compact());
   std::string& old = log.safe.snapshot;
   const auto replace = [&](const std::string& what, const std::string& by) {
     const size_t at = old.find(what);
@@ -241,7 +241,7 @@ TEST_F(LiveForecasts, JournalsAndSnapshotsWithoutThemAreRead) {
 
 TEST_F(LiveForecasts, DamagedOnesAreAnError) {
   teach_by_running();
-  ASSERT_TRUE(turns->compact());
+  ASSERT_TRUE(cycle->compact());
   journal::Recovered damaged = log.safe;
   const std::string field = R"("forecasts":")";
   const size_t at = damaged.snapshot.find(field);

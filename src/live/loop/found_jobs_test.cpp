@@ -28,7 +28,7 @@ TEST_F(FoundJobs, AJobThatRunsElsewhereOnlyHoldsWhatItHolds) {
   EXPECT_FALSE(ask(controller::Requeue{.job = JobId(0U), .by = kOperator})[0]);
   step({JobGone{.id = "41", .how = GoneHow::Completed, .exit_code = 0}});
   EXPECT_EQ(job(0).result, JobResult::Completed);
-  EXPECT_THAT(turns.take_accounts(), IsEmpty()) << "its site accounts for it";
+  EXPECT_THAT(cycle.take_accounts(), IsEmpty()) << "its site accounts for it";
   ASSERT_EQ(engine.launches.size(), 1U);
   EXPECT_EQ(free_gpus(), 1);
 }
@@ -60,14 +60,14 @@ TEST_F(FoundJobs, WhatStandsInTheWayIsWithdrawnAndTheNodeIsClosedUntilThen) {
         Report{.kind = ReportKind::Started, .run = engine.launches[1].run}});
   step({running("41", {{.node = part.node, .gpus = {part.gpus.front()}}})});
   EXPECT_THAT(engine.stops, ElementsAre(std::pair(engine.launches[0].run, StopReason::Preempted)));
-  EXPECT_EQ(turns.controller().holds().size(), 1U);
+  EXPECT_EQ(cycle.controller().holds().size(), 1U);
   ASSERT_TRUE(ask(controller::Submit{.jobs = {2, job::JobSpec{.num_gpus = 1}}})[0]);
   EXPECT_EQ(job(0).stage, JobStage::Stopping);
   for (size_t i = 2; i < engine.launches.size(); ++i) {
     EXPECT_NE(engine.launches[i].parts.front().node, part.node) << "the node is closed";
   }
   step({Report{.kind = ReportKind::Ended, .run = engine.launches[0].run, .signal = 15}});
-  EXPECT_THAT(turns.controller().holds(), IsEmpty());
+  EXPECT_THAT(cycle.controller().holds(), IsEmpty());
   EXPECT_EQ(job(0).breakages, 0U);
   EXPECT_EQ(book().runs.size(), 3U) << "one GPU is held elsewhere";
 }
@@ -96,7 +96,7 @@ TEST_F(FoundJobs, AJobOfTheEnginesQueueIsLaunchedThere) {
   step({Report{.kind = ReportKind::Ended, .run = order.run, .exit_code = 0},
         JobGone{.id = "8", .how = GoneHow::Completed}});
   EXPECT_EQ(job(0).result, JobResult::Completed);
-  EXPECT_THAT(turns.take_accounts(), ElementsAre(JobId(0U)));
+  EXPECT_THAT(cycle.take_accounts(), ElementsAre(JobId(0U)));
   EXPECT_EQ(free_gpus(), 4);
   // The number may be used again.
   step({waiting("8")});
@@ -174,7 +174,7 @@ TEST_F(FoundJobs, AStoppingRunMayHoldOtherGpusThanItsNextOne) {
   const LaunchOrder order = engine.launches.at(0);
   step({running("41", order.parts)});
   ASSERT_EQ(engine.stops.size(), 1U);
-  const GpuId next = turns.controller().core().allocation(JobId(0U)).gpus.front();
+  const GpuId next = cycle.controller().core().allocation(JobId(0U)).gpus.front();
   Report started{.kind = ReportKind::Started, .run = order.run};
   for (const char* node : {"n0", "n1"}) {
     for (uint32_t index = 0; index < 2; ++index) {
@@ -209,7 +209,7 @@ TEST_F(FoundJobs, WhatTheEngineStartedItselfIsAdopted) {
   EXPECT_EQ(engine.stops[1], (std::pair(engine.resumed[0].run, StopReason::Cancelled)));
   step({JobGone{.id = "9", .how = GoneHow::Cancelled}});
   EXPECT_EQ(job(2).result, JobResult::Cancelled);
-  EXPECT_TRUE(turns.controller().core().state().found().empty());
+  EXPECT_TRUE(cycle.controller().core().state().found().empty());
 }
 
 TEST_F(FoundJobs, WhatTheEngineRequeuedItselfWaitsAgain) {
@@ -237,7 +237,7 @@ TEST_F(FoundJobs, ADeclinedJobWaitsAndWhatWasNamedIsLeftOut) {
   step({declined});
   EXPECT_EQ(engine.launches.size(), 2U);
   EXPECT_EQ(job(0).stage, JobStage::Waiting);
-  EXPECT_EQ(turns.controller().holds().size(), 2U);
+  EXPECT_EQ(cycle.controller().holds().size(), 2U);
   now += site.decline_hold_ns;
   step();
   EXPECT_EQ(engine.launches.size(), 3U) << "not for ever";
@@ -251,7 +251,7 @@ TEST_F(FoundJobs, ACancelledJobIsEndedThereToo) {
   ASSERT_TRUE(ask(controller::Cancel{.job = JobId(0U), .by = kOperator})[0]);
   EXPECT_THAT(engine.withdrawn, ElementsAre("8"));
   EXPECT_EQ(job(0).stage, JobStage::Stopping);
-  turns.resume();
+  cycle.resume();
   EXPECT_THAT(engine.withdrawn, ElementsAre("8", "8")) << "until it is gone";
   // It started in the meantime: it is ended all the same.
   step({running("8", {{.node = "n1", .gpus = {0}}}, true)});
@@ -267,7 +267,7 @@ TEST_F(FoundJobs, AnEndInTheEnginesQueueEndsAWaitingJob) {
   step({JobGone{.id = "9", .how = GoneHow::Cancelled, .detail = "scancel"}});
   EXPECT_EQ(job(1).result, JobResult::Cancelled);
   EXPECT_EQ(job(1).detail, "scancel");
-  EXPECT_THAT(turns.take_accounts(), ElementsAre(JobId(1U)));
+  EXPECT_THAT(cycle.take_accounts(), ElementsAre(JobId(1U)));
 }
 
 TEST_F(FoundJobs, AJobMayBecomeOursAndLeaveAgain) {

@@ -37,16 +37,16 @@ class FullMachine final : public Engine {
 struct Held : testing::Test {
   CommitCycle::Answers step(std::vector<controller::Input> inputs = {}) {
     now += kSecond;
-    return turns.turn(std::move(inputs), now);
+    return cycle.run(std::move(inputs), now);
   }
   const controller::LiveJob& job(uint32_t number) {
-    return *turns.controller().book().find(JobId(number));
+    return *cycle.controller().book().find(JobId(number));
   }
 
   controller::Site site = test_site(1, 2, "fifo");
   MemoryLog log;
   FullMachine engine;
-  CommitCycle turns{site, log, engine};
+  CommitCycle cycle{site, log, engine};
   TimeNs now = 1'000 * kSecond;
 };
 
@@ -56,8 +56,8 @@ TEST_F(Held, JobsWaitUntilTheMachineCanLaunchAgain) {
   EXPECT_EQ(engine.launches, 2);
   EXPECT_EQ(job(0).stage, JobStage::Waiting);
   EXPECT_EQ(job(1).stage, JobStage::Waiting);
-  ASSERT_EQ(turns.controller().holds().size(), 1U);
-  EXPECT_EQ(turns.controller().holds().begin()->second.reason, "no space left on device");
+  ASSERT_EQ(cycle.controller().holds().size(), 1U);
+  EXPECT_EQ(cycle.controller().holds().begin()->second.reason, "no space left on device");
   // Nobody is launched meanwhile, a new job included.
   ASSERT_TRUE(step({controller::Submit{.jobs = {job::JobSpec{.num_gpus = 1}}}})[0]);
   for (int i = 0; i < 5; ++i) (void)step();
@@ -65,11 +65,11 @@ TEST_F(Held, JobsWaitUntilTheMachineCanLaunchAgain) {
   // A daemon that starts now knows all this.
   CommitCycle next(site, log, engine);
   ASSERT_TRUE(next.fold(log.safe));
-  EXPECT_EQ(next.controller().holds(), turns.controller().holds());
+  EXPECT_EQ(next.controller().holds(), cycle.controller().holds());
   controller::Controller restored(site);
   ASSERT_TRUE(next.compact());
   ASSERT_TRUE(restored.restore(log.safe.snapshot));
-  EXPECT_EQ(restored.holds(), turns.controller().holds());
+  EXPECT_EQ(restored.holds(), cycle.controller().holds());
   EXPECT_EQ(restored.book().find(JobId(0U))->unable, 1U);
   // Later it tries again, and again, without counting a failure.
   for (int i = 0; i < 30; ++i) (void)step();
@@ -77,7 +77,7 @@ TEST_F(Held, JobsWaitUntilTheMachineCanLaunchAgain) {
   EXPECT_LE(engine.launches, 10);
   engine.full = false;
   for (int i = 0; i < 15; ++i) (void)step();
-  EXPECT_TRUE(turns.controller().holds().empty());
+  EXPECT_TRUE(cycle.controller().holds().empty());
   for (const uint32_t number : {0U, 1U}) {
     EXPECT_EQ(job(number).stage, JobStage::Running);
     EXPECT_EQ(job(number).breakages, 0U);
@@ -129,18 +129,18 @@ TEST(Limit, ASetClockEndsNoJobThatItsEngineLimits) {
     MemoryLog log;
     FullMachine engine;
     engine.full = false;
-    CommitCycle turns(site, log, engine);
+    CommitCycle cycle(site, log, engine);
     job::JobSpec spec{.num_gpus = 1, .walltime_limit_ns = 600 * kSecond};
-    ASSERT_TRUE(turns.turn({controller::Submit{.jobs = {spec}}}, 1'000 * kSecond)[0]);
+    ASSERT_TRUE(cycle.run({controller::Submit{.jobs = {spec}}}, 1'000 * kSecond)[0]);
     ASSERT_EQ(engine.reports.size(), 1U);
     EXPECT_EQ(engine.last.limit_ns, 600 * kSecond);
     engine.reports[0].limited = limited;
-    (void)turns.turn({}, 1'001 * kSecond);
+    (void)cycle.run({}, 1'001 * kSecond);
     // The daemon is started again, and the clock was set by an hour meanwhile.
     CommitCycle next(site, log, engine);
     ASSERT_TRUE(next.fold(log.safe));
-    (void)next.turn({}, 4'600 * kSecond);
-    (void)next.turn({}, 4'601 * kSecond);
+    (void)next.run({}, 4'600 * kSecond);
+    (void)next.run({}, 4'601 * kSecond);
     const controller::LiveJob& job = *next.controller().book().find(JobId(0U));
     if (!limited) {
       EXPECT_EQ(job.stage, JobStage::Done) << "runs of earlier releases";
@@ -148,14 +148,14 @@ TEST(Limit, ASetClockEndsNoJobThatItsEngineLimits) {
     }
     EXPECT_EQ(job.stage, JobStage::Running);
     // What it used is what its engine says.
-    ASSERT_TRUE(next.turn({controller::Requeue{.job = job.job, .by = {.is_operator = true}}},
-                          4'602 * kSecond)[0]);
+    ASSERT_TRUE(next.run({controller::Requeue{.job = job.job, .by = {.is_operator = true}}},
+                         4'602 * kSecond)[0]);
     engine.reports = {{.kind = ReportKind::Ended,
                        .run = {.job = job.job, .run = 1},
                        .ran_ns = 60 * kSecond,
                        .signal = 15}};
     for (TimeNs now = 4'603 * kSecond; now < 4'610 * kSecond; now += kSecond) {
-      (void)next.turn({}, now);
+      (void)next.run({}, now);
     }
     EXPECT_EQ(engine.last.run.run, 2U);
     EXPECT_EQ(job.past.at(0).end_ns - job.past.at(0).start_ns, 60 * kSecond);
@@ -165,7 +165,7 @@ TEST(Limit, ASetClockEndsNoJobThatItsEngineLimits) {
                        .ran_ns = 540 * kSecond,
                        .signal = 15,
                        .limited = true}};
-    (void)next.turn({}, 4'611 * kSecond);
+    (void)next.run({}, 4'611 * kSecond);
     EXPECT_EQ(job.result, controller::JobResult::TimedOut);
   }
 }

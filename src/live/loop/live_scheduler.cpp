@@ -55,7 +55,7 @@ struct Daemon::Work {
       : options(std::move(chosen)),
         log(std::move(record_log)),
         engine(std::move(launcher)),
-        turns(std::move(site), *log, *engine) {}
+        cycle(std::move(site), *log, *engine) {}
 
   [[nodiscard]] std::unique_lock<std::shared_mutex> lock_state() const {
     const std::scoped_lock pass(gate);
@@ -69,7 +69,7 @@ struct Daemon::Work {
   /// True if it has learned from the site's history.
   bool learn_past();
   void run();
-  void one_turn();
+  void run_cycle();
   void be_shut_out();
   void note(double seconds, int64_t decisions);
   void say_holds();
@@ -81,8 +81,8 @@ struct Daemon::Work {
   std::unique_ptr<Engine> engine;
   /// Passed by all who lock `state`: while the scheduler waits for it, no reader overtakes.
   mutable std::mutex gate;
-  mutable std::shared_mutex state;  ///< guards `turns`
-  CommitCycle turns;
+  mutable std::shared_mutex state;  ///< guards `cycle`
+  CommitCycle cycle;
   std::unique_ptr<Bookkeeper> bookkeeper;
 
   mutable std::mutex mail;  ///< guards all members below
@@ -100,11 +100,11 @@ struct Daemon::Work {
 };
 
 bool Daemon::Work::learn_past() {
-  if (!options.past || !turns.needs_past()) return false;
+  if (!options.past || !cycle.needs_past()) return false;
   const std::vector<controller::EarlierJob> past = options.past();
   if (past.empty()) return false;
-  turns.teach(past);
-  if (turns.needs_past()) return true;  // too few for predictions
+  cycle.teach(past);
+  if (cycle.needs_past()) return true;  // too few for predictions
   options.say(fmt::format("run times are predicted from {} of the history store",
                           base::counted(static_cast<int64_t>(past.size()), "run")));
   return true;
@@ -119,7 +119,7 @@ void Daemon::Work::run() {
       if (stops && letters.empty()) return;
     }
     if (log->was_taken_over() || engine->is_shut_out()) return be_shut_out();
-    one_turn();
+    run_cycle();
   }
 }
 
@@ -138,7 +138,7 @@ void Daemon::Work::be_shut_out() {
   if (options.shut_out) options.shut_out();
 }
 
-void Daemon::Work::one_turn() {
+void Daemon::Work::run_cycle() {
   std::vector<Letter> taken;
   {
     const std::scoped_lock lock(mail);
@@ -152,27 +152,27 @@ void Daemon::Work::one_turn() {
   int64_t decisions = 0;
   {
     const std::unique_lock lock = lock_state();
-    decisions = turns.num_decisions();
+    decisions = cycle.num_decisions();
     keep_books();
-    answers = turns.turn(std::move(inputs), options.wall_clock());
-    for (const JobId job : turns.take_accounts()) {
+    answers = cycle.run(std::move(inputs), options.wall_clock());
+    for (const JobId job : cycle.take_accounts()) {
       // A job repeated by resume() may have been accounted and removed since.
-      const controller::LiveJob* found = turns.controller().book().find(job);
+      const controller::LiveJob* found = cycle.controller().book().find(job);
       if (found != nullptr && !found->accounted) {
-        bookkeeper->add(*found, turns.controller().cluster());
+        bookkeeper->add(*found, cycle.controller().cluster());
       }
     }
-    if (from >= next_resume && !turns.is_stuck()) {
+    if (from >= next_resume && !cycle.is_stuck()) {
       next_resume = from + std::chrono::nanoseconds(options.resume_ns);
-      turns.resume();
+      cycle.resume();
     }
     compact_if_due();
-    decisions = turns.num_decisions() - decisions;
+    decisions = cycle.num_decisions() - decisions;
   }
   const double seconds = std::chrono::duration<double>(Steady::now() - from).count();
   note(seconds, decisions);
   say_holds();
-  if (from >= next_beat && !turns.is_stuck()) {
+  if (from >= next_beat && !cycle.is_stuck()) {
     next_beat = from + kBeat;
     engine->beat();
     if (options.beat) options.beat();
@@ -181,20 +181,20 @@ void Daemon::Work::one_turn() {
 }
 
 void Daemon::Work::keep_books() {
-  for (const JobId job : bookkeeper->take_done()) turns.accounted(job, options.wall_clock());
+  for (const JobId job : bookkeeper->take_done()) cycle.accounted(job, options.wall_clock());
 }
 
 void Daemon::Work::compact_if_due() {
-  if (log->bytes_since_snapshot() < options.snapshot_bytes || turns.is_stuck()) return;
-  if (const Status status = turns.compact(); !status) {
+  if (log->bytes_since_snapshot() < options.snapshot_bytes || cycle.is_stuck()) return;
+  if (const Status status = cycle.compact(); !status) {
     options.say("cannot write a snapshot: " + status.error().text());
   }
 }
 
 /// Logs a hold when it begins or has another reason, not at every attempt, and when it is over.
 void Daemon::Work::say_holds() {
-  const auto& holds = turns.controller().holds();
-  const auto& nodes = turns.controller().site().cluster.nodes();
+  const auto& holds = cycle.controller().holds();
+  const auto& nodes = cycle.controller().site().cluster.nodes();
   for (const auto& [node, hold] : holds) {
     std::string& said = said_holds[node];
     if (said == hold.reason) continue;
@@ -207,7 +207,7 @@ void Daemon::Work::say_holds() {
     options.say(fmt::format(
         "launches on {} are held: {}; the job waits, and the next attempt follows every {:g} s",
         nodes[node.index()].name, hold.reason,
-        base::to_seconds(turns.controller().site().launch_hold_ns)));
+        base::to_seconds(cycle.controller().site().launch_hold_ns)));
   }
   std::erase_if(said_holds, [&](const auto& said) {
     if (holds.contains(said.first)) return false;
@@ -219,16 +219,16 @@ void Daemon::Work::say_holds() {
 void Daemon::Work::note(double seconds, int64_t decisions) {
   {
     const std::scoped_lock lock(mail);
-    if (turns.is_stuck()) {
+    if (cycle.is_stuck()) {
       if (!stats.journal_is_stuck) {
-        options.say("the journal cannot be written: " + turns.problem() +
+        options.say("the journal cannot be written: " + cycle.problem() +
                     "; no job starts until it can be");
       }
       ++stats.journal_failures;
     }
-    stats.journal_is_stuck = turns.is_stuck();
-    stats.inputs = turns.num_inputs();
-    stats.decisions = turns.num_decisions();
+    stats.journal_is_stuck = cycle.is_stuck();
+    stats.inputs = cycle.num_inputs();
+    stats.decisions = cycle.num_decisions();
     ++stats.turns;
     if (decisions > 0) {
       stats.decide_s_sum += seconds;
@@ -257,7 +257,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(controller::Site site,
   auto work = std::make_unique<Work>(std::move(site), std::move(log), std::move(engine),
                                      std::move(options));
   for (const std::string& note : recovered.notes) work->options.say(note);
-  const auto fold = work->turns.fold(recovered, work->options.staging_then);
+  const auto fold = work->cycle.fold(recovered, work->options.staging_then);
   if (!fold) return base::failure(fold.error());
   if (fold->records > 0) {
     work->options.say(fmt::format("read {} of the journal and reproduced {}",
@@ -266,7 +266,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(controller::Site site,
   }
   if (!work->options.wall_clock) {
     const SchedulerClock clock(base::wall_ns(), base::steady_ns(),
-                               work->turns.controller().now_ns());
+                               work->cycle.controller().now_ns());
     if (clock.behind_ns() > base::kSecond) {
       work->options.say(
           fmt::format("the clock is {:.0f} s behind the journal; until it has caught up, the "
@@ -275,25 +275,25 @@ Result<std::unique_ptr<Daemon>> Daemon::start(controller::Site site,
     }
     work->options.wall_clock = clock;
   }
-  work->turns.recall();
-  work->turns.repeat_limits();
+  work->cycle.recall();
+  work->cycle.repeat_limits();
   if (fold->other > 0) work->options.say(say_others(*fold));
   if (work->options.staging_then) {
     // The records before and after obey different rules: no replay may read both.
-    if (const Status status = work->turns.compact(); !status) return base::failure(status.error());
+    if (const Status status = work->cycle.compact(); !status) return base::failure(status.error());
   }
   const bool learns = work->learn_past();
   if (fold->other > 0 || learns) {
     // From here on this release and configuration decide, and with what was learned, so a replay
     // begins here.
-    if (const Status status = work->turns.compact(); !status) {
+    if (const Status status = work->cycle.compact(); !status) {
       work->options.say("cannot write a snapshot: " + status.error().text());
     }
   }
   work->bookkeeper =
       std::make_unique<Bookkeeper>(std::move(accounting), work->options.say,
                                    [&on = *work->log] { return !on.was_taken_over(); });
-  work->turns.resume();
+  work->cycle.resume();
   work->next_resume = Steady::now() + std::chrono::nanoseconds(work->options.resume_ns);
   work->thread = std::thread([&on = *work] { on.run(); });
   return std::unique_ptr<Daemon>(new Daemon(std::move(work)));
@@ -307,8 +307,8 @@ Daemon::~Daemon() {
   work_->posted.notify_all();
   work_->thread.join();
   work_->bookkeeper.reset();
-  if (!work_->turns.is_stuck() && !was_taken_over()) {
-    if (const Status status = work_->turns.compact(); !status) {
+  if (!work_->cycle.is_stuck() && !was_taken_over()) {
+    if (const Status status = work_->cycle.compact(); !status) {
       work_->options.say("cannot write a snapshot: " + status.error().text());
     }
   }
@@ -342,12 +342,12 @@ CommitCycle::Answers Daemon::ask_all(std::vector<controller::Input> inputs) {
 
 Status Daemon::check(const controller::Input& input) const {
   const std::shared_lock lock = work_->read_state();
-  return work_->turns.controller().check(input);
+  return work_->cycle.controller().check(input);
 }
 
 void Daemon::look(const std::function<void(const SchedulerSnapshot&)>& see) const {
   const std::shared_lock lock = work_->read_state();
-  const controller::Controller& controller = work_->turns.controller();
+  const controller::Controller& controller = work_->cycle.controller();
   see({.book = controller.book(),
        .site = controller.site(),
        .drained = controller.drained(),

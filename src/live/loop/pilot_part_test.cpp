@@ -37,7 +37,7 @@ struct PartWorld : PilotWorld {
   using PilotWorld::PilotWorld;
 
   [[nodiscard]] const controller::LiveJob& job_of(JobId job) const {
-    return turns->controller().book().jobs.at(job);
+    return cycle->controller().book().jobs.at(job);
   }
   [[nodiscard]] std::set<uint32_t> nodes_of(JobId job) const {
     std::set<uint32_t> nodes;
@@ -46,7 +46,7 @@ struct PartWorld : PilotWorld {
   }
   /// Who decides on the pilot's nodes; empty: nobody apart.
   [[nodiscard]] std::string part_policy() const {
-    const core::policy::PolicySet& policies = turns->controller().core().policies();
+    const core::policy::PolicySet& policies = cycle->controller().core().policies();
     return policies.of_part ? policies.of_part->name : std::string();
   }
   /// Submits jobs of users within and without, for a while.
@@ -74,7 +74,7 @@ TEST(PilotPart, PoliciesTakeTurnsOnItsNodesAlone) {
   EXPECT_EQ(world.pilot().state, PilotState::Ended);
   EXPECT_EQ(world.policy(), kConfigured);
   EXPECT_EQ(world.part_policy(), "");
-  EXPECT_TRUE(world.turns->controller().core().state().resources().promised().empty());
+  EXPECT_TRUE(world.cycle->controller().core().state().resources().promised().empty());
   ASSERT_TRUE(world.ask(start_of(plan))) << "the next one may begin";
 }
 
@@ -127,10 +127,10 @@ TEST(PilotPart, WhoseRequestChangesAtTheEngineMayEnterAndLeaveIt) {
   JobSeen seen{.id = "8", .managed = true, .spec = pilot_spec("ann", 2)};
   const auto belongs = [&] {
     EXPECT_TRUE(world.ask(seen));
-    const controller::JobBook& book = world.turns->controller().book();
+    const controller::JobBook& book = world.cycle->controller().book();
     const JobId job = book.by_engine_id.at("8");
     const ReservationId whose = book.jobs.at(job).reservation;
-    EXPECT_EQ(world.turns->controller().core().state().queue(whose).size(), 1U);
+    EXPECT_EQ(world.cycle->controller().core().state().queue(whose).size(), 1U);
     return whose.valid();
   };
   EXPECT_TRUE(belongs());
@@ -202,12 +202,12 @@ TEST(PilotPart, AReplayIsExact) {
   ASSERT_TRUE(again.fold) << again.fold.error().text();
   EXPECT_GT(again.fold->reproduced, 40);
   EXPECT_EQ(again.fold->other, 0);
-  const auto state_of = [](const CommitCycle& turns) {
-    const controller::Controller& controller = turns.controller();
+  const auto state_of = [](const CommitCycle& cycle) {
+    const controller::Controller& controller = cycle.controller();
     return std::pair(controller::to_json(controller.core().image()),
                      controller::to_json(*controller.book().pilot));
   };
-  EXPECT_EQ(state_of(*again.turns), state_of(*world.turns));
+  EXPECT_EQ(state_of(*again.cycle), state_of(*world.cycle));
 }
 
 TEST(PilotPart, GoesOnAfterARestart) {
@@ -216,15 +216,15 @@ TEST(PilotPart, GoesOnAfterARestart) {
   ASSERT_TRUE(world.ask(start_of(plan)));
   world.load(10);
   while (plan.arm(world.pilot().period) != Arm::B) world.pass(kMinute);
-  ASSERT_TRUE(world.turns->compact());
+  ASSERT_TRUE(world.cycle->compact());
   const nlohmann::json snapshot = nlohmann::json::parse(world.log.safe.snapshot);
   EXPECT_EQ(snapshot["version"], 3) << "an earlier release would give its nodes to others";
   PartWorld next;
-  ASSERT_TRUE(next.turns->fold(world.log.safe));
+  ASSERT_TRUE(next.cycle->fold(world.log.safe));
   next.now = world.now;
   EXPECT_EQ(next.policy(), kConfigured);
   EXPECT_EQ(next.part_policy(), plan.policy_b);
-  ASSERT_TRUE(next.turns->compact());
+  ASSERT_TRUE(next.cycle->compact());
   EXPECT_EQ(next.log.safe.snapshot, world.log.safe.snapshot);
   next.pass(plan.length_ns());
   EXPECT_EQ(next.pilot().state, PilotState::Ended);
@@ -270,7 +270,7 @@ TEST(PilotPart, IsRefusedWhereItCannotBe) {
   plan = limited_plan();
   plan.policy_b = "las+packed+edf";
   EXPECT_THAT(refusal(plan), HasSubstr("sizes of jobs"));
-  EXPECT_EQ(world.turns->controller().book().pilot, std::nullopt);
+  EXPECT_EQ(world.cycle->controller().book().pilot, std::nullopt);
 }
 
 TEST(PilotPart, JobsOfMoreNodesThanItHasDoNotBelongToIt) {
@@ -319,7 +319,7 @@ TEST(PilotPart, NodesThatAreGoneEndIt) {
   }
   renamed.cluster = *builder.build();
   PartWorld next(std::move(renamed));
-  ASSERT_TRUE(next.turns->fold(world.log.safe));
+  ASSERT_TRUE(next.cycle->fold(world.log.safe));
   next.now = world.now;
   next.turn();
   EXPECT_EQ(next.pilot().state, PilotState::Stopped);

@@ -66,7 +66,7 @@ TEST(Pilot, WaitsInProgressAreSeen) {
   for (int i = 0; i < 9; ++i) world.submit(5 * kHour);
   world.pass(60 * kMinute, 5 * kSecond);
   EXPECT_EQ(world.pilot().periods[0].jobs, 0) << "none has ended";
-  const auto now = controller::pilot_outcomes(world.turns->controller().book(), world.now);
+  const auto now = controller::pilot_outcomes(world.cycle->controller().book(), world.now);
   EXPECT_EQ(now[0].judged, 9);
   EXPECT_NEAR(now[0].wait_s, 60 * 60, 9 * 20);  // of the ninth; messages take seconds
 }
@@ -121,8 +121,8 @@ TEST(Pilot, AReplayIsExact) {
   ASSERT_TRUE(again.fold) << again.fold.error().text();
   EXPECT_GT(again.fold->reproduced, 40);
   EXPECT_EQ(again.fold->other, 0);
-  const auto& mine = world.turns->controller();
-  const auto& theirs = again.turns->controller();
+  const auto& mine = world.cycle->controller();
+  const auto& theirs = again.cycle->controller();
   EXPECT_EQ(theirs.core().policies().name, world.policy());
   EXPECT_EQ(controller::to_json(*theirs.book().pilot), controller::to_json(world.pilot()));
   EXPECT_EQ(theirs.core().num_running(), mine.core().num_running());
@@ -136,14 +136,14 @@ TEST(Pilot, GoesOnAfterARestart) {
   for (int i = 0; i < 12; ++i) world.submit(3 * kHour);
   while (plan.arm(world.pilot().period) != Arm::B) world.pass(kMinute);
   ASSERT_EQ(world.policy(), plan.policy_b);
-  ASSERT_TRUE(world.turns->compact());
+  ASSERT_TRUE(world.cycle->compact());
   const nlohmann::json before = controller::to_json(world.pilot());
   PilotWorld next;
-  ASSERT_TRUE(next.turns->fold(world.log.safe));
+  ASSERT_TRUE(next.cycle->fold(world.log.safe));
   next.now = world.now;
   EXPECT_EQ(next.policy(), plan.policy_b);
   EXPECT_EQ(controller::to_json(next.pilot()), before);
-  EXPECT_EQ(next.turns->controller().core().num_running(), 8u);
+  EXPECT_EQ(next.cycle->controller().core().num_running(), 8u);
   next.pass(plan.length_ns());
   EXPECT_EQ(next.pilot().state, PilotState::Ended);
   EXPECT_EQ(next.policy(), kConfigured);
@@ -157,12 +157,12 @@ TEST(Pilot, AnotherConfiguredPolicyWaitsForItsEnd) {
   world.pass(30 * kMinute);
   Refolded other(world, "fifo+packed");
   ASSERT_TRUE(other.fold) << other.fold.error().text();
-  EXPECT_EQ(other.turns->controller().core().policies().name, world.policy());
+  EXPECT_EQ(other.cycle->controller().core().policies().name, world.policy());
   TimeNs now = world.now;
-  for (; other.turns->controller().book().pilot->runs(); now += kMinute) {
-    (void)other.turns->turn({}, now);
+  for (; other.cycle->controller().book().pilot->runs(); now += kMinute) {
+    (void)other.cycle->run({}, now);
   }
-  EXPECT_EQ(other.turns->controller().core().policies().name, "fifo+packed");
+  EXPECT_EQ(other.cycle->controller().core().policies().name, "fifo+packed");
 }
 
 /// B shares GPUs where the site is known.
@@ -180,10 +180,10 @@ TEST(Pilot, ARestartWithEnergyEndsIt) {
     return site;
   };
   PilotWorld by_journal(with_energy());
-  ASSERT_TRUE(by_journal.turns->fold(world.log.safe));
-  ASSERT_TRUE(world.turns->compact());
+  ASSERT_TRUE(by_journal.cycle->fold(world.log.safe));
+  ASSERT_TRUE(world.cycle->compact());
   PilotWorld by_snapshot(with_energy());
-  ASSERT_TRUE(by_snapshot.turns->fold(world.log.safe));
+  ASSERT_TRUE(by_snapshot.cycle->fold(world.log.safe));
   for (PilotWorld* next : {&by_journal, &by_snapshot}) {
     EXPECT_EQ(next->policy(), kConfigured) << "at no time does B decide there";
     next->now = world.now;
@@ -198,7 +198,7 @@ TEST(Pilot, ARestartWithEnergyEndsIt) {
 TEST(Pilot, APolicyThatIsNoLongerKnownEndsIt) {
   PilotWorld world;
   ASSERT_TRUE(world.ask(start_of()));
-  ASSERT_TRUE(world.turns->compact());
+  ASSERT_TRUE(world.cycle->compact());
   std::string snapshot = world.log.safe.snapshot;
   for (size_t at = 0; (at = snapshot.find("las+packed", at)) != std::string::npos;) {
     snapshot.replace(at, 10, "gone+packed");
@@ -208,7 +208,7 @@ TEST(Pilot, APolicyThatIsNoLongerKnownEndsIt) {
     snapshot.replace(at + 12, 20, "away-backfill+packed");
   }
   PilotWorld next;
-  ASSERT_TRUE(next.turns->fold({.snapshot = snapshot}));
+  ASSERT_TRUE(next.cycle->fold({.snapshot = snapshot}));
   next.now = world.now;
   next.turn();
   EXPECT_EQ(next.pilot().state, PilotState::Stopped);
@@ -228,12 +228,12 @@ TEST(Pilot, NothingAfterItsEndChangesWhatIsCompared) {
   PilotWorld world;
   ASSERT_TRUE(world.ask(start_of()));
   world.pass(5 * kHour + 20 * kMinute);
-  const JobId first = world.turns->controller().next_job();
+  const JobId first = world.cycle->controller().next_job();
   for (int i = 0; i < 10; ++i) world.submit(5 * kHour);  // on 8 GPUs
   world.pass(40 * kMinute);
   ASSERT_EQ(world.pilot().state, PilotState::Ended);
   const auto outcomes = [&] {
-    return controller::pilot_outcomes(world.turns->controller().book(), world.now);
+    return controller::pilot_outcomes(world.cycle->controller().book(), world.now);
   };
   const auto at_end = outcomes();
   EXPECT_EQ(at_end[5].judged, 10);
@@ -250,12 +250,12 @@ TEST(Pilot, AWithdrawnJobCountsWithItsWait) {
   ASSERT_TRUE(world.ask(start_of()));
   world.pass(20 * kMinute);
   for (int i = 0; i < 8; ++i) world.submit(5 * kHour);
-  const JobId last = world.turns->controller().next_job();
+  const JobId last = world.cycle->controller().next_job();
   world.submit(5 * kHour);
   world.pass(30 * kMinute);
   ASSERT_TRUE(world.ask(controller::Cancel{.job = last, .by = kPilotOperator}));
   world.pass(20 * kMinute);
-  const auto now = controller::pilot_outcomes(world.turns->controller().book(), world.now);
+  const auto now = controller::pilot_outcomes(world.cycle->controller().book(), world.now);
   EXPECT_EQ(now[0].judged, 9);
   EXPECT_NEAR(now[0].wait_s, 30 * 60, 9 * 120);  // messages take up to two turns
 }
@@ -265,7 +265,7 @@ TEST(Pilot, WhoWasHeldOrThrottledIsNotCompared) {
   ASSERT_TRUE(world.ask(start_of()));
   world.pass(20 * kMinute);
   const auto submit = [&](job::JobSpec spec) {
-    const JobId job = world.turns->controller().next_job();
+    const JobId job = world.cycle->controller().next_job();
     world.engine.fates[job] = {.takes_ns = kMinute, .exit_code = 0};
     EXPECT_TRUE(world.ask(controller::Submit{.jobs = {std::move(spec)}}));
     return job;
@@ -278,7 +278,7 @@ TEST(Pilot, WhoWasHeldOrThrottledIsNotCompared) {
   world.pass(10 * kMinute);
   EXPECT_EQ(world.pilot().periods[0].jobs, 3);
   EXPECT_EQ(world.pilot().periods[0].judged, 1);
-  EXPECT_LT(world.pilot().periods[0].wait_s, 3 * 60) << "messages take up to two turns";
+  EXPECT_LT(world.pilot().periods[0].wait_s, 3 * 60) << "messages take up to two cycles";
 }
 
 TEST(Pilot, PolicyAIsTheConfiguredOne) {

@@ -43,13 +43,13 @@ struct ReservationTest : testing::Test {
   /// kill -9 and a new daemon.
   void restart() {
     log.crash();
-    turns = std::make_unique<CommitCycle>(site, log, engine);
-    const auto fold = turns->fold(log.safe);
+    cycle = std::make_unique<CommitCycle>(site, log, engine);
+    const auto fold = cycle->fold(log.safe);
     ASSERT_TRUE(fold) << fold.error().text();
     EXPECT_EQ(fold->other, 0);
   }
   base::Result<Answer> ask(controller::Input input) {
-    return turns->turn({std::move(input)}, now)[0];
+    return cycle->run({std::move(input)}, now)[0];
   }
   std::string refusal(const controller::Input& input) {
     const auto answer = ask(input);
@@ -60,7 +60,7 @@ struct ReservationTest : testing::Test {
     for (const TimeNs until = now + span; now < until;) {
       now = std::min(now + std::max<TimeNs>(span / 50, base::kSecond), until);
       engine.advance(now);
-      (void)turns->turn({}, now);
+      (void)cycle->run({}, now);
     }
   }
   controller::Reserve day(int32_t nodes, int32_t days = 1) const {
@@ -77,9 +77,9 @@ struct ReservationTest : testing::Test {
     engine.fates[answer->first_job] = {.takes_ns = takes};
     return answer->first_job;
   }
-  const controller::LiveJob& job(JobId id) const { return *turns->controller().book().find(id); }
+  const controller::LiveJob& job(JobId id) const { return *cycle->controller().book().find(id); }
   const controller::LiveReservation& reservation(uint32_t number) const {
-    return *turns->controller().book().find(ReservationId(number - 1));
+    return *cycle->controller().book().find(ReservationId(number - 1));
   }
   std::vector<uint32_t> nodes_of(JobId id) const {
     std::vector<uint32_t> nodes;
@@ -90,7 +90,7 @@ struct ReservationTest : testing::Test {
   controller::Site site = make_site();
   MemoryLog log;
   FaultyEngine engine{site.cluster, 1};
-  std::unique_ptr<CommitCycle> turns;
+  std::unique_ptr<CommitCycle> cycle;
   TimeNs now = 20'000 * kDay;
 };
 
@@ -204,20 +204,20 @@ TEST_F(ReservationTest, BeginsAndEndsByTheClockAlsoOverRestarts) {
   pass(kDay - kHour);
   EXPECT_EQ(job(mine).stage, controller::JobStage::Waiting);
   EXPECT_EQ(reservation(1).state, controller::ReservationState::Requested);
-  ASSERT_TRUE(turns->compact());
+  ASSERT_TRUE(cycle->compact());
   restart();
   pass(2 * kHour);
   EXPECT_EQ(reservation(1).state, controller::ReservationState::Active);
   EXPECT_EQ(job(mine).stage, controller::JobStage::Running);
   EXPECT_THAT(nodes_of(mine), Each(0U));
   restart();
-  turns->resume();
+  cycle->resume();
   pass(kHour);
   EXPECT_EQ(job(mine).stage, controller::JobStage::Running) << "a daemon's death is not its end";
   EXPECT_THAT(nodes_of(submit({.num_gpus = 2})), Each(2U));
-  ASSERT_TRUE(turns->compact());
+  ASSERT_TRUE(cycle->compact());
   restart();
-  turns->resume();
+  cycle->resume();
   pass(kDay);
   EXPECT_EQ(reservation(1).state, controller::ReservationState::Ended);
   EXPECT_EQ(job(mine).result, controller::JobResult::TimedOut);
@@ -233,7 +233,7 @@ TEST_F(ReservationTest, ADaemonThatSleptThroughItEndsIt) {
   const JobId mine = submit({.owner = kAdaOwner, .reservation = "R1"});
   now += 5 * kDay;
   restart();
-  (void)turns->turn({}, now);
+  (void)cycle->run({}, now);
   EXPECT_EQ(reservation(1).state, controller::ReservationState::Ended);
   EXPECT_EQ(job(mine).result, controller::JobResult::NeverRuns);
 }
@@ -293,10 +293,10 @@ TEST_F(ReservationTest, TextsOfTheJournalComeBack) {
 
 TEST_F(ReservationTest, OlderReadersRefuseSnapshotsWithOpenOnes) {
   EXPECT_THAT(log.safe.snapshot, testing::IsEmpty());
-  ASSERT_TRUE(turns->compact());
+  ASSERT_TRUE(cycle->compact());
   EXPECT_THAT(log.safe.snapshot, HasSubstr(R"("version":1})"));
   ASSERT_EQ(refusal(day(1)), "taken");
-  ASSERT_TRUE(turns->compact());
+  ASSERT_TRUE(cycle->compact());
   EXPECT_THAT(log.safe.snapshot, HasSubstr(R"("version":2})"));
 }
 

@@ -29,7 +29,7 @@ struct Resize : testing::Test {
   void step(std::vector<EngineEvent> events = {}) {
     now += base::kSecond;
     engine.events = std::move(events);
-    (void)cycle->turn({}, now);
+    (void)cycle->run({}, now);
   }
   const controller::JobBook& book() { return cycle->controller().book(); }
   const controller::LiveJob& job(uint32_t number) { return *book().find(JobId(number)); }
@@ -48,7 +48,7 @@ struct Resize : testing::Test {
   }
   void submit(const job::JobSpec& spec) {
     now += base::kSecond;
-    for (const auto& answer : cycle->turn({controller::Submit{.jobs = {spec}}}, now)) {
+    for (const auto& answer : cycle->run({controller::Submit{.jobs = {spec}}}, now)) {
       ASSERT_TRUE(answer) << answer.error().text();
     }
   }
@@ -111,7 +111,7 @@ TEST_F(Resize, APilotCountsTheGpusOfEachRun) {
   core::pilot::Plan plan{.policy_a = "skip+packed+max-marginal", .policy_b = "skip+packed"};
   while (plan.arm(0) != core::pilot::Arm::A) ++plan.seed;
   now += base::kSecond;
-  const auto answers = cycle->turn(
+  const auto answers = cycle->run(
       {controller::StartPilot{.plan = plan, .by = {.user = "root", .is_operator = true}}}, now);
   ASSERT_TRUE(answers.front()) << answers.front().error().text();
   submit(elastic_job());

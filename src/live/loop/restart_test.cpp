@@ -159,23 +159,23 @@ TEST(Restart, WhatAJobSaysNeverMakesAJournalThatCannotBeRead) {
     MemoryLog log;
     const controller::Site site = test_site(1, 2, "fifo+packed");
     FaultyEngine engine(site.cluster, 1);
-    CommitCycle turns(site, log, engine);
-    (void)turns.turn({controller::Submit{.jobs = {job::JobSpec{.name = "a"}}}}, kSecond);
+    CommitCycle cycle(site, log, engine);
+    (void)cycle.run({controller::Submit{.jobs = {job::JobSpec{.name = "a"}}}}, kSecond);
     Report sent{.kind = ReportKind::Progress, .run = {.job = kFirst, .run = 1}};
     sent.progress = {.epoch = 1, .epochs = absurd, .loss = absurd};
     const Report end{.kind = ReportKind::Ended,
                      .run = {.job = kFirst, .run = 1},
                      .exit_code = 0,
                      .ranks = {{.ranks = 1, .steps = 1, .busy_s = absurd}}};
-    (void)turns.turn(
+    (void)cycle.run(
         {controller::EngineReport{.report = sent}, controller::EngineReport{.report = end}},
         2 * kSecond);
-    EXPECT_EQ(turns.controller().book().find(kFirst)->stage, controller::JobStage::Done);
+    EXPECT_EQ(cycle.controller().book().find(kFirst)->stage, controller::JobStage::Done);
     FaultyEngine other(site.cluster, 1);
     CommitCycle next(site, log, other);
     const auto fold = next.fold(log.safe);
     EXPECT_TRUE(fold) << absurd << ": " << fold.error().text();
-    ASSERT_TRUE(turns.compact());
+    ASSERT_TRUE(cycle.compact());
     controller::Controller from_snapshot(site);
     EXPECT_TRUE(from_snapshot.restore(log.safe.snapshot));
   }

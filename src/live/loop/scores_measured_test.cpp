@@ -29,25 +29,25 @@ struct ScoresTest : testing::Test {
   }
   void start(double configured_slow_first = 1) {
     log.crash();
-    turns = std::make_unique<CommitCycle>(site(configured_slow_first), log, engine);
-    fold = turns->fold(log.safe);
+    cycle = std::make_unique<CommitCycle>(site(configured_slow_first), log, engine);
+    fold = cycle->fold(log.safe);
     ASSERT_TRUE(fold) << fold.error().text();
     EXPECT_EQ(fold->other, 0);
   }
   base::Result<Answer> ask(controller::Input input) {
     now += base::kSecond;
-    return turns->turn({std::move(input)}, now)[0];
+    return cycle->run({std::move(input)}, now)[0];
   }
   std::vector<GpuId> gpus_of_new_job() {
     const auto answer = ask(controller::Submit{.jobs = {job::JobSpec{.num_gpus = 1}}});
-    return turns->controller().book().find(answer->first_job)->gpus;
+    return cycle->controller().book().find(answer->first_job)->gpus;
   }
-  double score(uint32_t gpu) const { return turns->controller().site().scores.of({0}).raw[gpu]; }
+  double score(uint32_t gpu) const { return cycle->controller().site().scores.of({0}).raw[gpu]; }
 
   core::model::Cluster cluster = site().cluster;
   MemoryLog log;
   FaultyEngine engine{cluster, 1};
-  std::unique_ptr<CommitCycle> turns;
+  std::unique_ptr<CommitCycle> cycle;
   base::Result<CommitCycle::Fold> fold;
   TimeNs now = 1'000 * base::kSecond;
 };
@@ -57,7 +57,7 @@ TEST_F(ScoresTest, CountFromThenOn) {
   EXPECT_THAT(gpus_of_new_job(), ElementsAre(GpuId(0U)));
   ASSERT_TRUE(ask(controller::ScoresMeasured{.table = table(1, 0.5)}));
   EXPECT_THAT(gpus_of_new_job(), ElementsAre(GpuId(3U))) << "the fast one";
-  EXPECT_THAT(turns->controller().book().find(JobId(0U))->gpus, ElementsAre(GpuId(0U)))
+  EXPECT_THAT(cycle->controller().book().find(JobId(0U))->gpus, ElementsAre(GpuId(0U)))
       << "what runs, runs on";
   EXPECT_THAT(gpus_of_new_job(), ElementsAre(GpuId(1U)));
 }
@@ -70,7 +70,7 @@ TEST_F(ScoresTest, ComeBackFromTheJournalAndFromASnapshot) {
   start();
   EXPECT_EQ(fold->reproduced, 3);
   EXPECT_EQ(score(3), 0.5);
-  ASSERT_TRUE(turns->compact());
+  ASSERT_TRUE(cycle->compact());
   start();
   EXPECT_EQ(fold->reproduced, 0);
   EXPECT_EQ(score(3), 0.5);
@@ -85,7 +85,7 @@ TEST_F(ScoresTest, ConfiguredAnewTheyAreForgotten) {
   EXPECT_EQ(score(0), 2);
   EXPECT_EQ(score(3), 1);
   start();
-  ASSERT_TRUE(turns->compact());
+  ASSERT_TRUE(cycle->compact());
   start(2);
   EXPECT_EQ(score(3), 1);
 }

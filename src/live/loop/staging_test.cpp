@@ -559,13 +559,13 @@ TEST_F(StagingJobs, ALogOfOtherRulesIsFoldedByThem) {
   ScriptedEngine engine;
   journal::Recovered recovered;
   recovered.records = records;
-  CommitCycle turns(after, log, engine);
-  const auto fold = turns.fold(recovered, before.staging);
+  CommitCycle cycle(after, log, engine);
+  const auto fold = cycle.fold(recovered, before.staging);
   ASSERT_TRUE(fold) << fold.error().text();
   EXPECT_EQ(fold->first_other, -1);
-  EXPECT_EQ(turns.controller().book().find(id)->stage, JobStage::Starting);
-  EXPECT_EQ(turns.controller().site().staging.retry_ns, 10 * kSecond);
-  EXPECT_EQ(turns.controller().site().staging.fast->size_bytes, 60 * kGb);
+  EXPECT_EQ(cycle.controller().book().find(id)->stage, JobStage::Starting);
+  EXPECT_EQ(cycle.controller().site().staging.retry_ns, 10 * kSecond);
+  EXPECT_EQ(cycle.controller().site().staging.fast->size_bytes, 60 * kGb);
 }
 
 TEST_F(StagingJobs, WhatCannotBeStagedIsRefused) {

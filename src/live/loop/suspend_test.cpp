@@ -15,20 +15,20 @@ struct Suspended : testing::Test {
   /// A new daemon on the journal; the runs go on.
   void restart() {
     engine.drop_reports();
-    turns = std::make_unique<CommitCycle>(site, log, engine);
-    const auto fold = turns->fold(log.safe);
+    cycle = std::make_unique<CommitCycle>(site, log, engine);
+    const auto fold = cycle->fold(log.safe);
     ASSERT_TRUE(fold) << fold.error().text();
     EXPECT_EQ(fold->other, 0);
-    turns->resume();
+    cycle->resume();
   }
   bool ask(controller::Input input) {
-    return turns->turn({std::move(input)}, now).front().has_value();
+    return cycle->run({std::move(input)}, now).front().has_value();
   }
   void pass(TimeNs duration_ns) {
     for (const TimeNs end = now + duration_ns; now < end;) {
       now += kSecond;
       engine.advance(now);
-      (void)turns->turn({}, now);
+      (void)cycle->run({}, now);
     }
   }
   /// A job that takes this long, and has run for 10 s.
@@ -40,7 +40,7 @@ struct Suspended : testing::Test {
     pass(10 * kSecond);
     return find();
   }
-  const controller::LiveJob& find() const { return *turns->controller().book().find(job); }
+  const controller::LiveJob& find() const { return *cycle->controller().book().find(job); }
 
   const controller::Caller owner{.uid = 7, .user = "ann"};
   const controller::Caller root{.is_operator = true};
@@ -48,7 +48,7 @@ struct Suspended : testing::Test {
   controller::Site site = test_site(1, 4, "fifo+packed");
   MemoryLog log;
   FaultyEngine engine{site.cluster, 1};
-  std::unique_ptr<CommitCycle> turns;
+  std::unique_ptr<CommitCycle> cycle;
   TimeNs now = 1'000 * kSecond;
 };
 
@@ -62,10 +62,10 @@ TEST_F(Suspended, AJobKeepsItsGpusAndGoesOnWhereItWas) {
   ASSERT_TRUE(ask(controller::Submit{.jobs = {{.num_gpus = 1}}}));
   pass(500 * kSecond);
   EXPECT_EQ(find().stage, JobStage::Suspended) << "its limit of 60 s pauses";
-  EXPECT_EQ(turns->controller().book().find(JobId(1U))->stage, JobStage::Waiting);
+  EXPECT_EQ(cycle->controller().book().find(JobId(1U))->stage, JobStage::Waiting);
   restart();
   EXPECT_EQ(find().stage, JobStage::Suspended);
-  ASSERT_TRUE(turns->compact());
+  ASSERT_TRUE(cycle->compact());
   restart();
   EXPECT_EQ(find().stage, JobStage::Suspended);
   pass(500 * kSecond);

@@ -19,11 +19,11 @@ inline constexpr const char* kConfigured = "easy-backfill+packed";
 /// A daemon with two nodes of four GPUs, if no other site is given.
 struct PilotWorld {
   explicit PilotWorld(controller::Site of = test_site(2, 4, kConfigured)) : site(std::move(of)) {
-    turns = std::make_unique<CommitCycle>(site, log, engine);
+    cycle = std::make_unique<CommitCycle>(site, log, engine);
   }
   std::vector<base::Result<Answer>> turn(std::vector<controller::Input> inputs = {}) {
     engine.advance(now);
-    return turns->turn(std::move(inputs), now);
+    return cycle->run(std::move(inputs), now);
   }
   base::Status ask(controller::Input input) {
     auto answers = turn({std::move(input)});
@@ -34,7 +34,7 @@ struct PilotWorld {
     submit(job::JobSpec{.name = "a", .num_gpus = 1}, takes_ns, exit_code);
   }
   core::model::JobId submit(job::JobSpec spec, TimeNs takes_ns, int32_t exit_code = 0) {
-    const core::model::JobId job = turns->controller().next_job();
+    const core::model::JobId job = cycle->controller().next_job();
     engine.fates[job] = {.takes_ns = takes_ns, .exit_code = exit_code};
     EXPECT_TRUE(ask(controller::Submit{.jobs = {std::move(spec)}}));
     return job;
@@ -46,17 +46,17 @@ struct PilotWorld {
     }
   }
   [[nodiscard]] const controller::LivePilot& pilot() const {
-    return *turns->controller().book().pilot;
+    return *cycle->controller().book().pilot;
   }
   [[nodiscard]] const std::string& policy() const {
-    return turns->controller().core().policies().name;
+    return cycle->controller().core().policies().name;
   }
 
   controller::Site site;
   core::model::Cluster cluster = site.cluster;
   FaultyEngine engine{cluster, 1};
   MemoryLog log;
-  std::unique_ptr<CommitCycle> turns;
+  std::unique_ptr<CommitCycle> cycle;
   TimeNs now = 1'700'000'000 * base::kSecond;
 };
 
@@ -78,14 +78,14 @@ struct Refolded {
   Refolded(const PilotWorld& world, const char* policy)
       : Refolded(world, test_site(2, 4, policy)) {}
   Refolded(const PilotWorld& world, controller::Site of) : site(std::move(of)) {
-    turns = std::make_unique<CommitCycle>(site, log, engine);
-    fold = turns->fold(world.log.safe);
+    cycle = std::make_unique<CommitCycle>(site, log, engine);
+    fold = cycle->fold(world.log.safe);
   }
   controller::Site site;
   core::model::Cluster cluster = site.cluster;
   FaultyEngine engine{cluster, 1};
   MemoryLog log;
-  std::unique_ptr<CommitCycle> turns;
+  std::unique_ptr<CommitCycle> cycle;
   base::Result<CommitCycle::Fold> fold{};
 };
 

@@ -38,11 +38,11 @@ struct ScriptedWorld {
   void step(std::vector<EngineEvent> events = {}) {
     now += base::kSecond;
     engine.events = std::move(events);
-    (void)turns.turn({}, now);
+    (void)cycle.run({}, now);
   }
   CommitCycle::Answers ask(controller::Input input) {
     now += base::kSecond;
-    return turns.turn({std::move(input)}, now);
+    return cycle.run({std::move(input)}, now);
   }
   /// Whatever happened, a replay comes to the same state, and so does a snapshot. Returns what is
   /// wrong; empty: nothing.
@@ -52,21 +52,21 @@ struct ScriptedWorld {
     if (!fold) return fold.error().text();
     if (fold->other > 0) return "a decision differs";
     // A fold forgets no job, so that it does not plan to.
-    const auto state_of = [](CommitCycle& cycle) {
-      auto& controller = const_cast<controller::Controller&>(cycle.controller());
+    const auto state_of = [](CommitCycle& each) {
+      auto& controller = const_cast<controller::Controller&>(each.controller());
       return std::regex_replace(controller.snapshot(), std::regex(R"("next_forget":\d+)"),
                                 R"("next_forget":0)");
     };
-    const std::string state = state_of(turns);
+    const std::string state = state_of(cycle);
     if (const std::string other = state_of(again); other != state) return state + '\n' + other;
     controller::Controller restored(site);
     if (const auto status = restored.restore(state); !status) return status.error().text();
     const std::string other = restored.snapshot();
     return other == state ? "" : state + '\n' + other;
   }
-  const controller::JobBook& book() { return turns.controller().book(); }
+  const controller::JobBook& book() { return cycle.controller().book(); }
   const controller::LiveJob& job(uint32_t number) { return *book().find(JobId(number)); }
-  int32_t free_gpus() { return turns.controller().core().state().resources().free_gpus(); }
+  int32_t free_gpus() { return cycle.controller().core().state().resources().free_gpus(); }
   static JobSeen waiting(std::string id, int32_t gpus = 1) {
     JobSeen seen{.id = std::move(id), .managed = true};
     seen.spec.num_gpus = gpus;
@@ -84,7 +84,7 @@ struct ScriptedWorld {
 
   /// Of the present cluster, by name and index.
   GpuId gpu(const std::string& node, uint32_t index) {
-    const auto& cluster = turns.controller().site().cluster;
+    const auto& cluster = cycle.controller().site().cluster;
     return GpuId(cluster.node(*cluster.find_node(node)).first_gpu + index);
   }
 
@@ -97,7 +97,7 @@ struct ScriptedWorld {
   controller::Site site = small_cluster();
   MemoryLog log;
   ScriptedEngine engine;
-  CommitCycle turns{site, log, engine};
+  CommitCycle cycle{site, log, engine};
   TimeNs now = 1'000 * base::kSecond;
 };
 

@@ -138,11 +138,11 @@ void write_sample(const fs::path& folder) {
   auto journal = journal::open_journal(folder / "journal", {.build = "sample"});
   ASSERT_TRUE(journal) << journal.error().text();
   PatientEngine engine;
-  CommitCycle turns(two_nodes("easy-backfill+pal"), *journal->log, engine);
+  CommitCycle cycle(two_nodes("easy-backfill+pal"), *journal->log, engine);
   TimeNs now = kBegin;
   const auto turn = [&](std::vector<controller::Input> inputs) {
     now += base::kSecond;
-    for (const auto& answer : turns.turn(std::move(inputs), now)) {
+    for (const auto& answer : cycle.run(std::move(inputs), now)) {
       ASSERT_TRUE(answer) << answer.error().text();
     }
   };
@@ -163,12 +163,12 @@ void write_sample(const fs::path& folder) {
   turn({});
   engine.report(full_end({.job = JobId(1U), .run = 1}, 0));
   turn({});
-  turns.accounted(JobId(1U), now);
+  cycle.accounted(JobId(1U), now);
   job::JobSpec after = spec("after", 1);
   after.dependencies = {{.kind = job::DependencyKind::AfterOk, .job = JobId(0U)}};
   turn({controller::Submit{.jobs = {after}},
         controller::Drain{.node = NodeId(1U), .from_ns = now, .reason = "fan"}});
-  ASSERT_TRUE(turns.compact());
+  ASSERT_TRUE(cycle.compact());
   turn({controller::EngineReport{{.kind = ReportKind::Progress,
                                   .run = {.job = JobId(0U), .run = 1},
                                   .progress = {.epoch = 2.5, .epochs = 90, .step = 12'345}}},
@@ -185,8 +185,8 @@ void write_sample(const fs::path& folder) {
   turn({});
   engine.report(full_progress({.job = JobId(0U), .run = 1}));
   turn({});
-  std::ofstream(folder / "reports.txt") << describe_reports(turns.controller().book());
-  std::ofstream(folder / "book.txt") << describe(turns.controller().book());
+  std::ofstream(folder / "reports.txt") << describe_reports(cycle.controller().book());
+  std::ofstream(folder / "book.txt") << describe(cycle.controller().book());
 }
 
 struct Upgrade : testing::TestWithParam<fs::path> {
@@ -196,22 +196,22 @@ struct Upgrade : testing::TestWithParam<fs::path> {
     auto opened = journal::open_journal(folder / "journal", {.build = "test"});
     ASSERT_TRUE(opened) << opened.error().text();
     journal = std::move(*opened);
-    turns = std::make_unique<CommitCycle>(two_nodes(policy), *journal.log, engine);
-    const auto fold = turns->fold(journal.recovered);
+    cycle = std::make_unique<CommitCycle>(two_nodes(policy), *journal.log, engine);
+    const auto fold = cycle->fold(journal.recovered);
     ASSERT_TRUE(fold) << fold.error().text();
     EXPECT_GT(fold->reproduced + fold->other, 2);
-    now = turns->controller().now_ns();
+    now = cycle->controller().now_ns();
   }
-  const controller::JobBook& book() const { return turns->controller().book(); }
+  const controller::JobBook& book() const { return cycle->controller().book(); }
   void turn(std::vector<controller::Input> inputs = {}) {
     now += base::kSecond;
-    for (const auto& answer : turns->turn(std::move(inputs), now)) EXPECT_TRUE(answer);
+    for (const auto& answer : cycle->run(std::move(inputs), now)) EXPECT_TRUE(answer);
   }
 
   base::TestFolder folder;
   journal::OpenJournal journal;
   PatientEngine engine;
-  std::unique_ptr<CommitCycle> turns;
+  std::unique_ptr<CommitCycle> cycle;
   TimeNs now = 0;
 };
 
@@ -243,12 +243,12 @@ TEST_P(Upgrade, WorkGoesOnUnderAnotherPolicy) {
     for (const auto& [id, run] : book().runs) {
       if (run.stage != controller::LiveRun::Stage::Ordered) known.insert(id);
     }
-    turns->resume();
+    cycle->resume();
     turn({controller::Release{.job = JobId(3U), .by = kAnOperator}});
     for (int i = 0; i < 100; ++i) {
       for (const auto& [id, run] : book().runs) engine.report(ReportKind::Ended, id);
       turn();
-      for (const JobId job : turns->take_accounts()) turns->accounted(job, now);
+      for (const JobId job : cycle->take_accounts()) cycle->accounted(job, now);
     }
     for (const auto& [id, job] : book().jobs) {
       EXPECT_EQ(job.stage, controller::JobStage::Done) << job.spec.name;

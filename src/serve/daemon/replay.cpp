@@ -83,8 +83,8 @@ base::Result<Replay> replay_journal(const ServeConfig& config, const std::string
   Replay out{.journal = path, .differences = all_differences(journal->made_with, *facts)};
   NoLog log;
   NoEngine engine;
-  live::loop::CommitCycle turns(std::move(*site), log, engine);
-  auto fold = turns.fold(journal->recovered);
+  live::loop::CommitCycle cycle(std::move(*site), log, engine);
+  auto fold = cycle.fold(journal->recovered);
   if (!fold) {
     base::Error error = fold.error();
     if (!out.differences.empty()) {
