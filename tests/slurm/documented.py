@@ -51,8 +51,8 @@ def main():
     skip_where_missing()
     goban = os.path.abspath(sys.argv[1])
     folder = tempfile.mkdtemp(prefix="goban-documented-")
-    look, (prepare, first) = documented_blocks("slurm.md", "Look first")[0], documented_blocks("slurm.md", "Set up")[:2]
-    back = documented_blocks("slurm.md", "And back")[0]
+    look, (prepare, first) = documented_blocks("slurm.md", "Observe first")[0], documented_blocks("slurm.md", "Set up")[:2]
+    back = documented_blocks("slurm.md", "Return to Slurm")[0]
     expect((len(look), len(look) + len(prepare) + len(first)) == (3, 10), "three commands, and ten")
     with SlurmSite(typed=False) as site:
         shell = Shell(site, goban, folder)
