@@ -145,8 +145,15 @@ TEST_F(Sharing, NothingIsMeasuredUntilTheEngineHasStartedTheJoiner) {
   run({{resident, 20}}, 60);  // three epochs, as fast as alone
   start(joiner);
   run({{resident, 24}, {joiner, 55}}, 120);
-  EXPECT_NE(learned().find("1.2"), std::string::npos) << learned();
-  EXPECT_NE(learned().find("1.1"), std::string::npos) << learned();
+  const auto history = controller.colocation();
+  std::vector<core::model::AppId> apps = {history.find_app("resnet", ""),
+                                          history.find_app("bert", "")};
+  std::ranges::sort(apps);
+  const auto* set = history.find(history.find_gpu_type("V100"), apps);
+  ASSERT_NE(set, nullptr) << learned();
+  const size_t resnet = history.app_name(set->apps[0]) == "resnet" ? 0 : 1;
+  EXPECT_NEAR(set->slowdown[resnet], 1.2, 0.02) << "1 before the joiner ran";
+  EXPECT_NEAR(set->slowdown[1 - resnet], 1.1, 0.02);
 }
 
 TEST_F(Sharing, TwoJobsThatShareAreMeasuredAndRememberedBySnapshots) {
