@@ -273,7 +273,8 @@ void arrivals(Cluster& cluster, const Goban& goban, int count, double rate) {
 void idle(Cluster& cluster, const Goban& goban, int nodes, bool heartbeats) {
   constexpr double kWatched_s = 30;
   constexpr double kHeartbeat_s = 300;
-  pause(2);
+  constexpr double kEventsMost_s = 22;  // a hundred that wait, five a second
+  pause(heartbeats ? 2 : kEventsMost_s);
   const double cpu_s = goban.cpu_s();
   const int64_t requests = cluster.requests;
   const int64_t bytes = cluster.server.bytes();
