@@ -52,6 +52,10 @@ ATTACKS = (
     live("slurm-versions", "the shared scenarios on Slurm 24.11 and 20.11", "../slurm/versions", needs=("mmdebstrap",)),
     live("kubernetes", "daemon, stand-by, API server, etcd, controllers and kubelets are killed or hang", "../kubelab/kills", "--kills", "200",
          "--seed", "{seed}"),
+    Attack("kubernetes-kubelet", "pods on a real kubelet whose runtime runs nothing", ("goban", "kube_engine_check"),
+           ("python3", "tests/kubelab/hollow.py", "{kube_engine_check}", "{goban}")),
+    Attack("kubernetes-versions", "the engine and the daemon on Kubernetes 1.32 and 1.36", ("goban", "kube_engine_check"),
+           ("python3", "tests/kubelab/versions.py", "{kube_engine_check}", "{goban}")),
     Attack("scenarios", "simulated faults; every step is checked", ("live_loop_test",),
            ("{live_loop_test}", "--gtest_filter=Policies/Faults*"),
            (("GOBAN_FAULT_STEPS", str(STEPS)), ("GOBAN_FAULT_SEED", "{fault_seed}"))),
@@ -140,9 +144,9 @@ def run(attack, build, seed, seconds):
 
 def row(attack, result):
     if result.skipped:
-        return f"{attack.name:<15} {result.skipped}"
+        return f"{attack.name:<20} {result.skipped}"
     counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in result.counts.items())
-    return f"{attack.name:<15} {result.rounds:>6} {result.failed:>6} {result.seconds:>7.0f}  {counts}"
+    return f"{attack.name:<20} {result.rounds:>6} {result.failed:>6} {result.seconds:>7.0f}  {counts}"
 
 
 def main():
@@ -159,14 +163,14 @@ def main():
             parser.error(f"no attack is called '{name}'; there are: {', '.join(known)}")
     if options.list:
         for attack in ATTACKS:
-            print(f"{attack.name:<15} {attack.what}")
+            print(f"{attack.name:<20} {attack.what}")
         return 0
     chosen = [known[name] for name in options.names] or list(ATTACKS)
     results = []
     for attack in chosen:
         print(f"{attack.name}: {attack.what}", flush=True)
         results.append((attack, run(attack, options.build, options.seed, 60 * options.minutes / len(chosen))))
-    print(f"\nseed {options.seed}, {options.minutes:g} minutes\n{'attack':<15} {'rounds':>6} {'failed':>6} {'seconds':>7}  counts")
+    print(f"\nseed {options.seed}, {options.minutes:g} minutes\n{'attack':<20} {'rounds':>6} {'failed':>6} {'seconds':>7}  counts")
     for attack, result in results:
         print(row(attack, result))
     return 1 if any(result.failed for _, result in results) else 0

