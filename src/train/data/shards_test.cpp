@@ -59,6 +59,8 @@ std::vector<Sample> read_back(const std::vector<std::string>& paths) {
   return out;
 }
 
+const std::string kTarEnd(1024, '\0');
+
 /// The error at which reading these bytes ends; empty if they are whole.
 std::string tar_error(const std::string& bytes) {
   const auto reader = read_tar(bytes, "x.tar");
@@ -126,7 +128,7 @@ TEST(Shards, NamesAreSplitAsByWebDataset) {
 TEST(Shards, ASampleIsARunOfAdjacentFiles) {
   const std::string bytes = tar_member("a.x", "1") + tar_member("a.Y", "2") +
                             tar_member("b.x", "3") + tar_member("note", "-") +
-                            tar_member("a.x", "4");
+                            tar_member("a.x", "4") + kTarEnd;
   const auto reader = read_tar(bytes, "x.tar");
   ASSERT_TRUE(reader);
   std::vector<std::string> seen;
@@ -140,11 +142,11 @@ TEST(Shards, ASampleIsARunOfAdjacentFiles) {
 
 TEST(Shards, BadTarsAreNamedWithTheOffset) {
   const std::string good = tar_member("a.x", std::string(700, 'a')) + tar_member("b.x", "2");
-  EXPECT_EQ(tar_error(good + std::string(1024, '\0')), "");
+  EXPECT_EQ(tar_error(good + kTarEnd), "");
   EXPECT_THAT(tar_error(good.substr(0, 900)), HasSubstr("x.tar: 'a.x' breaks off at byte 0"));
   EXPECT_THAT(tar_error(good.substr(0, 1700)),
               HasSubstr("x.tar: stops after the member at byte 0"));
-  std::string damaged = good + std::string(1024, '\0');
+  std::string damaged = good + kTarEnd;
   damaged[1540] ^= 1;  // in the name of the second header
   EXPECT_THAT(tar_error(damaged), HasSubstr("stops at byte 1536"));
   EXPECT_THAT(tar_error(tar_member("../up.x", "")), HasSubstr("leaves its folder"));
@@ -159,6 +161,24 @@ TEST(Shards, BadTarsAreNamedWithTheOffset) {
   for (size_t i = 0; i < 512; ++i) sum += static_cast<unsigned char>(gigantic[i]);
   gigantic.replace(148, 7, fmt::format("{:06o}", sum) + std::string(1, '\0'));
   EXPECT_THAT(tar_error(gigantic), HasSubstr("declares 8589934591 bytes"));
+}
+
+// A copy that broke off where one member ends: nothing but the end of the tar is missing.
+TEST(Shards, TarsThatEndBetweenMembersAreTruncated) {
+  const std::string two = tar_member("a.x", std::string(700, 'a')) + tar_member("b.x", "2");
+  for (const size_t cut : {size_t{1536}, two.size()}) {
+    EXPECT_THAT(tar_error(two.substr(0, cut)),
+                HasSubstr(fmt::format("ends at byte {} without the empty blocks", cut)));
+    EXPECT_EQ(tar_error(two.substr(0, cut) + kTarEnd), "");
+  }
+  const auto counted = read_tar(two, "x.tar");
+  ASSERT_TRUE(*(*counted)->skip());
+  EXPECT_FALSE((*counted)->skip()) << "counting from headers sees it too";
+
+  const std::string packed = base::gzip(two + kTarEnd);
+  const auto reader = read_tar(std::string_view(packed).substr(0, packed.size() - 6), "x.tar.gz");
+  ASSERT_FALSE(reader) << "so small a file is unpacked when it is opened";
+  EXPECT_EQ(reader.error().code, base::ErrorCode::BadData) << reader.error().text();
 }
 
 TEST(Shards, NamesWithNulAreFoundByTheCheck) {

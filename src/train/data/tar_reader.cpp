@@ -48,8 +48,10 @@ class TarReader final : public ShardReader {
  private:
   base::Status opening_failed() {
     const char* why = archive_error_string(archive_.get());
-    const std::string text = why == nullptr ? "unknown error" : why;
-    if (archive_errno(archive_.get()) != EILSEQ) {
+    const std::string text = why == nullptr ? "damaged" : why;
+    // Other numbers than those of the system, and none, are those of damaged contents.
+    const int number = archive_errno(archive_.get());
+    if (number > 0 && number != EILSEQ) {
       return base::failed(fmt::format("cannot open '{}': {}", name_, text));
     }
     return base::bad_data({name_, 0, 0, ""}, "is not a tar shard: " + text,
@@ -64,6 +66,19 @@ class TarReader final : public ShardReader {
             "the shard is truncated or damaged: fetch or write it again"};
   }
 
+  /// Two empty blocks end a tar; libarchive takes the end of the file for them, too. A file that
+  /// was cut between two members would seem whole.
+  base::Status check_end() {
+    const int64_t begins = archive_read_header_position(archive_.get());
+    const int64_t ends = archive_filter_bytes(archive_.get(), 0);
+    if (ends - begins >= static_cast<int64_t>(kTarBlock)) return {};
+    return base::bad_data(
+        {name_, 0, 0, ""},
+        fmt::format("ends at byte {} without the empty blocks that end a tar", begins),
+        "the shard is truncated: fetch or write it again; to a plain one known to be whole, "
+        "truncate -s +1024 adds them");
+  }
+
   /// Reads headers up to the next file that belongs to a sample. False at the end.
   base::Result<bool> advance() {
     while (true) {
@@ -71,6 +86,7 @@ class TarReader final : public ShardReader {
       const int code = archive_read_next_header(archive_.get(), &entry);
       if (code == ARCHIVE_EOF) {
         held_ = false;
+        if (auto s = check_end(); !s) return base::failure(s.error());
         return false;
       }
       if (const int64_t at = archive_read_header_position(archive_.get()); at >= 0) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/number.hpp"
+#include "base/text.hpp"
 #include "train/data/image.hpp"
 #include "train/data/sample_source.hpp"
 #include "train/data/shard_stream.hpp"
@@ -41,7 +42,7 @@ struct ImageRows {
     if (found == sample.fields.end()) return bad("has no image (jpg, jpeg, png or pgm)");
     const std::string* text = sample.find("cls");
     if (text == nullptr) return bad("has no label (cls)");
-    const auto label = base::parse_int(*text);
+    const auto label = base::parse_int(base::trimmed(*text));  // files end with a newline
     if (!label || *label < 0 || *label >= kClasses) return bad("its label is not 0 to 9");
     const auto image = data::decode_grey(found->bytes);
     if (!image) return bad(image.error().message);

@@ -36,10 +36,16 @@ class ShardRuns : public TestRuns, public ::testing::Test {
     shards_.feeding.shuffle_buffer = 30;
     shards_.epochs = 8;
   }
-  void pack(const std::string& name, const data::IdxArray& images, const data::IdxArray& labels) {
+  void pack(const std::string& name, const data::IdxArray& images, const data::IdxArray& labels,
+            const std::string& after_label = "") {
     auto writer =
         data::ShardWriter::create((folder_ / (name + "-%d.tar")).string(), {50, 1'000'000'000});
-    const auto sink = [&](const data::Sample& sample) { return writer->add(sample); };
+    const auto sink = [&](data::Sample sample) {
+      for (data::Field& each : sample.fields) {
+        if (each.name == "cls") each.bytes += after_label;
+      }
+      return writer->add(sample);
+    };
     EXPECT_TRUE(data::each_in_idx(images, labels, sink));
     EXPECT_TRUE(writer->finish());
   }
@@ -65,6 +71,17 @@ TEST_F(ShardRuns, TheNumberOfLoaderThreadsChangesNothing) {
     EXPECT_GT(results->back().test_accuracy, 0.7);
   }
   EXPECT_EQ(losses, std::vector<double>(4, losses[0]));
+}
+
+// Files of labels that an editor or `echo` wrote.
+TEST_F(ShardRuns, LabelsMayEndWithANewline) {
+  shards_.epochs = 1;
+  const auto plain = run(shards_);
+  const auto set = data::read_image_set((folder_ / "mnist").string());
+  pack("train", set->train_images, set->train_labels, "\n");
+  const auto lines = run(shards_);
+  ASSERT_TRUE(plain && lines);
+  EXPECT_EQ(plain->back().test_loss, lines->back().test_loss);
 }
 
 TEST_F(ShardRuns, BatchesInMemoryAreTheSameAheadOfTime) {
