@@ -164,6 +164,28 @@ void explain_the_rest(const Topology& topology, const Environment& environment,
   }
 }
 
+/// A list for NCCL: names that begin with one of its parts, after '=' those that are equal to one;
+/// a card may be followed by its port. A list after '^' excludes, which may be nothing.
+void check_names(const char* variable, const char* what, const Environment& environment,
+                 const std::vector<std::string>& present, NcclAdvice& out) {
+  const std::string value = value_in(environment, variable);
+  if (value.empty() || value.starts_with('^')) return;
+  const bool exact = value.starts_with('=');
+  std::string_view rest = std::string_view(value).substr(exact ? 1 : 0);
+  while (!rest.empty()) {
+    const std::string_view part = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+    const std::string_view name = part.substr(0, part.find(':'));
+    const bool found = std::ranges::any_of(present, [&](const std::string& each) {
+      return exact ? each == name : each.starts_with(name);
+    });
+    if (found) continue;
+    out.problems.push_back(
+        {variable, value,
+         fmt::format("no {} of this machine {} {}", what, exact ? "is" : "begins with", name)});
+  }
+}
+
 void check_environment(const Topology& topology, const Environment& environment, NcclAdvice& out) {
   for (const Variable& each : kDebugging) {
     const std::string value = value_in(environment, each.name);
@@ -172,26 +194,16 @@ void check_environment(const Topology& topology, const Environment& environment,
         {each.name, value,
          fmt::format("{}; for debugging only, remove it from jobs", each.remark)});
   }
-  const auto known = [&](const std::string& list, bool rdma) {
-    return std::ranges::any_of(topology.nics, [&](const Device& nic) {
-      return nic.port.rdma == rdma && list.find(nic.name) != std::string::npos;
-    });
-  };
-  const auto plain = [](std::string text) {
-    text.erase(0, text.find_first_not_of("=^"));
-    return text;
-  };
-  const std::string cards = value_in(environment, "NCCL_IB_HCA");
-  if (!cards.empty() && !cards.starts_with('^') && !known(cards, true)) {
-    // A prefix such as "mlx5" names all cards that begin with it.
-    const bool prefix = std::ranges::any_of(topology.nics, [&](const Device& nic) {
-      return nic.port.rdma && nic.name.starts_with(plain(cards));
-    });
-    if (!prefix) {
-      out.problems.push_back({"NCCL_IB_HCA", cards, "no RDMA card of this machine has this name"});
-    }
+  std::vector<std::string> cards;
+  for (const Device& nic : topology.nics) {
+    if (nic.port.rdma) cards.push_back(nic.name);
   }
-  const std::string interface = plain(value_in(environment, "NCCL_SOCKET_IFNAME"));
+  check_names("NCCL_IB_HCA", "RDMA card", environment, cards, out);
+  if (!topology.interfaces.empty()) {
+    check_names("NCCL_SOCKET_IFNAME", "network interface", environment, topology.interfaces, out);
+  }
+  std::string interface = value_in(environment, "NCCL_SOCKET_IFNAME");
+  interface.erase(0, interface.find_first_not_of('='));
   const bool loopback = interface == "lo" || interface == "127.0.0.1";
   if (loopback) {
     out.problems.push_back({"NCCL_SOCKET_IFNAME", interface, "other nodes cannot reach loopback"});

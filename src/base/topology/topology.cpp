@@ -266,10 +266,23 @@ std::string default_interface(std::string_view sysfs) {
   return {};
 }
 
+std::vector<std::string> interfaces_in(const Values& values) {
+  const std::string folder = "/sys/class/net/";
+  std::vector<std::string> out;
+  for (auto at = values.lower_bound(folder); at != values.end(); ++at) {
+    const std::string& path = at->first;
+    if (!path.starts_with(folder)) break;
+    std::string name = path.substr(folder.size(), path.find('/', folder.size()) - folder.size());
+    if (out.empty() || out.back() != name) out.push_back(std::move(name));
+  }
+  return out;
+}
+
 void read_sysfs(const std::string& sysfs, Topology& out) {
   const Values values = values_of(sysfs);
   for (Device& nic : out.nics) add_port(values, nic);
   out.control_interface = default_interface(sysfs);
+  out.interfaces = interfaces_in(values);
   out.peer_memory = value_of(values, "/sys/module/nvidia_peermem/initstate") == "live";
   out.open_driver =
       value_of(values, "/proc/driver/nvidia/version").find("Open Kernel") != std::string::npos;

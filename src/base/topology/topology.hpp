@@ -77,6 +77,7 @@ struct Topology {
   bool driver_table = false;        ///< ways between GPUs are the driver's; else NVLink is unknown
   std::string virtual_machine{};    ///< product name; empty: none
   std::string control_interface{};  ///< of the default route; empty: none
+  std::vector<std::string> interfaces{};          ///< names; empty: unknown
   bool peer_memory = false, open_driver = false;  ///< nvidia_peermem; open kernel modules
   std::string kernel{};
 

@@ -11,6 +11,7 @@
 namespace goban::base::topology {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -132,11 +133,33 @@ TEST(Topology, TheUsersOwnValuesStayAndAreChecked) {
   EXPECT_THAT(advice.set, IsEmpty());
   EXPECT_THAT(export_lines(advice), IsEmpty());
   ASSERT_THAT(advice.kept, SizeIs(2));
-  EXPECT_THAT(all_problems(advice), HasSubstr("NCCL_IB_HCA no RDMA card of this machine"));
+  EXPECT_THAT(all_problems(advice),
+              HasSubstr("NCCL_IB_HCA no RDMA card of this machine begins with mlx4"));
   EXPECT_THAT(all_problems(advice), HasSubstr("cannot reach loopback"));
   EXPECT_THAT(all_problems(advice), HasSubstr("NCCL_P2P_DISABLE turns NVLink"));
   const NcclAdvice prefix = nccl_advice(read(facts_of("dgx_a100")), {{"NCCL_IB_HCA", "mlx5"}});
   EXPECT_THAT(all_problems(prefix), Not(HasSubstr("no RDMA card")));
+}
+
+TEST(Topology, NamesThatTheMachineDoesNotHaveAreProblems) {
+  Topology dgx = read(facts_of("dgx_a100"));
+  EXPECT_THAT(dgx.interfaces, Contains(dgx.control_interface));
+  dgx.interfaces = {"eth0", "eth10", "lo"};
+  const auto problems = [&](const char* variable, const char* value) {
+    return all_problems(nccl_advice(dgx, {{variable, value}}));
+  };
+  constexpr auto kInterface = "NCCL_SOCKET_IFNAME";
+  for (const char* fine : {"eth", "=eth0", "eth0,eth1", "^docker", "=eth0,eth10"}) {
+    EXPECT_THAT(problems(kInterface, fine), Not(HasSubstr("network interface"))) << fine;
+  }
+  EXPECT_THAT(problems(kInterface, "=eth1"),
+              HasSubstr("no network interface of this machine is eth1"));
+  EXPECT_THAT(problems(kInterface, "eth0,ib0"), HasSubstr("begins with ib0"));
+  EXPECT_THAT(problems("NCCL_IB_HCA", "=mlx5_0:1,mlx5_99:1"),
+              HasSubstr("RDMA card of this machine is mlx5_99"));
+  EXPECT_THAT(problems("NCCL_IB_HCA", "mlx5_0:1"), Not(HasSubstr("RDMA card of this")));
+  dgx.interfaces.clear();  // files that were saved without them
+  EXPECT_THAT(problems(kInterface, "eth7"), Not(HasSubstr("network interface")));
 }
 
 TEST(Topology, DamagedFilesAreNamed) {
