@@ -88,11 +88,13 @@ class Daemon:
         self.kill()
 
 
-def job(name, count, gpus=1, run_s=None, retries=0, **labels):
+def job(name, count, gpus=1, run_s=None, retries=0, hasty=False, **labels):
+    """`hasty`: its pods are evicted a second after their node seems dead, which a busy machine makes any node seem."""
     made = pod("x", gpus, run_s=run_s, scheduler="goban", **labels)
     del made["metadata"]["name"]
-    made["spec"]["tolerations"] = [{"key": f"node.kubernetes.io/{why}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 1}
-                                   for why in ("not-ready", "unreachable")]
+    if hasty:
+        made["spec"]["tolerations"] = [{"key": f"node.kubernetes.io/{why}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 1}
+                                       for why in ("not-ready", "unreachable")]
     return {"metadata": {"name": name}, "spec": {"completionMode": "Indexed", "completions": count, "parallelism": count,
                                                  "backoffLimit": retries, "template": made}}
 
@@ -312,7 +314,7 @@ def labelled(site, d):
 def restart(program, site, first):
     """Killed with a job that runs, one being bound and one that ended meanwhile: each is found as it is."""
     for name in ("runs", "ends", "waits"):
-        site.post(JOBS, job(name, 2, run_s=3 if name == "ends" else None))
+        site.post(JOBS, job(name, 2, run_s=3 if name == "ends" else None, hasty=name == "runs"))
     known = []
     for number, name, node in ((5, "runs", "n1"), (6, "ends", "n2")):
         first.launch(name, number, (node, [0, 1]))

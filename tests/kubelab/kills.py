@@ -80,7 +80,7 @@ class Kills:
         pods, gpus = self.random.choice(((1, 1), (1, 2), (2, 2), (4, 1), (2, 4), (1, 4)))
         name = f"j{len(self.submitted)}"
         try:
-            self.site.post(JOBS, job(name, pods, gpus, run_s=self.random.choice((0.5, 1, 2)), retries=100))
+            self.site.post(JOBS, job(name, pods, gpus, run_s=self.random.choice((0.5, 1, 2)), retries=100, hasty=True))
             self.submitted.append(name)
         except UNREACHABLE:
             self.counts["submissions_refused"] += 1
