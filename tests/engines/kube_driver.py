@@ -48,7 +48,7 @@ class KubeDriver(ClusterDriver):
 
     def submit(self, wanted):
         count, gpus = self.shares_of(wanted)
-        body = job(wanted.name, count, gpus, run_s=wanted.work_s * self.scale, retries=100, **{"goban.dev/preemptible": "true"})
+        body = job(wanted.name, count, gpus, run_s=wanted.work_s * self.scale, retries=100, hasty=True, **{"goban.dev/preemptible": "true"})
         spec = body["spec"]["template"]["spec"]
         spec["nodeSelector"] = {SCENARIO: self.space}
         if wanted.priority:
