@@ -180,12 +180,12 @@ void write_commands(const std::string& folder, int nodes, int jobs) {
           std::string(),         std::string("1795436207"), std::string("N/A"),
           std::string("N/A"),    std::string("NONE"),       std::string("1:00:00"),
           std::string("1000"),   std::string("1000"),       std::string("(null)"),
-          std::string("(null)"), std::string("(null)"),     std::string("0"),
-          std::string("0"),      std::string("1"),          std::string("1"),
-          std::string("0"),      std::string("(null)")}) {
+          std::string("(null)"), std::string("0"),          std::string("0"),
+          std::string("1"),      std::string("1"),          std::string("0"),
+          std::string("(null)")}) {
       rows += field + '\x1f';
     }
-    rows += "(null)@\n";
+    rows += "(null)@(null)@\n";
     words += fmt::format("{0}@{0}@N/A@ann@train@N/A@gres:gpu:{1}@N/A@N/A@\n", i, 1 + i % 8);
   }
   write(folder + "/list", rows);

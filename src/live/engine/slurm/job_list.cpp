@@ -112,7 +112,6 @@ constexpr std::array kColumns = {
     Column{"TimeLimit", [](auto text, auto& row) { return limit(text, row.limit_ns); }},
     Column{"UserID", [](auto text, auto& row) { return whole(text, row.uid); }},
     Column{"GroupID", [](auto text, auto& row) { return whole(text, row.gid); }},
-    Column{"Account", [](auto text, auto& row) { return word(text, row.account); }},
     Column{"QOS", [](auto text, auto& row) { return word(text, row.qos); }},
     Column{"Dependency", [](auto text, auto& row) { return word(text, row.dependency); }},
     Column{"exit_code", [](auto text, auto& row) { return exit_status(text, row.exit_status); }},
@@ -148,7 +147,7 @@ std::string JobWords::id() const { return id_of(job, array_job, array_task); }
 std::string job_list_format(std::string_view nonce) {
   std::string format;
   for (const Column& column : kColumns) format += fmt::format("{}:{},", column.name, kBetween);
-  return format + fmt::format("Comment:{}", nonce);
+  return format + fmt::format("Account:{0},Comment:{0}", nonce);
 }
 
 Result<std::vector<JobRow>> parse_job_list(std::string_view text, std::string_view nonce) {
@@ -165,10 +164,13 @@ Result<std::vector<JobRow>> parse_job_list(std::string_view text, std::string_vi
             kRemedy);
       }
     }
-    const auto comment = take(text, end);
+    // Without accounting, a user may call his account anything.
+    const auto account = take(text, nonce);
+    const auto comment = account ? take(text, end) : std::nullopt;
     if (!comment) {
       return base::bad_data({"squeue", record, 0, "Comment"}, "the record does not end", kRemedy);
     }
+    word(*account, row.account);
     if (comment->starts_with("goban:")) row.comment = *comment;
     if (row.array_task < 0) row.array_job = 0;  // Slurm repeats the job's own number
   }

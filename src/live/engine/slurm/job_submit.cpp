@@ -85,7 +85,7 @@ function slurm_job_submit(job, parts, uid)
     if found == nil then return refuse("goban: a generic resource has an invalid name") end
     for _, entry in ipairs(found) do
       if entry.name == "gpu" then
-        has_gpus = true
+        has_gpus = has_gpus or entry.count > 0
         if entry.type ~= nil and INDEX_TYPES[entry.type] then
           by_index = true
         elseif entry.type ~= nil and not GPU_TYPES[entry.type] then
@@ -119,9 +119,16 @@ function slurm_job_submit(job, parts, uid)
 end
 
 function slurm_job_modify(job, rec, parts, uid)
-  if uid == 0 or uid == SLURM_UID or not is_managed(rec.partition) then return slurm.SUCCESS end
+  if uid == 0 or uid == SLURM_UID then return slurm.SUCCESS end
   local mark = rec.admin_comment or ""
   if mark:find("^goban:slurm") then return slurm.SUCCESS end
+  if job.partition ~= nil and job.partition ~= "" and is_managed(job.partition) ~= is_managed(rec.partition) then
+    return slurm.ERROR -- held for nobody, or started beside Goban
+  end
+  if not is_managed(rec.partition) then return slurm.SUCCESS end
+  if rec.priority == 0 and job.nice ~= nil and job.nice ~= slurm.NO_VAL then
+    return slurm.ERROR -- Slurm computes a priority from it, which releases the job
+  end
   if mark:find("^goban:%d") and (job.tres_per_node ~= nil or job.req_nodes ~= nil) then
     return slurm.ERROR -- placed: its GPUs and nodes cannot be changed any more
   end

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "live/job/directives.hpp"
 #include "live/job/request_values.hpp"
 
@@ -11,6 +12,7 @@ LeadSignal lead_signal(std::string_view script) {
   LeadSignal out;
   constexpr std::string_view kOption = "--signal";
   for (const std::string_view line : job::split_list(script, '\n')) {
+    if (base::trimmed(line).empty()) continue;  // sbatch reads on behind it
     if (!line.starts_with('#')) break;
     const size_t at = line.find(kOption);
     if (!line.starts_with("#SBATCH") || at == line.npos) continue;

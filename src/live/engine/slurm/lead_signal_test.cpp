@@ -13,6 +13,7 @@ TEST(LeadSignal, AsTheScriptAsksFor) {
   EXPECT_EQ(batch.lead_ns, 120 * base::kSecond);
   EXPECT_EQ(signal_command("8_3", batch),
             (std::vector<std::string>{"scancel", "--signal=10", "--batch", "8_3"}));
+  EXPECT_EQ(lead_signal("#!/bin/sh\n\n \t\n#SBATCH --signal=USR1@9\n").signal, SIGUSR1);
   const LeadSignal steps = lead_signal("#!/bin/sh\n#SBATCH --signal USR2\n");
   EXPECT_EQ(steps.signal, SIGUSR2);
   EXPECT_EQ(steps.lead_ns, 60 * base::kSecond);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
+#include <utility>
 
 #include "base/number.hpp"
 #include "core/model/import/slurm_nodes.hpp"
@@ -32,6 +34,19 @@ std::vector<std::string> index_types_of(std::string_view gres, int32_t num_gpus,
   }
   if (static_cast<int32_t>(types.size()) != num_gpus) types.clear();
   return types;
+}
+
+/// Where a node has one GPU, its type is an index only if it is one elsewhere; else it is a model.
+void settle_single_gpus(std::vector<NodeRow>& rows) {
+  std::set<std::string> indices;
+  for (const NodeRow& row : rows) {
+    if (row.index_types.size() > 1) indices.insert(row.index_types.begin(), row.index_types.end());
+  }
+  for (NodeRow& row : rows) {
+    if (row.index_types.size() != 1 || indices.contains(row.index_types.front())) continue;
+    row.node.gpu_model = std::move(row.index_types.front());
+    row.index_types.clear();
+  }
 }
 
 bool is_silent(std::string_view state) {
@@ -89,6 +104,7 @@ base::Result<std::vector<NodeRow>> parse_node_list(std::string_view text) {
       partitions.remove_prefix(std::min(end + 1, partitions.size()));
     }
   }
+  settle_single_gpus(rows);
   std::ranges::sort(rows, {}, [](const NodeRow& row) { return row.node.name; });
   return rows;
 }

@@ -41,6 +41,15 @@ bool waits_again(std::span<const JobRow> before, std::span<const JobRow> now) {
   });
 }
 
+namespace {
+
+bool same_request(const JobWords& one, const JobWords& other) {
+  return one.tres_per_job == other.tres_per_job && one.tres_per_node == other.tres_per_node &&
+         one.tres_per_socket == other.tres_per_socket && one.tres_per_task == other.tres_per_task;
+}
+
+}  // namespace
+
 bool has_news(std::span<const JobRow> before, std::span<const JobRow> now) {
   return !std::ranges::equal(before, now, [](const JobRow& one, const JobRow& other) {
     return one.job == other.job && one.array_task == other.array_task && one.state == other.state;
@@ -177,20 +186,29 @@ void Questions::remember_outcomes() {
 Status Questions::ask_words() {
   std::set<std::string> listed;
   std::set<std::string> missing;
+  // Until it is placed, its owner may change what a job requests.
+  const bool anew = !rules_.observe && is_due(words_at_ns_, rhythm_.rules_s);
   for (const JobRow& row : rows_) {
     const std::string id = row.id();
     listed.insert(id);
     const auto fact = facts_.find(id);
-    const bool known = fact != facts_.end() && fact->second.has_words && fact->second.doubts != 1;
-    if (!known && stand_of(row) != Stand::Ended) missing.insert(id);
+    const Stand stand = stand_of(row);
+    Mark mark;
+    const bool old = anew && stand == Stand::Held && !parse_mark(row.mark, mark);
+    const bool known =
+        fact != facts_.end() && fact->second.has_words && fact->second.doubts != 1 && !old;
+    if (!known && stand != Stand::Ended) missing.insert(id);
   }
   std::erase_if(facts_, [&](const auto& fact) { return !listed.contains(fact.first); });
-  if (missing.empty()) return {};
+  return missing.empty() ? Status{} : ask_words_of(missing);
+}
+
+Status Questions::ask_words_of(const std::set<std::string>& ids) {
   const std::string nonce = Client::nonce();
   std::vector<std::string> command = {"squeue", "-h",  "-a", "-r",
                                       "-t",     "all", "-O", job_words_format(nonce)};
-  if (missing.size() <= kListMost) {
-    command.insert(command.end(), {"-j", fmt::format("{}", fmt::join(missing, ","))});
+  if (ids.size() <= kListMost) {
+    command.insert(command.end(), {"-j", fmt::format("{}", fmt::join(ids, ","))});
   }
   const ClientOutput out = client_.run(command);
   if (!out.problem.empty()) return base::failed(out.problem);
@@ -198,11 +216,25 @@ Status Questions::ask_words() {
   if (!all) return base::failure(all.error());
   for (JobWords& words : *all) {
     const std::string id = words.id();
-    if (!missing.contains(id)) continue;
+    if (!ids.contains(id)) continue;
     facts_[id].words = std::move(words);
     facts_[id].has_words = true;
   }
   return {};
+}
+
+std::set<std::string> Questions::renew(const std::set<std::string>& ids) {
+  std::map<std::string, JobWords> before;
+  for (const std::string& id : ids) {
+    if (const JobWords* const known = words(id)) before[id] = *known;
+  }
+  std::set<std::string> changed;
+  // If Slurm does not answer, nothing can be ordered either.
+  if (before.empty() || !ask_words_of(ids)) return changed;
+  for (const auto& [id, old] : before) {
+    if (!same_request(old, *words(id))) changed.insert(id);
+  }
+  return changed;
 }
 
 void Questions::ask_parts() {

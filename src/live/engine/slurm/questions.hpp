@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@ struct Rhythm {
   double rest_s = 5;      ///< the most, when nothing has happened for a while
   double watched_s = 30;  ///< the same, while slurmctld's state folder shows no change
   double nodes_s = 5;     ///< between two lists of nodes, at rest five times the time between looks
-  double rules_s = 30;    ///< between two questions for limits, weights and shares
+  double rules_s = 30;    ///< between two questions for limits, weights, shares, and requests
   double arrays_s = 300;  ///< the same for the bounds of arrays that are known
   double config_s = 300;  ///< the same for what slurm.conf says
 };
@@ -55,10 +56,13 @@ class Questions {
   [[nodiscard]] base::TimeNs nodes_at_ns() const { return nodes_at_ns_; }
   /// The words of a job; null if they were not asked yet.
   [[nodiscard]] const JobWords* words(const std::string& id) const;
+  /// Asks the words of these again. Returns those whose request their owner has changed since.
+  std::set<std::string> renew(const std::set<std::string>& ids);
 
  private:
   [[nodiscard]] base::Status ask_nodes();
   [[nodiscard]] base::Status ask_words();
+  [[nodiscard]] base::Status ask_words_of(const std::set<std::string>& ids);
   void ask_parts();
   /// Limits of arrays, which scontrol shows with a task.
   void ask_array_limits(bool anew);
@@ -75,6 +79,7 @@ class Questions {
   std::vector<NodeRow> nodes_;
   base::TimeNs nodes_at_ns_ = -1;
   base::TimeNs rules_at_ns_ = -1;
+  base::TimeNs words_at_ns_ = -1;
   base::TimeNs arrays_at_ns_ = -1;
   base::TimeNs config_at_ns_ = -1;
   std::string config_;  ///< as scontrol printed it

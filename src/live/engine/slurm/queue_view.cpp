@@ -130,6 +130,7 @@ std::string condition(std::string_view text, const JobRow& job, std::span<const 
     const size_t under = id.find('_');
     // -1: any of the array
     int64_t task = under == id.npos ? -1 : base::parse_int(id.substr(under + 1)).value_or(-1);
+    if (kind == "aftercorr" && job.array_task >= 0) task = job.array_task;
     bool listed = false, all_started = true, all_ended = true, all_well = true;
     for (const JobRow& row : rows) {
       if (row.job != *number && row.array_job != *number) continue;
@@ -215,9 +216,24 @@ bool partitions_differ(std::span<const NodeRow> nodes, const QueueRules& rules) 
   return kinds.size() > 1;
 }
 
+std::span<const std::string> index_types_of(std::span<const NodeRow> nodes) {
+  std::span<const std::string> most;
+  for (const NodeRow& node : nodes) {
+    if (node.index_types.size() > most.size()) most = node.index_types;
+  }
+  return most;
+}
+
 bool is_unknown_list(const JobRow& row, const std::set<std::string>& lists) {
   const std::string list = partition_list(row.partition);
   return is_list(list) && !lists.contains(list);
+}
+
+/// Of a job that was placed, it may be Goban's own hold.
+bool is_held_by_admin(const JobRow& row) {
+  Mark mark;
+  return stand_of(row) == Stand::Held && row.reason == "JobHeldAdmin" &&
+         row.mark != kReleasedMark && !parse_mark(row.mark, mark);
 }
 
 /// Why Slurm schedules a job, from its mark, for users.
@@ -233,6 +249,7 @@ std::string slurms_reason(std::string_view mark) {
 std::string_view why_for_slurm(const JobRow& row, const JobWords& words,
                                std::span<const NodeRow> nodes, const QueueRules& rules,
                                const std::set<std::string>& lists) {
+  if (names_index(words.tres_per_node, index_types_of(nodes))) return "gpu-by-index";
   std::set<std::string> models;
   for (const NodeRow& node : nodes) {
     if (node.node.num_gpus > 0 && is_managed_node(node, rules)) models.insert(node.node.gpu_model);
@@ -275,7 +292,7 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
                   const std::map<std::string, JobFacts>& facts, const QueueRules& rules,
                   const Outcomes& outcomes, const cluster::Picture& told) {
   QueueView view;
-  std::span<const std::string> index_types;
+  const std::span<const std::string> index_types = index_types_of(nodes);
   const bool differ = partitions_differ(nodes, rules);
   if (differ) view.lists = partition_lists(rows, rules.partitions, told);
   for (const NodeRow& node : nodes) {
@@ -287,7 +304,6 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
         add_lists(view.lists, partitions);
       }
     }
-    if (node.index_types.size() > index_types.size()) index_types = node.index_types;
   }
   for (const JobRow& row : rows) {
     const std::string id = row.id();
@@ -327,6 +343,9 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
     if (!runs && !row.dependency.empty()) {
       std::string why = blocked_by(row.dependency, row, rows, outcomes);
       if (!why.empty()) seen.blocked = std::move(why);
+    }
+    if (seen.managed && !runs && seen.blocked.empty() && is_held_by_admin(row)) {
+      seen.blocked = "held by an administrator; scontrol uhold gives it back to Goban";
     }
     // A held job shows no begin time but the one that it asked for; a requeued one, which began
     // already, one that Slurm made up.

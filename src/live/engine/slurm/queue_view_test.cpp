@@ -130,6 +130,9 @@ TEST(QueueView, WhatTheCoreCannotPlaceIsLeftToSlurm) {
   EXPECT_EQ(why(2, "", "gres:gpu:3"), "unequal-nodes");
   EXPECT_EQ(why(1, "gres:gpu:a100:1"), "");
   EXPECT_EQ(why(1, "gres:gpu:a100:1,gres:gpu:v100:1"), "several-gpu-types");
+  nodes[0].index_types = {"g0", "g1", "g2", "g3"};
+  EXPECT_EQ(why(1, "gres:gpu:g1:1"), "gpu-by-index") << "held by a plug-in that did not know it";
+  nodes[0].index_types.clear();
   nodes[0].node.gpu_model = "a100";
   nodes[1].node.gpu_model = "v100";
   EXPECT_EQ(why(1, "gres:gpu:a100:1"), "") << "the core knows which nodes have it";
@@ -214,14 +217,14 @@ TEST(QueueView, WhoHoldsAJob) {
   EXPECT_TRUE(held("goban:1.2.3", "goban:held"));
 }
 
-TEST(QueueView, ACommentNamesWhatIsStaged) {
-  const auto seen = [](const char* comment) {
-    JobRow job = row(1, "PENDING");
-    job.comment = comment;
-    const std::vector<JobRow> rows = {job};
-    const std::map<std::string, JobFacts> facts = {
-        {"1", {.words = {.job = 1, .tres_per_node = "gres:gpu:1"}, .has_words = true}}};
-    return view_of(rows, {}, facts, {}, {}, {}).picture.jobs.at("1");
+TEST(QueueView, AnAdministratorsHoldStays) {
+  JobRow job = row(1, "PENDING");
+  job.reason = "JobHeldAdmin";
+  const std::map<std::string, JobFacts> facts = {
+      {"1", {.words = {.job = 1, .tres_per_node = "gres:gpu:1"}, .has_words = true}}};
+  const auto blocked = [&](const char* mark) {
+    job.mark = mark;
+    return view_of({&job, 1}, {}, facts, {}, {}, {}).picture.jobs.at("1").blocked;
   };
   EXPECT_TRUE(blocked("").starts_with("held by an administrator"));
   EXPECT_TRUE(blocked("goban:held").starts_with("held by an administrator"));
@@ -300,6 +303,14 @@ TEST(QueueView, DependenciesThatSlurmDoesNotEvaluate) {
   EXPECT_TRUE(starts("afterok:4(unfulfilled)?afterany:2(unfulfilled)")) << "any of them";
   EXPECT_FALSE(starts("afterany:8_*(unfulfilled)")) << "one task runs";
   EXPECT_TRUE(starts("afterok:8_0(unfulfilled)"));
+  JobRow follower = row(7, "PENDING");
+  follower.array_job = 7;
+  const auto follows = [&](int32_t task) {
+    follower.array_task = task;
+    return blocked_by("aftercorr:8_*(unfulfilled)", follower, rows, outcomes).empty();
+  };
+  EXPECT_TRUE(follows(0)) << "the task of this number has ended well, others have not ended";
+  EXPECT_FALSE(follows(1));
   EXPECT_TRUE(starts("afterok:20(unfulfilled)")) << "no longer listed, but known";
   EXPECT_FALSE(starts("afterok:21(unfulfilled)"));
   EXPECT_FALSE(starts("afterok:22(unfulfilled)")) << "unknown";

@@ -206,16 +206,33 @@ std::vector<std::string> SlurmEngine::order(const std::vector<std::string>& scri
   return parse_order_replies(out.errors, scripts.size(), nonce);
 }
 
+std::set<std::string> SlurmEngine::changed_since(const std::vector<Task>& tasks) {
+  // What is written into a request must be that request. Once it was placed, only Goban changes it.
+  if (options_.rules.indices != Indices::Types || options_.rules.observe) return {};
+  std::set<std::string> starts;
+  for (const Task& task : tasks) {
+    if (task.act == Act::Start && is_job_id(task.id)) starts.insert(task.id);
+  }
+  if (starts.empty()) return starts;
+  for (const JobRow& row : questions_.rows()) {
+    Mark mark;
+    if (row.mark == kReleasedMark || parse_mark(row.mark, mark)) starts.erase(row.id());
+  }
+  return questions_.renew(starts);
+}
+
 void SlurmEngine::carry_out() {
   std::vector<Task> tasks = ledger_.take_tasks(base::steady_ns());
   if (tasks.empty()) return;
   std::vector<Task> sent;
   std::vector<std::string> scripts;
   std::vector<std::string> cancelled;
+  const std::set<std::string> changed = changed_since(tasks);
   for (Task& task : tasks) {
     auto lines = options_.rules.observe ? Result<std::string>(base::failed("Goban only observes"))
                                         : lines_of(task);
     if (!is_job_id(task.id)) lines = base::failed("Slurm has no job of this id");
+    if (changed.contains(task.id)) lines = base::failed("its owner has changed what it requests");
     if (lines && signals_first(task)) continue;
     if (!lines) {
       ledger_.done(task, lines.error().message, base::steady_ns());

@@ -53,6 +53,8 @@ class SlurmEngine final : public cluster::ClusterEngine {
   void pause();
   /// Orders, then one question to Slurm and what follows from it.
   void step();
+  /// Jobs to be started whose owners have changed what they request.
+  [[nodiscard]] std::set<std::string> changed_since(const std::vector<cluster::Task>& tasks);
   void carry_out();
   /// Replies to scripts, one each; `unsure`: scontrol did not finish.
   [[nodiscard]] std::vector<std::string> order(const std::vector<std::string>& scripts,

@@ -177,6 +177,15 @@ TEST_F(SlurmEngineTest, JobsRunOnTheGpusThatWereChosen) {
   EXPECT_EQ(slurm("squeue -h -O admin_comment,Reason -j " + id).out.find("goban"),
             std::string::npos);
 
+  // Its owner has changed his mind meanwhile.
+  const std::string changed = submit("--gres=gpu:1");
+  wait("the request", [&] { return told_.jobs.contains(changed); });
+  slurm("scontrol update jobid=" + changed + " TresPerNode=gpu:3");
+  engine_->launch(order(changed, 4, 1, {{.node = "n4", .gpus = {0}}}));
+  EXPECT_NE(report(ReportKind::Declined, {JobId{4U}, 1}).detail.find("changed"), std::string::npos);
+  wait("the other request", [&] { return told_.jobs[changed].spec.num_gpus == 3; });
+  slurm("scancel " + changed);
+
   engine_->launch(order(id, 5, 1, {{.node = "n2", .gpus = {1, 3}}}));
   EXPECT_TRUE(report(ReportKind::Started, {JobId{5U}, 1}).parts.empty()) << "as ordered";
   EXPECT_NE(slurm("scontrol -d show job " + id).out.find("GRES=gpu:g1:1(IDX:1),gpu:g3:1(IDX:3)"),

@@ -59,6 +59,18 @@ TEST(SlurmOutput, JobList) {
   EXPECT_FALSE(jobs.contains("3"));
 }
 
+/// Without accounting, Slurm takes any account, and prints it.
+TEST(SlurmOutput, AnAccountBreaksNoRecord) {
+  std::string text = recorded("job_list.txt");
+  const std::string before = "(null)~0f3a";
+  const std::string account = "lab\x1f\x1f\n7\x1fN/A\x1f";
+  text.replace(text.find(before), before.size(), account + "~0f3a");
+  const auto list = parse_job_list(text, "~0f3a");
+  ASSERT_TRUE(list) << list.error().text();
+  EXPECT_EQ(list->size(), 24U);
+  EXPECT_EQ(list->front().account, account);
+}
+
 TEST(SlurmOutput, JobListErrorsNameLineAndField) {
   const std::string text = recorded("job_list.txt");
   const auto error = [](const std::string& list) {
@@ -234,6 +246,14 @@ TEST(SlurmOutput, Nodes) {
   EXPECT_EQ(nodes->back().node.state, SeenNodeState::Up);
   EXPECT_EQ(first.node.mem_bytes, int64_t{5000} << 20);
   EXPECT_THAT(first.partitions, ElementsAre("gpu"));
+  const auto both = parse_node_list(
+      "NodeName=n1 CPUTot=4 RealMemory=1 Gres=gpu:g0:1 State=IDLE\n"
+      "NodeName=n2 CPUTot=4 RealMemory=1 Gres=gpu:a100:1 State=IDLE\n"
+      "NodeName=n3 CPUTot=4 RealMemory=1 Gres=gpu:g0:1,gpu:g1:1 State=IDLE\n");
+  ASSERT_TRUE(both);
+  EXPECT_THAT(both->at(0).index_types, ElementsAre("g0"));
+  EXPECT_THAT(both->at(1).index_types, ElementsAre()) << "of one GPU: a model";
+  EXPECT_EQ(both->at(1).node.gpu_model, "a100");
   EXPECT_EQ(node_state("DOWN*+DRAIN"), SeenNodeState::Down);
   EXPECT_EQ(node_state("MIXED*"), SeenNodeState::Drained);
   EXPECT_EQ(node_state("IDLE+NOT_RESPONDING"), SeenNodeState::Drained) << "as scontrol says it";
