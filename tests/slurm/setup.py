@@ -37,12 +37,18 @@ def who_starts_a_job(site):
     refused(site, "scontrol", "release", number, user=USER)
     refused(site, "scontrol", "update", f"jobid={number}", "Priority=9", user=USER)
     refused(site, "scontrol", "top", number, user=USER)
+    refused(site, "scontrol", "update", f"jobid={number}", "Nice=10", user=USER)  # Slurm would compute a priority from it
+    refused(site, "scontrol", "update", f"jobid={number}", "Partition=other", user=USER)
     allowed(site, "scontrol", "update", f"jobid={number}", "ReqNodeList=n3", user=USER)  # a wish
     allowed(site, "scontrol", "update", f"jobid={number}", "AdminComment=goban:1.2.3")  # decided
     for change in ("ReqNodeList=n2", "TresPerNode="):
         refused(site, "scontrol", "update", f"jobid={number}", change, user=USER)
     allowed(site, "scontrol", "update", f"jobid={number}", "TimeLimit=5", user=USER)
-    expect(site.job(number)["Priority"] == "0", "after all that it still waits")
+    expect(site.job(number)["Priority"] == "0" and site.job(number)["Partition"] == "gpu", "after all that it still waits")
+    beside = site.sbatch("-p", "other", "--begin=now+1hour", "--gres=gpu:1", user=USER)
+    refused(site, "scontrol", "update", f"jobid={beside}", "Partition=gpu", user=USER)
+    allowed(site, "scontrol", "update", f"jobid={beside}", "Nice=10", user=USER)
+    site.run("scancel", beside)
     return number
 
 
@@ -59,6 +65,9 @@ def holds_of_a_user(site):
 def without_gpus(site):
     number = site.sbatch(user=USER)
     site.wait_for("a job without GPUs", lambda: site.state(number) == "RUNNING")
+    none = site.sbatch("--gres=gpu:0", user=USER)
+    site.wait_for("a job that requests none", lambda: site.state(none) == "RUNNING")
+    site.run("scancel", none)
     held = site.sbatch("--hold", user=USER)
     expect(site.job(held)["Priority"] == "0", "held by its owner")
     allowed(site, "scontrol", "release", held, user=USER)
@@ -137,6 +146,10 @@ def main():
         allowed(site, *reread)
         took = watchdog(site, engine)
         print(f"released {took:.1f} s after the last beat, --after 3s")
+        elsewhere = site.sbatch("-p", "other", "--hold", "--gres=gpu:1", user=USER)
+        allowed(site, *engine, "release-all")
+        expect(site.job(elsewhere)["Priority"] == "0", "what a user holds in a partition of Slurm's own stays held")
+        site.run("scancel", elsewhere)
         client = allocations(site)
         placed = who_starts_a_job(site)
         held = holds_of_a_user(site)
@@ -146,7 +159,7 @@ def main():
         not_ours(site)
         queue = [site.sbatch("--gres=gpu:1", user=USER) for _ in range(JOBS)]
         queue += [site.sbatch("--gres=gpu:1", "--array=0-9%3", user=USER)]
-        undo, reread, release = (line.split() for line in documented("slurm.md", "And back"))
+        undo, reread, release = (line.split() for line in documented("slurm.md", "Return to Slurm"))
         allowed(site, *undo)
         expect(open(site.path("etc/slurm.conf")).read() == before, "slurm.conf is as it was")
         expect(not os.path.exists(site.path("etc/job_submit.lua")), "job_submit.lua is gone")

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <memory>
 #include <pwd.h>
 #include <sys/stat.h>
@@ -94,14 +95,21 @@ base::Status write_files(const std::filesystem::path& conf, const slurm::SlurmFi
   return {};
 }
 
+/// " --partitions gpu,long", " --all", or nothing if they are not known.
+std::string partition_option(const slurm::SlurmFiles& files) {
+  const auto managed = slurm::managed_partitions(files.lua.value_or(""));
+  if (!managed) return {};
+  return managed->empty() ? " --all" : fmt::format(" --partitions {}", fmt::join(*managed, ","));
+}
+
 int undo(const std::string& conf, const slurm::SlurmFiles& files) {
   if (const auto status = write_files(conf, slurm::undo_setup(files)); !status) {
     return report_error(status.error());
   }
   fmt::print(
       "{} is as it was before the setup, and job_submit.lua is removed.\n"
-      "Next: scontrol reconfigure; goban engine slurm release-all\n",
-      conf);
+      "Next: scontrol reconfigure; goban engine slurm release-all{}\n",
+      conf, partition_option(files));
   return 0;
 }
 
@@ -186,7 +194,22 @@ int setup(const EngineArguments& arguments) {
   return 0;
 }
 
-int release(const EngineArguments& arguments) {
+/// In other partitions users hold jobs for themselves, so what is Goban's must be known.
+base::Status find_partitions(EngineArguments& arguments) {
+  if (!arguments.partitions.empty() || arguments.all) return {};
+  const auto files = read_files(conf_path(arguments));
+  const auto managed = files ? slurm::managed_partitions(files->lua.value_or("")) : std::nullopt;
+  if (!managed) {
+    return base::usage_error("which partitions did Goban manage? It has no job_submit.lua here",
+                             "name them with --partitions, or all of them with --all");
+  }
+  arguments.partitions = *managed;
+  arguments.all = managed->empty();
+  return {};
+}
+
+int release(EngineArguments arguments) {
+  if (const auto known = find_partitions(arguments); !known) return report_error(known.error());
   const auto released = slurm::release_all(client_of(arguments), arguments.partitions);
   if (!released) return report_error(released.error());
   fmt::print("Released {} jobs; {} stay held by their users or an administrator.\n", released->jobs,
@@ -202,9 +225,10 @@ std::string beat_of(const std::string& path) {
   return fmt::format("{}.{} {}", facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec, facts.st_ino);
 }
 
-int watch(const EngineArguments& arguments) {
+int watch(EngineArguments arguments) {
   const auto after_ns = live::job::parse_span(arguments.after);
   if (!after_ns) return report_error(after_ns.error());
+  if (const auto known = find_partitions(arguments); !known) return report_error(known.error());
   slurm::Heartbeat heartbeat(*after_ns);
   constexpr auto kLook = std::chrono::seconds(1);
   constexpr int kLooksBetweenReleases = 10;
@@ -220,6 +244,16 @@ int watch(const EngineArguments& arguments) {
     release(arguments);
     std::fflush(stdout);
   }
+}
+
+void add_partitions(Command* c, EngineArguments& arguments) {
+  Command* which = c->add_group_of_one("Released");
+  which
+      ->add_option("--partitions", arguments.partitions,
+                   "Only jobs of these partitions (default: those of job_submit.lua)")
+      ->type_name("NAME,...")
+      ->delimiter(',');
+  which->add_flag("--all", arguments.all, "Jobs of all partitions");
 }
 
 void add_conf(Command* c, EngineArguments& arguments) {
@@ -263,7 +297,7 @@ void add_engine(Command& app, Action& action) {
       "  goban engine slurm setup --partitions gpu && scontrol reconfigure\n"
       "  goban engine slurm setup --partitions gpu --check\n"
       "  goban engine slurm setup --undo && scontrol reconfigure && goban engine slurm "
-      "release-all\n"
+      "release-all --partitions gpu\n"
       "It adds one line to slurm.conf and writes job_submit.lua beside it; with --agents also the "
       "line TaskProlog\n"
       "and its script.\n"
@@ -274,10 +308,7 @@ void add_engine(Command& app, Action& action) {
   Command* r = slurm->add_subcommand(
       "release-all", "Hand scheduling back to Slurm: release every job that waits for Goban");
   add_conf(r, *arguments);
-  r->add_option("--partitions", arguments->partitions,
-                "Only jobs of these partitions (default: all)")
-      ->type_name("NAME,...")
-      ->delimiter(',');
+  add_partitions(r, *arguments);
   r->footer(
       "Example:\n"
       "  goban engine slurm release-all --partitions gpu\n"
@@ -297,10 +328,7 @@ void add_engine(Command& app, Action& action) {
   w->add_option("--after", arguments->after,
                 "Time without a heartbeat after which it does so (60s)")
       ->type_name("SPAN");
-  w->add_option("--partitions", arguments->partitions,
-                "Only jobs of these partitions (default: all)")
-      ->type_name("NAME,...")
-      ->delimiter(',');
+  add_partitions(w, *arguments);
   w->footer(
       "Example:\n"
       "  goban engine slurm watchdog --heartbeat /var/lib/goban/heartbeat --partitions gpu\n"

@@ -197,6 +197,24 @@ base::Status plan_agents(SetupPlan& plan, const std::string& conf_folder,
   return {};
 }
 
+std::optional<std::vector<std::string>> managed_partitions(std::string_view lua) {
+  constexpr std::string_view kAll = "local ALL_PARTITIONS = true";
+  constexpr std::string_view kThese = "local PARTITIONS = {";
+  if (!lua.starts_with(kSubmitHead)) return std::nullopt;
+  std::vector<std::string> names;
+  for (const std::string& line : lines_of(lua)) {
+    if (line == kAll) return names;
+    if (!line.starts_with(kThese)) continue;
+    std::string_view rest = line;
+    for (size_t at = rest.find("[\""); at != rest.npos; at = rest.find("[\"")) {
+      rest.remove_prefix(at + 2);
+      names.emplace_back(rest.substr(0, rest.find('"')));
+    }
+    break;
+  }
+  return names.empty() ? std::nullopt : std::optional(names);
+}
+
 SlurmFiles undo_setup(const SlurmFiles& files) {
   SlurmFiles out = files;
   if (out.lua && out.lua->starts_with(kSubmitHead)) out.lua.reset();

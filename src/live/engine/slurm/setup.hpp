@@ -39,6 +39,10 @@ struct SetupPlan {
 [[nodiscard]] base::Status plan_agents(SetupPlan& plan, const std::string& conf_folder,
                                        const std::string& socket_folder);
 
+/// The partitions that a job_submit.lua of ours manages, as it says in its head; no value: it is
+/// not ours, empty: all.
+[[nodiscard]] std::optional<std::vector<std::string>> managed_partitions(std::string_view lua);
+
 /// The files as they were before the setup; what others changed since is kept.
 [[nodiscard]] SlurmFiles undo_setup(const SlurmFiles& files);
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "live/engine/slurm/job_submit.hpp"
 #include "live/engine/slurm/release_all.hpp"
 #include "live/engine/slurm/watchdog.hpp"
 
@@ -127,6 +128,16 @@ TEST(Heartbeat, IsLateWhenNothingChangesForTooLong) {
   EXPECT_FALSE(heartbeat.is_late("2", 62 * base::kSecond)) << "the daemon is back";
   EXPECT_FALSE(heartbeat.is_late("", 63 * base::kSecond)) << "its file was removed";
   EXPECT_TRUE(heartbeat.is_late("", 124 * base::kSecond));
+}
+
+TEST(SlurmSetup, TheFileSaysWhatIsManaged) {
+  const auto managed = [](const std::vector<std::string>& partitions) {
+    return managed_partitions(job_submit_lua({.partitions = partitions}));
+  };
+  const std::vector<std::string> two = {"gpu", "long-1"};
+  EXPECT_EQ(managed(two), std::optional(two));
+  EXPECT_EQ(managed({}), std::optional(std::vector<std::string>{})) << "all of them";
+  EXPECT_FALSE(managed_partitions("local PARTITIONS = {[\"gpu\"] = true}"));
 }
 
 }  // namespace
