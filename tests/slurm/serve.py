@@ -68,6 +68,12 @@ def cancels(serving, running):
         expect(serving.daemon.goban_run("cancel", f"@{number}").returncode == 0, "cancelled here")
         site.wait_for("its end at Slurm", lambda n=number: site.state(n) == "CANCELLED")
         expect(serving.wait_state(number, "done")["result"] == "cancelled", "and here")
+    array = site.sbatch("--array=0-1", "--begin=now+1hour", "--gres=gpu:1", user=USER)
+    serving.wait_state(f"{array}_1", "depends")
+    said = serving.daemon.goban_run("logs", f"@{array}_1").stderr
+    expect("writes the output of its jobs" in said, said)
+    expect(serving.daemon.goban_run("cancel", f"@{array}").returncode == 0, "all its tasks")
+    site.wait_for("their end at Slurm", lambda: set(site.state(array).split()) == {"CANCELLED"})
     site.run("scancel", running, check=True)
     expect(serving.wait_state(running, "done")["result"] in ("cancelled", "failed"), "cancelled there")
     return queue[0]

@@ -13,6 +13,7 @@
 #include "base/number.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "live/job/request_values.hpp"
+#include "serve/api/job_name.hpp"
 
 namespace goban::cli {
 
@@ -64,7 +65,9 @@ int64_t task_of(const JobRow& job, int64_t array) {
 }
 
 bool means(const JobName& name, const JobRow& job, bool is_array) {
-  if (!name.engine_id.empty()) return job.engine_id == name.engine_id;
+  if (!name.engine_id.empty()) {
+    return job.engine_id == name.engine_id || serve::api::is_task_of(job.engine_id, name.engine_id);
+  }
   const int64_t task = task_of(job, name.number);
   if (!name.tasks.empty()) {
     return task >= 0 && std::binary_search(name.tasks.begin(), name.tasks.end(), task);

@@ -136,6 +136,13 @@ bool has_name(std::string_view script) {
   });
 }
 
+/// Whether a line #GOBAN requests something.
+bool has_own_lines(std::string_view script) {
+  return std::ranges::any_of(live::job::split_list(script, '\n'), [](std::string_view line) {
+    return line.starts_with("#GOBAN ") || line.starts_with("#GOBAN\t");
+  });
+}
+
 /// Ours, without the token: it belongs to the submitter and is not passed to the job.
 std::vector<std::string> own_environment() {
   std::vector<std::string> out;
@@ -217,6 +224,12 @@ Result<std::string> submit_by_sbatch(const SubmitPayload& payload, const std::st
   if (!ignored.empty()) {
     fmt::print(stderr, "goban: warning: without effect on a cluster of Slurm: {}\n",
                fmt::join(ignored, ", "));
+  }
+  if (has_own_lines(payload.script)) {
+    fmt::print(
+        stderr,
+        "goban: warning: sbatch does not read lines #GOBAN: write #SBATCH, or give options on "
+        "the command line\n");
   }
   const base::Descriptor script(::memfd_create("goban-script", MFD_CLOEXEC));
   const std::string& text = payload.script;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/jobs/job_choice.hpp"
 #include "cli/jobs/slurm_allocation.hpp"
 
 namespace goban::cli {
@@ -88,6 +89,27 @@ TEST(SlurmCommands, WhatCannotBeMeantIsRefused) {
   EXPECT_TRUE(is_for_scancel("8_3", "use the commands of that queue"));
   EXPECT_FALSE(is_for_scancel("default/job", "use the commands of that queue"));
   EXPECT_FALSE(is_for_scancel("", "use the commands of that queue"));
+}
+
+TEST(SlurmCommands, AnArrayOfTheClusterIsAllItsTasks) {
+  std::vector<JobRow> rows(4);
+  uint32_t number = 20;
+  const char* const ids[] = {"14_0", "14_11", "141_0", "14"};
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i].job = ++number;
+    rows[i].engine_id = ids[i];
+  }
+  const auto chosen = [](std::vector<JobRow> jobs, const std::string& name) {
+    std::vector<std::string> out;
+    for (const JobRow& row : choose_jobs(jobs, {.names = {name}}).value().jobs) {
+      out.push_back(row.engine_id);
+    }
+    return out;
+  };
+  EXPECT_EQ(chosen({rows[0], rows[1], rows[2]}, "@14"),
+            (std::vector<std::string>{"14_0", "14_11"}));
+  EXPECT_EQ(chosen({rows[0], rows[1]}, "@14_1"), std::vector<std::string>{});
+  EXPECT_EQ(chosen({rows[1], rows[2]}, "@14_11"), std::vector<std::string>{"14_11"});
 }
 
 }  // namespace

@@ -157,7 +157,13 @@ base::http::Response show_log(const Call& call, const ApiContext& context) {
   if (!request) return base::http::refusal(base::http::kBadRequest, request.error());
   auto named = visible_job(call, context);
   if (!named) return std::move(named.error());
-  const auto& [job, spec, has_started] = *named;
+  const auto& [job, spec, has_started, is_of_cluster] = *named;
+  if (is_of_cluster) {
+    return base::http::refusal(base::http::kConflict,
+                               "the cluster's own queue writes the output of its jobs",
+                               "on Slurm, scontrol show job names the file; on Kubernetes, use "
+                               "kubectl logs");
+  }
   const std::string path = live::job::output_path(job, spec, request->stream);
   const auto read = context.files.run<base::Result<LogPart>>(spec.owner, [owner = spec.owner, path,
                                                                           asked = *request] {

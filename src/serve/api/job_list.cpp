@@ -66,6 +66,11 @@ std::vector<size_t> JobListing::named(std::string_view name) const {
     for (size_t i = jobs.size(); i > 0; --i) {
       if (jobs[i - 1]->engine_id == id) return {i - 1};
     }
+    std::vector<size_t> tasks;
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      if (is_task_of(jobs[i]->engine_id, id)) tasks.push_back(i);
+    }
+    return tasks;
   }
   const auto parsed = parse_job_name(name);
   if (!parsed) return {};

@@ -221,7 +221,13 @@ const live::controller::LiveJob* find_job(const live::controller::JobBook& book,
                                           std::string_view name) {
   if (const std::string_view id = engine_id_of(name); !id.empty()) {
     const auto found = book.by_engine_id.find(id);
-    return found == book.by_engine_id.end() ? nullptr : book.find(found->second);
+    if (found != book.by_engine_id.end()) return book.find(found->second);
+    const auto array = book.arrays_of_engine.find(id);
+    if (array != book.arrays_of_engine.end()) return book.find(array->second);
+    // The latest of this id that has ended: a queue may give it away again.
+    const auto ended = std::find_if(book.jobs.rbegin(), book.jobs.rend(),
+                                    [id](const auto& each) { return each.second.engine_id == id; });
+    return ended == book.jobs.rend() ? nullptr : &ended->second;
   }
   const auto parsed = parse_job_name(name);
   if (!parsed) return nullptr;

@@ -21,7 +21,7 @@ tl::expected<VisibleJob, base::http::Response> visible_job(const Call& call,
   VisibleJob out;
   context.scheduler.look([&](const live::loop::SchedulerSnapshot& snapshot) {
     if (const live::controller::LiveJob* const named = find_job(snapshot.book, call.names[0])) {
-      out = {named->job, named->spec, named->first_start_ns >= 0};
+      out = {named->job, named->spec, named->first_start_ns >= 0, !named->engine_id.empty()};
     }
   });
   if (!out.job.valid()) {
@@ -30,7 +30,8 @@ tl::expected<VisibleJob, base::http::Response> visible_job(const Call& call,
       return tl::unexpected(base::http::refusal(base::http::kUnavailable, past.error()));
     }
     if (!*past) return tl::unexpected(unknown_job());
-    out = {(*past)->job, std::move((*past)->spec), (*past)->first_start_ns >= 0};
+    const live::controller::LiveJob& found = **past;
+    out = {found.job, found.spec, found.first_start_ns >= 0, !found.engine_id.empty()};
   }
   if (!call.who.may_see(out.spec.owner, out.spec.account)) return tl::unexpected(job_of_another());
   return out;

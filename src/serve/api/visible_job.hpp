@@ -14,6 +14,7 @@ struct VisibleJob {
   core::model::JobId job{};
   live::job::JobSpec spec{};
   bool has_started = true;
+  bool is_of_cluster = false;  ///< of the cluster's own queue, which writes its output
 };
 
 /// A job of the scheduler, or of the history. The refusal if there is none, if it belongs to
