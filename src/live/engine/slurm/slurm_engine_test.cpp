@@ -240,6 +240,8 @@ TEST_F(SlurmEngineTest, JobsRunOnTheGpusThatWereChosen) {
   const auto released = release_all(Client(options_.conf), {"gpu"});
   ASSERT_TRUE(released) << released.error().text();
   EXPECT_THAT(released->problems, testing::IsEmpty());
+  wait("its start by Slurm",
+       [&] { return slurm("squeue -h -o %T -j " + younger).out == "RUNNING"; });
   slurm("scontrol requeuehold Incomplete " + younger);
   wait("that it is held", [&] {
     return slurm("squeue -h -o %T%r -j " + younger).out.starts_with("PENDINGjob_requeued_in_held");
