@@ -324,6 +324,20 @@ TEST(Shards, FoldersBecomeSamples) {
   EXPECT_EQ(left_out, 1);
 }
 
+// Packing shards again under their own names would replace those that are still to be read.
+TEST(Shards, TheWriterReplacesNoShardThatIsRead) {
+  const base::TestFolder folder;
+  const auto sources = write_shards(folder / "s-%02d.tar", {2, 1'000'000});
+  const std::string first = base::TestFolder::read(sources[1]);
+  auto writer = ShardWriter::create(folder / "./s-%02d.tar", {});
+  ASSERT_TRUE(writer);
+  writer->keep({sources[1], sources[0]});
+  const auto refused = writer->add({"a", {{"x", "1"}}, "", 0});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("is read from, and would be replaced"));
+  EXPECT_EQ(base::TestFolder::read(sources[1]), first);
+}
+
 TEST(Shards, TheWriterRefusesWhatReadersWouldMisread) {
   const base::TestFolder folder;
   EXPECT_FALSE(ShardWriter::create("a.tar", {}));

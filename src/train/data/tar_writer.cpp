@@ -1,6 +1,7 @@
 #include "train/data/tar_writer.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <numeric>
 #include <optional>
@@ -89,7 +90,7 @@ struct ShardWriter::Impl {
   ShardLimits limits;
   ShardFormat format = ShardFormat::Tar;
   std::unique_ptr<PackedFile> file;
-  std::vector<std::string> paths;
+  std::vector<std::string> paths, sources;
   std::string last_key;
   int64_t samples = 0, in_shard = 0, payload_bytes = 0, stored_bytes = 0;
 
@@ -109,6 +110,15 @@ struct ShardWriter::Impl {
   }
   base::Status begin_shard() {
     paths.push_back(fmt::format("{}{:0{}}{}", before, paths.size(), digits, after));
+    const auto replaced = [&](const std::string& source) {
+      std::error_code absent;
+      return std::filesystem::equivalent(source, paths.back(), absent);
+    };
+    if (std::ranges::any_of(sources, replaced)) {
+      return base::usage_error(
+          fmt::format("the shard '{}' is read from, and would be replaced", paths.back()),
+          "write to another folder or name");
+    }
     auto next = PackedFile::create(paths.back());
     if (!next) return base::failure(next.error());
     file = std::move(*next);
@@ -144,6 +154,8 @@ base::Result<ShardWriter> ShardWriter::create(const std::string& pattern, ShardL
   impl->format = *format;
   return ShardWriter(std::move(impl));
 }
+
+void ShardWriter::keep(std::vector<std::string> sources) { impl_->sources = std::move(sources); }
 
 base::Status ShardWriter::add(const Sample& sample) {
   Impl& w = *impl_;

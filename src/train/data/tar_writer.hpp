@@ -32,8 +32,10 @@ class ShardWriter {
   ShardWriter(ShardWriter&&) noexcept;
   ShardWriter& operator=(ShardWriter&&) = delete;
 
-  /// Errors: BadData for an unusable key or name, or one like the previous sample's (readers would
-  /// join them); Failed for files.
+  /// Files that are read from: a shard that would replace one of them is refused.
+  void keep(std::vector<std::string> sources);
+  /// Errors: Usage for a shard that would replace a kept file; BadData for an unusable key or name,
+  /// or one like the previous sample's (readers would join them); Failed for files.
   [[nodiscard]] base::Status add(const Sample& sample);
   /// Ends the last shard. Errors: Failed.
   [[nodiscard]] base::Status finish();

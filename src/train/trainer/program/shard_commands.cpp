@@ -33,7 +33,8 @@ struct PackArguments {
 };
 
 /// Feeds the samples of what the user named: NAME:train, NAME:test, a folder, or shards.
-base::Status feed_source(const PackArguments& a, const data::SampleSink& sink) {
+base::Status feed_source(const PackArguments& a, data::ShardWriter& writer,
+                         const data::SampleSink& sink) {
   const size_t colon = a.source.rfind(':');
   const std::string part = colon == std::string::npos ? "" : a.source.substr(colon + 1);
   if (part == "train" || part == "test") {
@@ -53,6 +54,9 @@ base::Status feed_source(const PackArguments& a, const data::SampleSink& sink) {
   }
   const auto shards = data::open_shards(a.source);
   if (!shards) return base::failure(shards.error());
+  std::vector<std::string> sources;
+  for (const data::Shard& each : shards->shards) sources.push_back(each.path);
+  writer.keep(std::move(sources));
   return data::each_in_shards(*shards, sink);
 }
 
@@ -89,7 +93,7 @@ base::Status pack_shards(const PackArguments& a) {
     if (a.limit > 0 && writer->samples() >= a.limit) return {};
     return writer->add(sample);
   };
-  if (auto s = feed_source(a, sink); !s) return s;
+  if (auto s = feed_source(a, *writer, sink); !s) return s;
   if (auto s = writer->finish(); !s) return s;
   if (writer->samples() == 0) {
     return base::bad_data({a.source, 0, 0, ""}, "has no samples", "files are named KEY.FIELD");
