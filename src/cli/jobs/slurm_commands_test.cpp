@@ -101,7 +101,8 @@ TEST(SlurmCommands, AnArrayOfTheClusterIsAllItsTasks) {
   }
   const auto chosen = [](std::vector<JobRow> jobs, const std::string& name) {
     std::vector<std::string> out;
-    for (const JobRow& row : choose_jobs(jobs, {.names = {name}}).value().jobs) {
+    const ChosenJobs chosen = choose_jobs(jobs, {.names = {name}}).value();
+    for (const JobRow& row : chosen.jobs) {
       out.push_back(row.engine_id);
     }
     return out;
