@@ -101,8 +101,8 @@ TEST(SlurmCommands, AnArrayOfTheClusterIsAllItsTasks) {
   }
   const auto chosen = [](std::vector<JobRow> jobs, const std::string& name) {
     std::vector<std::string> out;
-    const ChosenJobs chosen = choose_jobs(jobs, {.names = {name}}).value();
-    for (const JobRow& row : chosen.jobs) {
+    const ChosenJobs found = choose_jobs(jobs, {.names = {name}}).value();
+    for (const JobRow& row : found.jobs) {
       out.push_back(row.engine_id);
     }
     return out;
