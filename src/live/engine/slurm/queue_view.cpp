@@ -236,12 +236,23 @@ bool is_held_by_admin(const JobRow& row) {
          row.mark != kReleasedMark && !parse_mark(row.mark, mark);
 }
 
-/// Why Slurm schedules a job, from its mark, for users.
-std::string slurms_reason(std::string_view mark) {
-  if (!is_slurms(mark) || mark.size() <= kSlurmMark.size() + 1) return "";
-  std::string reason(mark.substr(kSlurmMark.size() + 1));
+/// Why Slurm schedules a job, for users.
+std::string left_words(std::string_view why) {
+  std::string reason(why);
   std::ranges::replace(reason, '-', ' ');
   return fmt::format("left to Slurm: {}", reason);
+}
+
+/// The same from its mark.
+std::string slurms_reason(std::string_view mark) {
+  if (!is_slurms(mark) || mark.size() <= kSlurmMark.size() + 1) return "";
+  return left_words(mark.substr(kSlurmMark.size() + 1));
+}
+
+/// It is held for Goban, which has not placed it yet.
+bool is_new(const JobRow& row) {
+  return stand_of(row) == Stand::Held && row.mark.empty() && row.comment != kHeldMark &&
+         row.reason == "JobHeldUser";
 }
 
 }  // namespace
@@ -324,6 +335,11 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
     const bool runs = stand.stand == Stand::Running;
     const JobWords& words = fact->second.words;
     JobSeen seen{.id = id, .managed = is_managed(row, words, rules, index_types)};
+    std::string_view leaves;
+    if (is_new(row) && is_managed(row, words, rules, {})) {
+      leaves = why_for_slurm(row, words, nodes, rules, view.lists);
+    }
+    if (!leaves.empty()) view.leaves.emplace(id, leaves);
     // Slurm shows one partition of a job that runs.
     if (differ && !runs && is_unknown_list(row, view.lists)) seen.managed = false;
     view.stands[id] = stand;
@@ -340,6 +356,7 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
     }
     if (row.array_task >= 0) seen.array = std::to_string(row.array_job);
     if (!seen.managed) seen.blocked = slurms_reason(row.mark);
+    if (!leaves.empty()) seen.blocked = left_words(leaves);
     if (!runs && !row.dependency.empty()) {
       std::string why = blocked_by(row.dependency, row, rows, outcomes);
       if (!why.empty()) seen.blocked = std::move(why);

@@ -106,6 +106,27 @@ TEST(QueueView, JobsOfARecordedQueue) {
   EXPECT_FALSE(jobs.contains("11")) << "ended";
 }
 
+TEST(QueueView, WhatIsLeftToSlurmIsBlockedUntilSlurmHasIt) {
+  std::vector<NodeRow> nodes(1);
+  nodes[0].node.num_gpus = 4;
+  nodes[0].partitions = {"gpu"};
+  JobRow held = row(1, "PENDING");
+  held.reason = "JobHeldUser";
+  const std::vector<JobRow> rows = {held};
+  const auto seen = [&](const char* gres) {
+    JobFacts fact;
+    fact.words = {.job = 1, .tres_per_node = gres};
+    fact.has_words = true;
+    return view_of(rows, nodes, {{"1", fact}}, {.partitions = {"gpu"}}, {}, {});
+  };
+  EXPECT_TRUE(seen("gres:gpu:2").leaves.empty());
+  EXPECT_EQ(seen("gres:gpu:2").picture.jobs.at("1").blocked, "");
+  const QueueView view = seen("gres:gpu:a100:1,gres:gpu:v100:1");
+  EXPECT_EQ(view.leaves.at("1"), "several-gpu-types");
+  EXPECT_EQ(view.picture.jobs.at("1").blocked, "left to Slurm: several gpu types")
+      << "else the core would place it meanwhile";
+}
+
 TEST(QueueView, JobsWithoutGpusAreSlurms) {
   const JobRow waiting = row(1, "PENDING");
   EXPECT_TRUE(is_managed(waiting, {.job = 1, .tres_per_node = "gres:gpu:1"}, {}, kTypes));

@@ -51,8 +51,10 @@ std::vector<std::string> release_scripts(std::span<const JobRow> rows,
     }
     const std::string id = row.id();
     if (placed) {
-      std::string script =
-          fmt::format("update jobid={} ReqNodeList= AdminComment={}\n", id, kReleasedMark);
+      // It was due when it was placed: without a time, Slurm lets what was requeued wait two
+      // minutes.
+      std::string script = fmt::format(
+          "update jobid={} ReqNodeList= AdminComment={} StartTime=now\n", id, kReleasedMark);
       const auto word = words.find(id);
       const int64_t count = word == words.end() ? 0 : count_by_index(word->second, index_types);
       if (count > 0) {

@@ -113,7 +113,8 @@ TEST(ReleaseAll, GivesJobsBackAsTheyWereSubmitted) {
   };
   EXPECT_EQ(scripts("", "gres:gpu:2"), "release 8\n");
   EXPECT_EQ(scripts("goban:held", "gres:gpu:2"), "");
-  const std::string loose = "update jobid=8 ReqNodeList= AdminComment=goban:none\nrelease 8\n";
+  const std::string loose =
+      "update jobid=8 ReqNodeList= AdminComment=goban:none StartTime=now\nrelease 8\n";
   EXPECT_EQ(scripts("goban:1.2.3", "gres:gpu:2"), loose);
   EXPECT_EQ(scripts("goban:1.2.3", "gres:gpu:a100:2"), loose) << "its user's type";
   EXPECT_EQ(scripts("goban:1.2.3", "gres:gpu:g0:1,gres:gpu:g1:1"),

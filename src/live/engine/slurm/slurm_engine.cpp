@@ -117,7 +117,7 @@ void SlurmEngine::step() {
   const bool is_busy = has_changed || ledger_.has_open() || !waking_.empty();
   quiet_ = is_busy ? 0 : std::min(quiet_ + 1, kQuietMost);
   carry_out();
-  let_go_of_others(view.lists);
+  let_go_of_others(view.leaves);
 }
 
 Result<std::string> SlurmEngine::lines_of(const Task& task) const {
@@ -361,24 +361,16 @@ std::vector<Report> SlurmEngine::woken() {
   return reports;
 }
 
-void SlurmEngine::let_go_of_others(const std::set<std::string>& lists) {
+void SlurmEngine::let_go_of_others(const std::map<std::string, std::string_view>& leaves) {
   if (options_.rules.observe) return;
-  // The plug-in cannot tell a heterogeneous job from another when it is submitted.
   std::vector<std::string> releases;
+  for (const auto& [id, why] : leaves) releases.push_back(leave_lines(id, why));
+  // The plug-in cannot tell a heterogeneous job from another when it is submitted.
   for (const JobRow& row : questions_.rows()) {
     const bool leader = row.het_job != 0 && row.het_job == row.job;
     if (leader && stand_of(row) == Stand::Held && row.mark.empty() && row.comment != kHeldMark &&
         row.reason == "JobHeldUser") {
       releases.push_back(leave_lines(row.id(), "heterogeneous-job"));
-    }
-    const JobWords* const words = questions_.words(row.id());
-    const bool is_ours =
-        words != nullptr && row.mark.empty() && is_managed(row, *words, options_.rules, {});
-    if (is_ours && stand_of(row) == Stand::Held && row.comment != kHeldMark &&
-        row.reason == "JobHeldUser") {
-      const std::string_view why =
-          why_for_slurm(row, *words, questions_.nodes(), options_.rules, lists);
-      if (!why.empty()) releases.push_back(leave_lines(row.id(), why));
     }
   }
   bool unsure = false;

@@ -233,23 +233,6 @@ TEST_F(SlurmEngineTest, JobsRunOnTheGpusThatWereChosen) {
   report(ReportKind::Started, {JobId{11U}, 2});
   EXPECT_NE(slurm("scontrol -d show job " + younger).out.find("GRES=shard:2(IDX:1)"),
             std::string::npos);
-  // Slurm had it for a while, as if the daemon had been away; then it is placed again.
-  slurm("scontrol hold " + late);
-  engine_->stop({JobId{11U}, 2}, StopReason::Preempted);
-  report(ReportKind::Ended, {JobId{11U}, 2});
-  const auto released = release_all(Client(options_.conf), {"gpu"});
-  ASSERT_TRUE(released) << released.error().text();
-  EXPECT_THAT(released->problems, testing::IsEmpty());
-  wait("its start by Slurm",
-       [&] { return slurm("squeue -h -o %T -j " + younger).out == "RUNNING"; });
-  slurm("scontrol requeuehold Incomplete " + younger);
-  wait("that it is held", [&] {
-    return slurm("squeue -h -o %T%r -j " + younger).out.starts_with("PENDINGjob_requeued_in_held");
-  });
-  engine_->launch(order(younger, 11, 3, {{.node = "n3", .gpus = {2}}}));
-  report(ReportKind::Started, {JobId{11U}, 3});
-  EXPECT_NE(slurm("scontrol -d show job " + younger).out.find("GRES=shard:2(IDX:2)"),
-            std::string::npos);
   slurm("scancel " + elder + " " + younger + " " + late);
 
   // Where Slurm refuses the types, the job has its request as before.
@@ -285,6 +268,30 @@ TEST_F(SlurmEngineTest, JobsRunOnTheGpusThatWereChosen) {
   EXPECT_EQ(told_.gone[id].how, GoneHow::Cancelled);
   engine_->withdraw(JobId{6U}, third);
   wait("the third's end", [&] { return told_.gone.contains(third); });
+}
+
+TEST_F(SlurmEngineTest, AJobOfShardsIsPlacedAgainAfterSlurmHadIt) {
+  start(true);
+  if (IsSkipped()) return;
+  wait("the nodes", [&] { return told_.cluster.nodes.size() == 4; });
+  const std::string id = submit("--gres=shard:2");
+  wait("the job", [&] { return told_.jobs.contains(id); });
+  engine_->launch(order(id, 1, 1, {{.node = "n4", .gpus = {1}}}));
+  report(ReportKind::Started, {JobId{1U}, 1});
+  engine_->stop({JobId{1U}, 1}, StopReason::Preempted);
+  report(ReportKind::Ended, {JobId{1U}, 1});
+  // As if the daemon had been away.
+  const auto released = release_all(Client(options_.conf), {"gpu"});
+  ASSERT_TRUE(released) << released.error().text();
+  EXPECT_THAT(released->problems, testing::IsEmpty());
+  wait("its start by Slurm", [&] { return slurm("squeue -h -o %T -j " + id).out == "RUNNING"; });
+  slurm("scontrol requeuehold Incomplete " + id);
+  wait("that it is held", [&] {
+    return slurm("squeue -h -o %T%r -j " + id).out.starts_with("PENDINGjob requeued in held");
+  });
+  engine_->launch(order(id, 1, 2, {{.node = "n3", .gpus = {3}}}));
+  report(ReportKind::Started, {JobId{1U}, 2});
+  EXPECT_THAT(slurm("scontrol -d show job " + id).out, testing::HasSubstr("GRES=shard:2(IDX:3)"));
 }
 
 TEST_F(SlurmEngineTest, NodesFailAndSlurmctldIsKilled) {
