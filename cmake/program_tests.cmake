@@ -102,6 +102,7 @@ endif()
 # The Python package, installed as users install it. Its sanitized builds are those of study/lab.
 if(NOT GOBAN_SANITIZE AND NOT GOBAN_FUZZ)
   goban_script_test(lab.wheel study tests/lab/wheel.py ${CMAKE_BINARY_DIR} $<TARGET_FILE:goban>)
+  set_tests_properties(lab.wheel PROPERTIES TIMEOUT 900)  # it compiles the simulator
 endif()
 
 # The default policy is still ahead of what sites run, on generated jobs.
