@@ -99,7 +99,7 @@ TEST(SlurmCommands, AnArrayOfTheClusterIsAllItsTasks) {
     rows[i].job = ++number;
     rows[i].engine_id = ids[i];
   }
-  const auto chosen = [](std::vector<JobRow> jobs, const std::string& name) {
+  const auto chosen = [](const std::vector<JobRow>& jobs, const std::string& name) {
     std::vector<std::string> out;
     const ChosenJobs found = choose_jobs(jobs, {.names = {name}}).value();
     for (const JobRow& row : found.jobs) {
