@@ -6,8 +6,6 @@
 
 namespace goban::core::scheduler {
 
-using policy::OrderKey;
-
 bool DecisionBoard::stays(const JobState& job) const {
   const bool relaunched = job.starts > 1;
   return job.request.stays || (relaunched && now_ - job.run_start_ns < policies_->hold_ns);

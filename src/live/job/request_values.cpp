@@ -14,7 +14,6 @@
 namespace goban::live::job {
 
 using base::Result;
-using base::Status;
 
 tl::unexpected<base::Error> refused_value(std::string_view text, const char* what,
                                           std::string remedy) {

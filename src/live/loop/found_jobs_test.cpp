@@ -6,7 +6,6 @@
 namespace goban::live::loop {
 namespace {
 
-using base::kSecond;
 using controller::JobResult;
 using controller::JobStage;
 using testing::ElementsAre;

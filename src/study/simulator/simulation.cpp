@@ -13,7 +13,6 @@ namespace goban::study::simulator {
 using base::Result;
 using base::Status;
 using core::model::Action;
-using core::model::ActionKind;
 using core::model::Event;
 using core::model::EventKind;
 
