@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fmt/ranges.h>
 
+#include "base/shell_word.hpp"
 #include "cli/shell/command_tree.hpp"
 
 namespace goban::cli {
@@ -33,17 +34,10 @@ bool takes_jobs(const CommandNode& node) {
 constexpr const char* kListJobs =
     R"sed(goban queue --json 2>/dev/null | sed -n 's/.*"id": "\([0-9_]*\)".*/\1/p')sed";
 
-/// In single quotes, for a shell.
-std::string shell_quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c == '\n' ? ' ' : c;
-    }
-  }
-  return out + "'";
+/// One line in single quotes, for a shell.
+std::string quoted_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return base::shell_quoted(text);
 }
 
 /// For zsh's _describe, where a colon ends the word.
@@ -53,7 +47,7 @@ std::string described(const std::string& word, const std::string& help) {
     if (c == ':') escaped += '\\';
     escaped += c;
   }
-  return shell_quoted(escaped + ":" + help);
+  return quoted_line(escaped + ":" + help);
 }
 
 std::string paths_case(const std::vector<CommandNode>& tree) {
@@ -88,8 +82,8 @@ std::string bash_completion(const std::vector<CommandNode>& tree) {
       "  case \"$command\" in\n";
   for (const CommandNode& node : tree) {
     out += fmt::format("    \"{}\") commands={} options={}{} ;;\n", spaced(node),
-                       shell_quoted(fmt::format("{}", fmt::join(node.children, " "))),
-                       shell_quoted(option_names(node)), takes_jobs(node) ? " jobs=1" : "");
+                       quoted_line(fmt::format("{}", fmt::join(node.children, " "))),
+                       quoted_line(option_names(node)), takes_jobs(node) ? " jobs=1" : "");
   }
   out += fmt::format(
       "  esac\n"
@@ -167,8 +161,8 @@ std::string fish_completion(const std::vector<CommandNode>& tree) {
       auto path = node.path;
       path.push_back(child);
       const CommandNode* below = find(tree, path);
-      out += fmt::format("complete -c goban -n {} -f -a {} -d {}\n", shell_quoted(condition), child,
-                         shell_quoted(below == nullptr ? "" : below->help));
+      out += fmt::format("complete -c goban -n {} -f -a {} -d {}\n", quoted_line(condition), child,
+                         quoted_line(below == nullptr ? "" : below->help));
     }
     for (const CommandOption& option : node.options) {
       if (option.names.empty()) continue;
@@ -176,12 +170,12 @@ std::string fish_completion(const std::vector<CommandNode>& tree) {
       for (const std::string& name : option.names) {
         words += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       }
-      out += fmt::format("complete -c goban -n {}{}{} -d {}\n", shell_quoted(condition), words,
-                         option.value.empty() ? "" : " -r", shell_quoted(option.help));
+      out += fmt::format("complete -c goban -n {}{}{} -d {}\n", quoted_line(condition), words,
+                         option.value.empty() ? "" : " -r", quoted_line(option.help));
     }
     if (takes_jobs(node)) {
-      out += fmt::format("complete -c goban -n {} -f -a {}\n", shell_quoted(condition),
-                         shell_quoted(fmt::format("({})", kListJobs)));
+      out += fmt::format("complete -c goban -n {} -f -a {}\n", quoted_line(condition),
+                         quoted_line(fmt::format("({})", kListJobs)));
     }
   }
   return out;
