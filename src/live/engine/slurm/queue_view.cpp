@@ -331,6 +331,9 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
       view.stands[id] = std::move(stand);
       continue;
     }
+    // The plug-in cannot tell a heterogeneous job from another when it is submitted.
+    const bool leads = row.het_job != 0 && row.het_job == row.job;
+    if (leads && is_new(row)) view.leaves.emplace_back(id, "heterogeneous-job");
     if (fact == facts.end() || !fact->second.has_words) continue;
     const bool runs = stand.stand == Stand::Running;
     const JobWords& words = fact->second.words;
@@ -339,7 +342,7 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
     if (is_new(row) && is_managed(row, words, rules, {})) {
       leaves = why_for_slurm(row, words, nodes, rules, view.lists);
     }
-    if (!leaves.empty()) view.leaves.emplace(id, leaves);
+    if (!leaves.empty()) view.leaves.emplace_back(id, leaves);
     // Slurm shows one partition of a job that runs.
     if (differ && !runs && is_unknown_list(row, view.lists)) seen.managed = false;
     view.stands[id] = stand;

@@ -68,9 +68,9 @@ struct QueueView {
   cluster::Picture picture{};
   std::map<std::string, cluster::JobStand> stands{};
   std::set<std::string> lists{};  ///< of partitions that the core knows
-  /// Held jobs that the core cannot place, and why (why_for_slurm()). It sees them as blocked until
-  /// Slurm has them.
-  std::map<std::string, std::string_view> leaves{};
+  /// Held jobs that the core cannot place, in the order of the queue, and why (why_for_slurm()). It
+  /// sees them as blocked until Slurm has them.
+  std::vector<std::pair<std::string, std::string_view>> leaves{};
 };
 
 /// Jobs without words are left out: they appeared a moment ago. Jobs of others that wait are left

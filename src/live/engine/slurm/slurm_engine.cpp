@@ -361,18 +361,11 @@ std::vector<Report> SlurmEngine::woken() {
   return reports;
 }
 
-void SlurmEngine::let_go_of_others(const std::map<std::string, std::string_view>& leaves) {
+void SlurmEngine::let_go_of_others(
+    const std::vector<std::pair<std::string, std::string_view>>& leaves) {
   if (options_.rules.observe) return;
   std::vector<std::string> releases;
   for (const auto& [id, why] : leaves) releases.push_back(leave_lines(id, why));
-  // The plug-in cannot tell a heterogeneous job from another when it is submitted.
-  for (const JobRow& row : questions_.rows()) {
-    const bool leader = row.het_job != 0 && row.het_job == row.job;
-    if (leader && stand_of(row) == Stand::Held && row.mark.empty() && row.comment != kHeldMark &&
-        row.reason == "JobHeldUser") {
-      releases.push_back(leave_lines(row.id(), "heterogeneous-job"));
-    }
-  }
   bool unsure = false;
   (void)order(releases, unsure);
 }

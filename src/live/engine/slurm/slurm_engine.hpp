@@ -62,7 +62,7 @@ class SlurmEngine final : public cluster::ClusterEngine {
   [[nodiscard]] base::Result<std::string> lines_of(const cluster::Task& task) const;
   /// Why a job cannot have so many shards of the GPU that it was given; empty: it can.
   [[nodiscard]] std::string shards_problem(const cluster::Task& task, int32_t shards) const;
-  void let_go_of_others(const std::map<std::string, std::string_view>& leaves);
+  void let_go_of_others(const std::vector<std::pair<std::string, std::string_view>>& leaves);
   /// A job that asks for a signal before its stop gets it; true: the stop is put off.
   [[nodiscard]] bool signals_first(const cluster::Task& task);
   void set_power(const std::string& node, bool down);
