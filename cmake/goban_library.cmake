@@ -105,11 +105,27 @@ function(goban_library module)
       GOBAN_BINARY_DIR="${CMAKE_BINARY_DIR}")
     goban_precompiled_test(${name}_test ${ARG_PRECOMPILED})
     goban_unity(${name}_test)
-    # Names without the printed parameters, which may contain addresses and paths.
-    gtest_discover_tests(${name}_test NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
-      PROPERTIES TIMEOUT 600 LABELS ${module})
+    if(GOBAN_FUZZ)
+      goban_sanitized_test(${name}_test ${module})
+    else()
+      # Names without the printed parameters, which may contain addresses and paths.
+      gtest_discover_tests(${name}_test NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
+        PROPERTIES TIMEOUT 600 LABELS ${module})
+    endif()
     add_dependencies(tests_${layer} ${name}_test)
   endif()
+endfunction()
+
+# goban_sanitized_test(<program> <label>): with sanitizers a test program takes a tenth of a second and more to start,
+# so its tests run in two processes and not in one each. Left out is what gains nothing from sanitizers: tests
+# that kill processes for minutes, and a measurement of this machine's cores.
+function(goban_sanitized_test program label)
+  foreach(half 0 1)
+    add_test(NAME ${program}.${half}
+      COMMAND ${program} --gtest_brief=1 --gtest_filter=-SqliteFaults*:ServerFaults*:*VirtualGpusWorkOnTheirCores*)
+    set_tests_properties(${program}.${half} PROPERTIES TIMEOUT 1200 LABELS ${label}
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=${half}")
+  endforeach()
 endfunction()
 
 # goban_tests_target(<layer>): the target tests_<layer>, made once.

@@ -24,6 +24,9 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 function(goban_script_test name label script)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/${script} ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS ${label})
+  if(label STREQUAL live)  # they take longest, and mostly wait: first, so that short ones fill the gaps
+    set_tests_properties(${name} PROPERTIES COST 100)
+  endif()
 endfunction()
 
 foreach(part alter backup cpu_jobs full_disk hung_files isolation job_choices kills past_jobs profiles replay_inputs
@@ -102,7 +105,7 @@ endif()
 # The Python package, installed as users install it. Its sanitized builds are those of study/lab.
 if(NOT GOBAN_SANITIZE AND NOT GOBAN_FUZZ)
   goban_script_test(lab.wheel study tests/lab/wheel.py ${CMAKE_BINARY_DIR} $<TARGET_FILE:goban>)
-  set_tests_properties(lab.wheel PROPERTIES TIMEOUT 900)  # it compiles the simulator
+  set_tests_properties(lab.wheel PROPERTIES TIMEOUT 900 COST 100)  # it compiles the simulator
 endif()
 
 # The default policy is still ahead of what sites run, on generated jobs.

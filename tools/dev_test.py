@@ -53,7 +53,7 @@ class DevTest(unittest.TestCase):
         self.assertEqual(self.dev("--help")[1], self.dev()[1])
 
     def test_usage_errors_exit_with_2_and_run_nothing(self):
-        for arguments in (("docs", "junk"), ("help", "junk"), ("build", "x"), ("bless", "x"), ("demo", "x"),
+        for arguments in (("docs", "junk"), ("help", "junk"), ("build", "x"), ("build", "--sanitizers", "x"), ("bless", "x"), ("demo", "x"),
                           ("fmt", "x"), ("fmt", "--check", "x"), ("lint", "x"), ("lint", "--since"),
                           ("lint", "--since", "HEAD", "x"), ("lint", "--minutes"), ("lint", "--minutes", "x"), ("fuzz", "x"), ("fuzz", "1", "2"), ("attack", "junk"), ("attack", "--minutes", "x"),
                           ("test", "attic"), ("test", "core", "attic"), ("test", "--fast"), ("test", ""),
