@@ -36,27 +36,31 @@ gpu_idle_w = 30
 gpu_max_w = 300
 gpu_dynamic_w = 200
 """
-SHARING = ("live", "min_residence_s=0", "observe_max_s=60", "max_slowdown=3", "min_saving=-1")
+SHARING = ("live", "min_residence_s=0", "observe_max_s=600", "max_slowdown=3", "min_saving=-1")
 
-# An epoch takes .25 s, a fifth of it busy; fifty times as long beside another job on the same GPU, which each job shows by a file of its own.
+# What it has done follows from the clock alone, however busy the machine is: 4 epochs a second, or 0.2 while another job is on the same
+# GPU, which each job shows by a file with its process. It rests while the file PAUSE exists.
 TRAINING = """
 import os, socket, sys, time
-folder, stop = sys.argv[1:]
+folder, stop, pause = sys.argv[1:]
 here = os.path.join(folder, os.environ["SLURMD_NODENAME"] + "-" + os.environ["CUDA_VISIBLE_DEVICES"])
 os.makedirs(here, exist_ok=True)
-own = os.path.join(here, os.environ["SLURM_JOB_ID"])
+own = os.environ["SLURM_JOB_ID"] + "-" + str(os.getpid())
+open(os.path.join(here, own), "w").close()
 report = socket.socket(socket.AF_UNIX)
 report.connect(os.environ["GOBAN_PROGRESS_SOCKET"])
-epoch = 0
+steps, before = 0, time.monotonic()
 while not os.path.exists(stop):
-    open(own, "w").close()
-    end = time.process_time() + 0.05
+    end = time.process_time() + 0.02
     while time.process_time() < end:
         pass
-    others = [name for name in os.listdir(here) if time.time() - os.stat(os.path.join(here, name)).st_mtime < 3]
-    time.sleep(0.2 if len(others) == 1 else 12)
-    epoch += 1
-    report.sendall(b"progress epoch=%d epochs=100000\\n" % epoch)
+    time.sleep(0.1)
+    others = [name for name in os.listdir(here) if name != own and os.path.exists("/proc/" + name.partition("-")[2])]
+    now = time.monotonic()
+    if not os.path.exists(pause):
+        steps += (now - before) * (200 if others else 4000)
+        report.sendall(b"progress epochs=100000 step=%d steps=100000000\\n" % steps)
+    before = now
 """
 
 
@@ -71,10 +75,20 @@ class Trainings:
 
     def submit(self, model):
         stop = os.path.join(self.folder, f"stop-{len(self.stops)}")
-        script = f"#!/bin/sh\nexec python3 {self.folder}/training.py {self.folder} {stop}\n"
+        script = f"#!/bin/sh\nexec python3 {self.folder}/training.py {self.folder} {stop} {stop}.pause\n"
         number = self.site.sbatch("--gres=shard:2", "-J", model, f"--comment=goban:model={model};gpu-memory=2G", script=script, user=USER)
         self.stops[number] = stop
         return number
+
+    def pause(self, number):
+        open(f"{self.stops[number]}.pause", "w").close()
+
+    def go_on(self, number):
+        os.remove(f"{self.stops[number]}.pause")
+
+    def begun(self, number):
+        """Its script has said where it is."""
+        return any(name.startswith(f"{number}-") for _, _, names in os.walk(self.folder) for name in names)
 
     def end(self, number):
         open(self.stops[number], "w").close()
@@ -99,13 +113,17 @@ class Trainings:
 
 
 def alone(trainings):
-    for model in ("alexnet", "bert"):
-        number = trainings.submit(model)
-        trainings.runs(number)
-        trainings.has_run(number, 30)
+    """Each on a GPU of its own: what is not known yet is not shared."""
+    models = ("alexnet", "bert")
+    numbers = [trainings.submit(model) for model in models]
+    places = [trainings.runs(number)["gpus"] for number in numbers]
+    expect(places[0] != places[1], str(places))
+    for number in numbers:
+        trainings.has_run(number, 12)
+    for number in numbers:
         trainings.end(number)
     known = trainings.learned()
-    for model in ("alexnet", "bert"):
+    for model in models:
         expect(any(members.split("@")[0] == model and float(row["util_pct"]) > 0.5 for members, row in known.items()),
                f"what the agents measured of {model}: {known}")
 
@@ -116,19 +134,23 @@ def together(trainings):
     gpus = trainings.runs(older)["gpus"]
     trainings.has_run(older, 8)
     began = site.job(older)["StartTime"]
+    # On a busy machine Slurm says seconds before its script begins that a job runs: until then the older one would go on at its own pace.
+    trainings.pause(older)
     younger = trainings.submit("bert")
     site.wait_for("both on one GPU", lambda: trainings.runs(younger)["gpus"] == gpus)
     expect(trainings.serving.places(older) == trainings.serving.places(younger), "Slurm runs them there, too")
-    site.wait_for("that it is undone", lambda: site.job(younger).get("Restarts") == "1" and site.state(younger) == "RUNNING", 120)
+    site.wait_for("its script", lambda: trainings.begun(younger), 120)
+    trainings.go_on(older)
+    site.wait_for("that it is undone", lambda: site.job(younger).get("Restarts") == "1" and site.state(younger) == "RUNNING", 240)
     moved = site.wait_for("another GPU", lambda: (job := trainings.runs(younger))["gpus"] != gpus and job)
     facts = site.job(older)
     expect((facts["JobState"], facts["StartTime"], facts["Restarts"]) == ("RUNNING", began, "0"), f"the older one goes on: {facts}")
     pair = next((row for members, row in trainings.learned().items() if "alexnet" in members and "bert" in members), None)
-    expect(pair is not None and all(float(part) > 2 for part in pair["slowdowns"].split("+")), f"what they did to each other: {pair}")
+    expect(pair is not None and all(float(part) > 10 for part in pair["slowdowns"].split("+")), f"what they did to each other: {pair}")
     trainings.has_run(younger, 4)
     third = trainings.submit("bert")
     where = trainings.runs(third)["gpus"]
-    expect(where not in (gpus, moved["gpus"]) or where == moved["gpus"], f"not beside what it is known to disturb: {where}")
+    expect(where != gpus, f"beside what it is known to disturb: {where}; {moved['gpus']} is allowed")
     for number in (older, younger, third):
         trainings.end(number)
     return pair["slowdowns"]
