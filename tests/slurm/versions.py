@@ -30,7 +30,8 @@ def make_root(release, folder):
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     part = tempfile.mkdtemp(prefix=release + ".", dir=os.path.dirname(folder))
     os.chmod(part, 0o755)  # of users, too
-    mirror = [os.environ["GOBAN_MIRROR"]] if os.environ.get("GOBAN_MIRROR") else []
+    # Of the release alone: the index of its security updates may list packages that mirrors have removed, as munge of Debian 11.
+    mirror = [os.environ.get("GOBAN_MIRROR") or f"deb http://deb.debian.org/debian {release} main"]
     ran = subprocess.run(["mmdebstrap", "--quiet", "--mode=root", "--variant=apt", f"--include={PACKAGES}",
                           *(f"--keyring={each}" for each in KEYRINGS if os.path.exists(each)), release, part, *mirror],
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
