@@ -10,12 +10,14 @@ Needs root. Every process carries the folder in its environment (MARK): `down` f
 
 import argparse
 import contextlib
+import hashlib
 import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -26,6 +28,7 @@ from loopback_site import ROOT, LoopbackSite, processes
 MARK = "GOBAN_SLURM_SITE"
 PROGRAMS = ("munged", "slurmctld", "slurmd", "scontrol", "squeue", "sbatch")
 DATABASE_PROGRAMS = ("slurmdbd", "mariadbd", "mariadb-install-db", "sacctmgr")
+DATABASE_OPTIONS = ("--innodb-log-file-size=8M", "--debug-no-sync")  # nobody needs it after a power failure
 CPUS = 16
 FIRST_WITH_SHARDS = (22, 5)
 FIRST_WITH_LUA_BESIDE = (21, 8)  # earlier ones look for job_submit.lua in /etc/slurm only
@@ -93,15 +96,47 @@ class SlurmSite(LoopbackSite):
             self.write_config(ports)
             self.start("munged")
             if self.database:
-                self.start("mariadbd")
-                self.start("slurmdbd")
-                self.wait_for("sacctmgr", lambda: self.run("sacctmgr", "-n", "list", "cluster").returncode == 0)
-                self.run("sacctmgr", "-i", "add", "cluster", "lab", check=True)
+                self.start_database()
             self.start("slurmctld")
             for node in self.node_names():
                 self.start(node)
             self.wait_for("idle nodes", lambda: self.idle_nodes() == self.nodes, limit_s=90)
         return self
+
+    def start_database(self):
+        """Tables are made once for each release of MariaDB and Slurm, which takes most of the time, and kept for later sites."""
+        releases = [subprocess.run(words, env=self.environment, text=True, stdout=subprocess.PIPE, check=True).stdout.strip()
+                    for words in (["mariadbd", "--version"], ["slurmdbd", "-V"])]
+        name = "slurm-database-" + hashlib.sha256("".join(releases).encode()).hexdigest()[:12]
+        kept = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "goban", name)
+        if not os.path.isdir(kept):
+            self.make_database(kept)
+        subprocess.run(["cp", "-a", f"{kept}/.", self.path("mariadb")], check=True)
+        self.start("mariadbd")
+        self.start("slurmdbd")
+        self.wait_for("sacctmgr", lambda: "lab" in self.run("sacctmgr", "-n", "list", "cluster").stdout)
+
+    def make_database(self, kept):
+        with open(self.path("log/mariadb-install.out"), "wb") as out:
+            subprocess.run(["mariadb-install-db", "--no-defaults", f"--datadir={self.path('mariadb')}", "--user=root",
+                            "--auth-root-authentication-method=normal", "--skip-test-db", *DATABASE_OPTIONS],
+                           # Two of them that share a folder for temporary tables disturb each other.
+                           env={**self.environment, MARK: self.folder, "TMPDIR": self.path("run")}, stdout=out, stderr=out, check=True)
+        self.start("mariadbd")
+        self.start("slurmdbd")
+        self.wait_for("sacctmgr", lambda: self.run("sacctmgr", "-n", "list", "cluster").returncode == 0, 60)
+        self.run("sacctmgr", "-i", "add", "cluster", "lab", check=True)
+        for name in ("slurmdbd", "mariadbd"):
+            self.kill(name, signal.SIGTERM)
+        os.makedirs(os.path.dirname(kept), exist_ok=True)
+        part = tempfile.mkdtemp(prefix=os.path.basename(kept) + ".", dir=os.path.dirname(kept))
+        shutil.rmtree(part)
+        shutil.move(self.path("mariadb"), part)
+        os.makedirs(self.path("mariadb"))
+        try:
+            os.rename(part, kept)
+        except OSError:  # another site was quicker
+            shutil.rmtree(part)
 
     def down(self):
         for name in self.node_names() + ["slurmctld"]:  # daemons first: they would start further processes
@@ -140,7 +175,7 @@ class SlurmSite(LoopbackSite):
             return ["munged", "--foreground", "--force", *(f"--{k}={self.path('munge/' + v)}" for k, v in files.items())]
         if name == "mariadbd":
             return ["mariadbd", "--no-defaults", f"--datadir={self.path('mariadb')}", f"--socket={self.path('run/mariadb.sock')}",
-                    "--skip-networking", "--user=root", f"--tmpdir={self.path('run')}", "--innodb-buffer-pool-size=64M", "--skip-grant-tables"]
+                    "--skip-networking", "--user=root", f"--tmpdir={self.path('run')}", "--innodb-buffer-pool-size=64M", "--skip-grant-tables", *DATABASE_OPTIONS]
         if name == "slurmdbd":
             return ["slurmdbd", "-D"]
         if name == "slurmctld":
@@ -246,11 +281,7 @@ class SlurmSite(LoopbackSite):
             if not os.path.exists(self.path(f"dev/nvidia{index}")):
                 os.mknod(self.path(f"dev/nvidia{index}"), 0o20666, os.makedev(195, index))
         if self.database:
-            with open(self.path("log/mariadb-install.out"), "wb") as out:
-                subprocess.run(["mariadb-install-db", "--no-defaults", f"--datadir={self.path('mariadb')}", "--user=root",
-                                "--auth-root-authentication-method=normal", "--skip-test-db"],
-                               # Two of them that share a folder for temporary tables disturb each other.
-                               env={**self.environment, MARK: self.folder, "TMPDIR": self.path("run")}, stdout=out, stderr=out, check=True)
+            os.makedirs(self.path("mariadb"), exist_ok=True)
 
     def write(self, name, content, mode=0o644):
         with open(self.path(name), "wb") as out:
