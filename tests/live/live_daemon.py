@@ -77,7 +77,7 @@ class Daemon:
         return subprocess.run(
             [self.goban, *words], env=self.environment, cwd=self.folder, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            timeout=60, **options
+            **{"timeout": 60, **options}
         )
 
     def connect(self):

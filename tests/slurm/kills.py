@@ -84,7 +84,7 @@ class Kills:
         old, daemon.process = daemon.process, waiting
         old.send_signal(signal.SIGSTOP if hangs else signal.SIGKILL)
         self.site.wait_for("its takeover", lambda: self.epoch() > epoch, 60)
-        self.site.wait_for("its answer", self.answers, 60)
+        self.site.wait_for("its answer", self.answers, 120)
         if hangs:
             old.send_signal(signal.SIGCONT)
         code = old.wait(60)
@@ -96,9 +96,10 @@ class Kills:
 
     def answers(self):
         try:
-            return self.serving.daemon.goban_run("stats").returncode == 0
+            # Until the new one has replaced the socket, the one that hangs accepts connections to it, and never answers.
+            return self.serving.daemon.goban_run("stats", timeout=5).returncode == 0
         except subprocess.TimeoutExpired:
-            return False  # the socket of one that hangs
+            return False
 
     def states(self):
         ran = self.site.run("squeue", "-h", "-t", "all", "-o", "%A %T")
