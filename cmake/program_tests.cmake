@@ -21,8 +21,12 @@ add_dependencies(tests_live goban progress_example goban_fake_nvml goban_fake_cu
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 # goban_script_test(<name> <label> <script> [arguments...]): a Python script; 77 means skipped.
+set(GOBAN_SCRIPT_RUNNER ${Python3_EXECUTABLE})
+if(GOBAN_FUZZ)  # with sanitizers, in what time is left
+  list(PREPEND GOBAN_SCRIPT_RUNNER ${CMAKE_SOURCE_DIR}/tools/before_deadline.sh)
+endif()
 function(goban_script_test name label script)
-  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/${script} ${ARGN})
+  add_test(NAME ${name} COMMAND ${GOBAN_SCRIPT_RUNNER} ${CMAKE_SOURCE_DIR}/${script} ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS ${label})
   if(label STREQUAL live)  # they take longest, and mostly wait: first, so that short ones fill the gaps
     set_tests_properties(${name} PROPERTIES COST 100)
