@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/shell/options.hpp"
-#include "live/job/directives.hpp"
+#include "live/job/submit_directives.hpp"
 
 namespace goban::cli {
 

@@ -1,5 +1,5 @@
 // Reads any bytes as a job script: an error with a line, or a job with valid numbers.
-#include "live/job/directives.hpp"
+#include "live/job/submit_directives.hpp"
 
 #include <cstdint>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "live/job/job_request.hpp"
+#include "live/job/submit_directives.hpp"
 
 namespace goban::live::job {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "live/job/job_request.hpp"
+#include "live/job/submit_directives.hpp"
 
 namespace goban::live::job {
 

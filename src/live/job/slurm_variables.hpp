@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "live/job/job_request.hpp"
+#include "live/job/submit_directives.hpp"
 
 namespace goban::live::job {
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <map>
 
-#include "live/job/directives.hpp"
+#include "live/job/submit_directives.hpp"
 
 namespace goban::live::job {
 namespace {

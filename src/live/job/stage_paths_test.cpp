@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "live/job/directives.hpp"
+#include "live/job/submit_directives.hpp"
 
 namespace goban::live::job {
 namespace {

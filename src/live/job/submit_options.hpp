@@ -5,9 +5,9 @@
 #include <span>
 #include <string_view>
 
-#include "live/job/job_request.hpp"
 #include "live/job/output_path.hpp"
 #include "live/job/request_values.hpp"
+#include "live/job/submit_directives.hpp"
 
 namespace goban::live::job {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "live/job/directives.hpp"
 #include "live/job/request_values.hpp"
+#include "live/job/submit_directives.hpp"
 
 namespace goban::live::engine::slurm {
 

@@ -1,9 +1,11 @@
-// A submission while it is being read: directives of the script first, then the command line. Later
-// values replace earlier ones. finish() completes its JobSpec.
+// A submission while it is being read: first the directives in the head of its script, `#GOBAN` and
+// those of Slurm (`#SBATCH`), Grid Engine (`#$`) and PBS (`#PBS`), so that existing scripts run
+// unchanged; then the command line. Later values replace earlier ones. finish() completes it.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -62,6 +64,13 @@ struct SubmitDirectives {
   std::vector<std::string> notes{};  ///< values that were read and are ignored, a sentence each
   std::vector<UnreadDirective> unread{};  ///< of the script, by line
 };
+
+/// Reads the lines up to the first one that is neither empty nor a comment. Later lines override
+/// earlier ones. `name`: name of the script in errors. Errors: BadData with the line, for an
+/// invalid value of a known option, for unknown options of #GOBAN, and for options whose omission
+/// would change the job (heterogeneous jobs, unsupported dependencies).
+[[nodiscard]] base::Result<SubmitDirectives> read_directives(std::string_view script,
+                                                             const std::string& name);
 
 /// Computes the GPUs, instances, cores and memory of `spec` from the given numbers, and names its
 /// output files. The number of tasks is completed where GPUs determine it. Errors: Usage if the

@@ -1,4 +1,4 @@
-#include "live/job/directives.hpp"
+#include "live/job/submit_directives.hpp"
 
 #include <csignal>
 #include <gmock/gmock.h>
