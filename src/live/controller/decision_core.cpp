@@ -1,6 +1,8 @@
 #include "live/controller/decision_core.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -8,8 +10,10 @@
 #include "base/sha256.hpp"
 #include "core/knowledge/scores_file.hpp"
 #include "live/controller/core_image_json.hpp"
+#include "live/controller/id_fields.hpp"
 #include "live/controller/input_checks.hpp"
 #include "live/controller/part_types.hpp"
+#include "live/controller/site_change.hpp"
 
 namespace goban::live::controller {
 
@@ -21,88 +25,115 @@ using nlohmann::json;
 
 namespace {
 
-json names_json(const base::NameTable& names) {
-  json out = json::array();
-  for (size_t i = 0; i < names.size(); ++i) out.push_back(names[i]);
-  return out;
-}
-
-/// Adds the snapshot's names to those of the configuration. Returns their current ids.
-template <typename Id>
-std::vector<Id> adopt_names(base::FieldReader& in, const char* name, base::NameTable& names) {
-  std::vector<std::string> of_snapshot;
-  in.field(name, of_snapshot);
-  std::vector<Id> numbers;
-  for (const std::string& each : of_snapshot) numbers.emplace_back(names.intern(each));
-  return numbers;
-}
-
-template <typename Id>
-bool are_renumbered(const std::vector<Id>& numbers) {
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    if (numbers[i].index() != i) return true;
-  }
-  return false;
-}
-
 /// The first one stays, too: the applications know its knowledge.
 constexpr size_t kFormerMax = 16;
 
-/// Scores follow their GPUs; a GPU that joined has score 1.
-core::knowledge::PmScores moved_scores(const core::knowledge::PmScores& old,
-                                       const core::scheduler::ClusterNumbers& numbers,
-                                       uint32_t num_gpus) {
-  constexpr size_t kBinsMax = 255;
-  std::vector<core::knowledge::ClassScores> classes;
-  for (size_t c = 0; c < old.num_classes(); ++c) {
-    const auto& from = old.of(core::model::AppClass{static_cast<uint8_t>(c)});
-    const bool has_one = std::ranges::find(from.bin_values, 1.0) != from.bin_values.end();
-    const bool is_full = !has_one && from.bin_values.size() >= kBinsMax;
-    std::vector<double> raw(num_gpus, 1.0);
-    std::vector<double> bins(num_gpus, is_full ? from.bin_values.front() : 1.0);
-    for (size_t gpu = 0; gpu < numbers.gpus.size() && gpu < from.raw.size(); ++gpu) {
-      if (!numbers.gpus[gpu].valid()) continue;
-      raw[numbers.gpus[gpu].index()] = from.raw[gpu];
-      bins[numbers.gpus[gpu].index()] = from.bin_values[from.bin[gpu]];
-    }
-    classes.push_back(core::knowledge::class_from_values(std::move(raw), bins));
-  }
-  return core::knowledge::PmScores(std::move(classes));
-}
+constexpr std::array<const char*, 7> kActionNames = {"start", "preempt", "abandon", "observe",
+                                                     "cap",   "rest",    "wake"};
 
-/// By the names of GPU models. An unknown model is taken to use as much power as the first one.
-std::shared_ptr<const core::policy::SiteKnowledge> moved_knowledge(
-    const core::policy::SiteKnowledge& old, const core::model::Cluster& from,
-    const core::model::Cluster& to) {
-  auto out = std::make_shared<core::policy::SiteKnowledge>(old);
-  out->gpu_types.clear();
-  out->power.clear();
-  for (const core::model::GpuModel& model : to.gpu_models()) {
-    const auto known =
-        std::ranges::find(from.gpu_models(), model.name, &core::model::GpuModel::name);
-    const bool is_new = known == from.gpu_models().end();
-    const size_t at = is_new ? 0 : static_cast<size_t>(known - from.gpu_models().begin());
-    const bool has_type = !is_new && at < old.gpu_types.size();
-    out->gpu_types.push_back(has_type ? old.gpu_types[at] : core::knowledge::GpuTypeId{});
-    if (!old.power.empty()) out->power.push_back(old.power[std::min(at, old.power.size() - 1)]);
+json action_json(const core::model::Action& action, const core::scheduler::Core& core) {
+  json out{{"do", kActionNames[static_cast<size_t>(action.kind)]}};
+  switch (action.kind) {
+    case ActionKind::Start: {
+      const core::model::Allocation& allocation = core.allocation(action.job);
+      out["job"] = action.job.value;
+      out["gpus"] = numbers_of(allocation.gpus);
+      if (!allocation.hosts.empty()) out["hosts"] = numbers_of(allocation.hosts);
+      if (allocation.reason.prediction != 0) out["beside"] = allocation.reason.prediction;
+      break;
+    }
+    case ActionKind::Preempt:
+      out["job"] = action.job.value;
+      if (action.undo) out["undo"] = true;
+      if (action.move) out["move"] = true;
+      if (action.resize) out["resize"] = true;
+      break;
+    case ActionKind::Abandon:
+      out["job"] = action.job.value;
+      break;
+    case ActionKind::Observe:
+      out["job"] = action.job.value;
+      out["until"] = action.until_ns;
+      break;
+    case ActionKind::Cap:
+      out["gpu"] = action.gpu.value;
+      out["cap"] = action.cap;
+      break;
+    case ActionKind::Rest:
+    case ActionKind::Wake:
+      out["node"] = action.node.value;
+      break;
   }
   return out;
 }
 
-/// By the names of GPU models; nothing is known of a new one.
-std::shared_ptr<const core::model::JobSpeeds> moved_speeds(const core::model::JobSpeeds& old,
-                                                           const core::model::Cluster& from,
-                                                           const core::model::Cluster& to) {
-  std::vector<uint32_t> numbers;
-  for (const core::model::GpuModel& model : from.gpu_models()) {
-    const auto found = std::ranges::find(to.gpu_models(), model.name, &core::model::GpuModel::name);
-    const auto index = static_cast<uint32_t>(found - to.gpu_models().begin());
-    numbers.push_back(found == to.gpu_models().end() ? UINT32_MAX : index);
+void read_action(base::FieldReader& in, RecordedDecision& decision) {
+  constexpr uint8_t kLevelMax = std::numeric_limits<uint8_t>::max();
+  std::string name;
+  in.field("do", name);
+  const auto found = std::ranges::find(kActionNames, name);
+  if (found == kActionNames.end())
+    return in.fail("do", "unknown action; this journal was written by a newer release");
+  core::model::Action& action = decision.actions.emplace_back();
+  action.kind = static_cast<ActionKind>(found - kActionNames.begin());
+  switch (action.kind) {
+    case ActionKind::Start: {
+      read_id(in, "job", action.job);
+      core::model::Allocation& allocation = decision.allocations.emplace_back();
+      read_ids(in, "gpus", allocation.gpus);
+      read_ids(in, "hosts", allocation.hosts);
+      in.field("beside", allocation.reason.prediction, uint8_t{0}, kLevelMax);
+      break;
+    }
+    case ActionKind::Preempt:
+      read_id(in, "job", action.job);
+      in.field("undo", action.undo);
+      in.field("move", action.move);
+      in.field("resize", action.resize);
+      break;
+    case ActionKind::Abandon:
+      read_id(in, "job", action.job);
+      break;
+    case ActionKind::Observe:
+      read_id(in, "job", action.job);
+      in.field("until", action.until_ns, TimeNs{0}, base::kNever);
+      break;
+    case ActionKind::Cap:
+      read_id(in, "gpu", action.gpu);
+      in.field("cap", action.cap, int8_t{-1}, std::numeric_limits<int8_t>::max());
+      break;
+    case ActionKind::Rest:
+    case ActionKind::Wake:
+      read_id(in, "node", action.node);
+      break;
   }
-  return std::make_shared<core::model::JobSpeeds>(old.with_models(numbers));
+}
+
+/// The line of the decision that `core` made last.
+std::string decision_text(const core::scheduler::Decision& decision,
+                          const core::scheduler::Core& core) {
+  json actions = json::array();
+  for (const core::model::Action& action : decision.actions) {
+    actions.push_back(action_json(action, core));
+  }
+  return json{{"decided", {{"at", decision.at_ns}, {"actions", std::move(actions)}}}}.dump();
 }
 
 }  // namespace
+
+Result<RecordedDecision> parse_decision(std::string_view text) {
+  const json document = json::parse(text, nullptr, false);
+  if (document.is_discarded())
+    return base::bad_data({}, "a decision of the journal is not valid JSON");
+  base::FieldReader in(document, "");
+  RecordedDecision decision;
+  in.object("decided", [&](base::FieldReader& part) {
+    part.field("at", decision.at_ns, TimeNs{0}, base::kNever);
+    part.list("actions", [&](base::FieldReader& each) { read_action(each, decision); });
+  });
+  if (auto status = in.status(); !status) return base::failure(status.error());
+  return decision;
+}
 
 DecisionCore::DecisionCore(Site site, const core::model::ReportedProgress& progress)
     : progress_(progress),
@@ -125,6 +156,12 @@ void DecisionCore::make_core() {
   core::policy::PolicySet policies = site_->composition.make(context);
   caps_power_ = policies.sharing->caps_power();
   core_ = std::make_unique<core::scheduler::Core>(speed, std::move(policies), context, site_->seed);
+}
+
+void DecisionCore::make_core_of(const core::scheduler::CoreImage& image) {
+  make_core();
+  const Status restored = core_->restore(image);
+  GOBAN_CHECK(restored.has_value(), "a core refuses its own image");
 }
 
 DecisionCore::Actions DecisionCore::apply(const core::model::Event& event) {
@@ -222,8 +259,6 @@ Result<bool> DecisionCore::redo(RecordedDecision recorded, std::string_view deci
   return !compare;
 }
 
-std::vector<JobId> DecisionCore::take_disturbed() { return core_->take_disturbed(); }
-
 bool DecisionCore::has_waiting(JobId job) const {
   return knows(job) && state().job(state().slot_of(job)).phase != core::model::JobPhase::Running;
 }
@@ -241,8 +276,6 @@ std::vector<JobId> DecisionCore::neighbours_of(JobId job) const {
   }
   return found;
 }
-
-bool DecisionCore::has_neighbours(JobId job) const { return !neighbours_of(job).empty(); }
 
 int8_t DecisionCore::cap_of(GpuId gpu) const {
   const core::model::Tenants* tenants = core_->tenants();
@@ -270,9 +303,7 @@ void DecisionCore::take(const ScoresMeasured& scores) {
   const core::scheduler::CoreImage image = core_->image();
   site_->scores = std::move(*read);
   measured_scores_ = scores.table;
-  make_core();
-  const Status restored = core_->restore(image);
-  GOBAN_CHECK(restored.has_value(), "a core refuses its own image");
+  make_core_of(image);
 }
 
 Status DecisionCore::use_policy(const core::policy::Composition& policy) {
@@ -291,40 +322,30 @@ Status DecisionCore::use_policy(const core::policy::Composition& policy) {
   if (taken) return {};
   // Jobs hold what this policy does not know, such as a GPU with others.
   site_->composition = std::move(former);
-  make_core();
-  const Status restored = core_->restore(image);
-  GOBAN_CHECK(restored.has_value(), "a core refuses its own image");
+  make_core_of(image);
   return taken;
 }
 
 void DecisionCore::change_cluster(core::model::Cluster cluster,
                                   const core::scheduler::ClusterNumbers& numbers) {
   core::scheduler::CoreImage image = core_->image();
-  const core::model::Cluster& old = site_->cluster;
-  auto made = std::make_shared<Site>(*site_);
-  made->penalties = site_->penalties.moved(old, cluster);
-  made->scores = moved_scores(site_->scores, numbers, cluster.num_gpus());
-  if (made->knowledge != nullptr) made->knowledge = moved_knowledge(*made->knowledge, old, cluster);
-  if (made->speeds != nullptr) made->speeds = moved_speeds(*made->speeds, old, cluster);
+  auto made = std::make_shared<Site>(changed_site(*site_, std::move(cluster), numbers));
   if (!measured_scores_.empty()) measured_scores_ = core::knowledge::to_csv(made->scores);
-  core::scheduler::renumber(image, numbers, cluster);
-  made->cluster = std::move(cluster);
+  core::scheduler::renumber(image, numbers, made->cluster);
   // Clients may still read the cluster that they got before.
   former_.push_back(std::exchange(site_, std::move(made)));
   if (former_.size() > kFormerMax) former_.erase(former_.begin() + 1);
-  make_core();
-  const Status restored = core_->restore(image);
-  GOBAN_CHECK(restored.has_value(), "a core refuses its own image");
+  make_core_of(image);
 }
 
 void DecisionCore::write(json& snapshot) const {
-  snapshot["names"] = {{"models", names_json(models_)},
-                       {"users", names_json(site_->users)},
-                       {"accounts", names_json(site_->accounts)},
-                       {"partitions", names_json(site_->partitions)},
-                       {"qos", names_json(site_->qos)},
-                       {"apps", names_json(applications_.names())},
-                       {"gpu_types", names_json(applications_.gpu_types())}};
+  snapshot["names"] = {{"models", names_of(models_)},
+                       {"users", names_of(site_->users)},
+                       {"accounts", names_of(site_->accounts)},
+                       {"partitions", names_of(site_->partitions)},
+                       {"qos", names_of(site_->qos)},
+                       {"apps", names_of(applications_.names())},
+                       {"gpu_types", names_of(applications_.gpu_types())}};
   if (!measured_scores_.empty()) {
     snapshot["scores"] = {{"table", measured_scores_}, {"instead_of", configured_scores_}};
   }

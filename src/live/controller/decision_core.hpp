@@ -5,18 +5,28 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json_fields.hpp"
 #include "core/scheduler/core.hpp"
 #include "live/controller/applications.hpp"
-#include "live/controller/decision_text.hpp"
 #include "live/controller/input.hpp"
 #include "live/controller/job_book.hpp"
 #include "live/controller/observer.hpp"
 #include "live/controller/site.hpp"
 
 namespace goban::live::controller {
+
+/// A decision as a line of the journal: `{"decided":{"at":..,"actions":[..]}}`. The reasons of
+/// placements are not in it.
+struct RecordedDecision {
+  TimeNs at_ns = 0;
+  std::vector<core::model::Action> actions{};
+  std::vector<core::model::Allocation> allocations{};  ///< one for each Start, in their order
+};
+/// Errors: BadData naming what is missing or wrong.
+[[nodiscard]] base::Result<RecordedDecision> parse_decision(std::string_view text);
 
 class DecisionCore {
  public:
@@ -41,7 +51,7 @@ class DecisionCore {
   /// The actions of the last decide() or redo().
   [[nodiscard]] Actions last_actions() const { return core_->last_decision().actions; }
   /// Jobs whose neighbours or power limits changed since the last call.
-  [[nodiscard]] std::vector<JobId> take_disturbed();
+  [[nodiscard]] std::vector<JobId> take_disturbed() { return core_->take_disturbed(); }
   /// Discards breakages, which only the simulator uses.
   void drop_broken() { (void)core_->take_broken(); }
 
@@ -49,7 +59,7 @@ class DecisionCore {
   /// The core knows the job, and the job has no GPUs.
   [[nodiscard]] bool has_waiting(JobId job) const;
   /// Another running job holds some of the GPUs of this one.
-  [[nodiscard]] bool has_neighbours(JobId job) const;
+  [[nodiscard]] bool has_neighbours(JobId job) const { return !neighbours_of(job).empty(); }
   /// Jobs that have GPUs in common with this one, which runs.
   [[nodiscard]] std::vector<JobId> neighbours_of(JobId job) const;
   /// The current power limit of a GPU: index into the power model's caps, -1 = none.
@@ -100,6 +110,8 @@ class DecisionCore {
 
  private:
   void make_core();
+  /// A new core by the present site and policies that goes on from an image of the old one.
+  void make_core_of(const core::scheduler::CoreImage& image);
   /// Derives the reason of a recorded placement.
   void fill_reason(JobId job, core::model::Allocation& allocation) const;
 

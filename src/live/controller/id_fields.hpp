@@ -1,9 +1,11 @@
-// Ids as fields of JSON objects: numbers from 0.
+// Ids as fields of JSON objects: numbers from 0, and the tables of names that they are numbers in.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/json_fields.hpp"
+#include "base/name_table.hpp"
 
 namespace goban::live::controller {
 
@@ -30,6 +32,32 @@ void read_ids(base::FieldReader& in, const char* name, Ids& ids, uint32_t below 
   for (const int64_t number : numbers) {
     ids.insert(ids.end(), typename Ids::value_type(static_cast<uint32_t>(number)));
   }
+}
+
+/// The names of a table, by number.
+[[nodiscard]] inline std::vector<std::string> names_of(const base::NameTable& names) {
+  std::vector<std::string> out;
+  for (size_t i = 0; i < names.size(); ++i) out.emplace_back(names[i]);
+  return out;
+}
+
+/// Adds the names of a list to a table. Returns their numbers there.
+template <typename Id>
+std::vector<Id> adopt_names(base::FieldReader& in, const char* name, base::NameTable& names) {
+  std::vector<std::string> listed;
+  in.field(name, listed);
+  std::vector<Id> numbers;
+  for (const std::string& each : listed) numbers.emplace_back(names.intern(each));
+  return numbers;
+}
+
+/// Whether some name of the list has another number in the table.
+template <typename Id>
+bool are_renumbered(const std::vector<Id>& numbers) {
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i].index() != i) return true;
+  }
+  return false;
 }
 
 }  // namespace goban::live::controller
