@@ -8,7 +8,7 @@
 #include "serve/api/api.hpp"
 #include "serve/api/forecast_view.hpp"
 #include "serve/api/look_ahead.hpp"
-#include "serve/api/typed_jobs.hpp"
+#include "serve/api/submission.hpp"
 
 namespace goban::serve::api {
 
@@ -43,10 +43,9 @@ base::Result<std::vector<live::job::JobSpec>> read_alternatives(
     if (!read) return base::failure(read.error());
     live::job::JobSpec spec = std::move(read->jobs.front());
     spec.owner = call.who.owner;
-    auto fits = fit_into_type(spec, site.cluster);
-    if (fits) fits = fit_into_site(spec, site.limits);
-    if (fits) fits = fit_into_slots(spec, site.cluster);
-    if (!fits) return base::failure(fits.error());
+    if (auto fits = fill_unset(spec, site.cluster, site.limits); !fits) {
+      return base::failure(fits.error());
+    }
     out.push_back(std::move(spec));
   }
   return out;

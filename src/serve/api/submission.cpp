@@ -10,12 +10,10 @@
 
 #include "base/http/http_uri.hpp"
 #include "base/http/reply.hpp"
-#include "base/nearest.hpp"
 #include "live/job/job_spec.hpp"
 #include "serve/api/api.hpp"
 #include "serve/api/job_requests.hpp"
 #include "serve/api/membership.hpp"
-#include "serve/api/typed_jobs.hpp"
 
 namespace goban::serve::api {
 
@@ -24,139 +22,10 @@ using nlohmann::json;
 
 namespace {
 constexpr std::array<const char*, 4> kPayloadFields = {"script", "args", "env", "dialect"};
-constexpr std::array<std::string_view, 39> kKnown = {
-    "account",     "app_class",    "args",        "array_limit",   "array_tasks",   "begin_s",
-    "cores",       "dependencies", "dialect",     "env",           "exclude_nodes", "gpu_model",
-    "held",        "instances",    "interactive", "mem_bytes",     "model",         "name",
-    "node_list",   "num_gpus",     "open_mode",   "partition",     "preemptible",   "priority",
-    "qos",         "requeue",      "reservation", "resource_type", "script",        "script_path",
-    "stderr_path", "stdin_path",   "stdout_path", "stop",          "training",      "umask",
-    "user",        "walltime_s",   "work_folder"};
 
 tl::unexpected<base::Error> wrong(std::string field, std::string message, std::string remedy = {}) {
   return base::bad_data({.file = {}, .line = 0, .column = 0, .field = std::move(field)},
                         std::move(message), std::move(remedy));
-}
-
-bool has_zero(const std::string& text) { return text.find('\0') != std::string::npos; }
-
-Status check_script(const json& body, const SubmitLimits& limits) {
-  const auto script = body.find("script");
-  const auto args = body.find("args");
-  if (script != body.end()) {
-    if (!script->is_string()) return wrong("script", "must be a string");
-    const auto& text = script->get_ref<const std::string&>();
-    if (text.size() > limits.script_bytes_max) {
-      return wrong("script", fmt::format("is longer than {} bytes", limits.script_bytes_max),
-                   "store data in files");
-    }
-    if (has_zero(text)) return wrong("script", "contains a zero byte", "it must be text");
-  }
-  if (args != body.end()) {
-    if (!args->is_array()) return wrong("args", "must be an array");
-    if (args->size() > limits.argument_count_max) {
-      return wrong("args", fmt::format("has more than {} entries", limits.argument_count_max));
-    }
-    for (const json& each : *args) {
-      if (!each.is_string() || has_zero(each.get_ref<const std::string&>())) {
-        return wrong("args", "entries must be strings without zero bytes");
-      }
-    }
-  }
-  const bool is_empty = (script == body.end() || script->get_ref<const std::string&>().empty()) &&
-                        (args == body.end() || args->empty());
-  if (is_empty)
-    return wrong("script", "is missing",
-                 "set it to the text of a script, or put a command into args");
-  return {};
-}
-
-Status check_environment(const json& body, const SubmitLimits& limits) {
-  const auto env = body.find("env");
-  if (env == body.end()) return {};
-  if (!env->is_object()) return wrong("env", "must be an object");
-  if (env->size() > limits.env_count_max) {
-    return wrong("env", fmt::format("has more than {} variables", limits.env_count_max));
-  }
-  for (const auto& [name, value] : env->items()) {
-    if (name.empty() || name.find('=') != std::string::npos || has_zero(name)) {
-      return wrong("env", "contains an invalid variable name");
-    }
-    if (!value.is_string() || has_zero(value.get_ref<const std::string&>())) {
-      return wrong("env", "values must be strings without zero bytes");
-    }
-  }
-  return {};
-}
-
-Status check_texts(const live::job::JobSpec& spec, const SubmitLimits& limits) {
-  const auto names = std::to_array<std::pair<const char*, const std::string*>>({
-      {"name", &spec.name},
-      {"account", &spec.account},
-      {"partition", &spec.partition},
-      {"qos", &spec.qos},
-      {"model", &spec.model},
-      {"resource_type", &spec.resource_type},
-      {"reservation", &spec.reservation},
-      {"gpu_model", &spec.gpu_model},
-  });
-  for (const auto& [field, text] : names) {
-    if (text->size() > limits.text_bytes_max) {
-      return wrong(field, fmt::format("is longer than {} bytes", limits.text_bytes_max));
-    }
-    if (!base::http::is_plain_text(*text)) return wrong(field, "contains control characters");
-  }
-  const auto paths = std::to_array<std::pair<const char*, const std::string*>>({
-      {"work_folder", &spec.work_folder},
-      {"stdout_path", &spec.stdout_path},
-      {"stderr_path", &spec.stderr_path},
-      {"stdin_path", &spec.stdin_path},
-      {"script_path", &spec.script_path},
-  });
-  for (const auto& [field, text] : paths) {
-    if (text->size() > limits.path_bytes_max) {
-      return wrong(field, fmt::format("is longer than {} bytes", limits.path_bytes_max));
-    }
-    if (!base::http::is_plain_text(*text)) return wrong(field, "contains control characters");
-  }
-  if (!spec.work_folder.empty() && spec.work_folder.front() != '/') {
-    return wrong("work_folder", "must be an absolute path", "start it with /");
-  }
-  for (const auto& [field, nodes] :
-       {std::pair{"node_list", &spec.node_list}, std::pair{"exclude_nodes", &spec.exclude_nodes}}) {
-    if (nodes->size() > limits.nodes_max) {
-      return wrong(field, fmt::format("has more than {} entries", limits.nodes_max));
-    }
-    for (const std::string& name : *nodes) {
-      if (name.size() > limits.text_bytes_max || !base::http::is_plain_text(name)) {
-        return wrong(field, "contains an invalid name");
-      }
-    }
-  }
-  std::vector<std::string_view> staged(spec.stage_in.begin(), spec.stage_in.end());
-  for (const live::job::StageOut& each : spec.stage_out) {
-    staged.emplace_back(each.from);
-    staged.emplace_back(each.to);
-  }
-  const char* stage_field = spec.stage_in.empty() ? "stage_out" : "stage_in";
-  for (const std::string_view path : staged) {
-    if (path.size() > limits.path_bytes_max || !base::http::is_plain_text(path)) {
-      return wrong(stage_field, "contains a path that is too long or has control characters");
-    }
-  }
-  if (spec.dependencies.size() > limits.dependencies_max) {
-    return wrong("dependencies", fmt::format("has more than {} entries", limits.dependencies_max));
-  }
-  return {};
-}
-
-Status check_array_bytes(const live::job::JobSpec& spec, size_t tasks, const SubmitLimits& limits) {
-  const size_t bytes = tasks > 1 ? tasks * live::job::to_json(spec).dump().size() : 0;
-  if (bytes <= limits.array_bytes_max) return {};
-  return wrong("array_tasks",
-               fmt::format("{} tasks with these names and paths take {} bytes; the maximum is {}",
-                           tasks, bytes, limits.array_bytes_max),
-               "submit fewer tasks at once, or use shorter names and paths");
 }
 
 Status read_tasks(const json& body, const SubmitLimits& limits, std::vector<int32_t>& tasks) {
@@ -182,41 +51,107 @@ Status read_tasks(const json& body, const SubmitLimits& limits, std::vector<int3
   return {};
 }
 
-Status check_fields(const json& body, const std::vector<std::string>& unknown) {
-  for (const char* field : {"owner", "payload", "array_first", "array_task"}) {
-    if (body.contains(field)) {
-      return wrong(field, "is set by the server and cannot be submitted",
-                   "operators can submit for another user with the field user");
-    }
-  }
-  if (unknown.empty()) return {};
-  const std::string_view meant = base::nearest_name(unknown.front(), kKnown);
-  return wrong(unknown.front().substr(0, 64), "unknown field",
-               meant.empty() ? "see /v1/openapi.json" : fmt::format("did you mean {}?", meant));
-}
-}  // namespace
+int64_t ceil_div(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
-Status check_json(std::string_view text) {
-  constexpr int kDepthMax = 16;
-  int depth = 0;
-  bool in_text = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_text) {
-      if (c == '\\') ++i;
-      if (c == '"') in_text = false;
-    } else if (c == '"') {
-      in_text = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > kDepthMax) return wrong({}, "the body is nested too deeply");
-    } else if (c == ']' || c == '}') {
-      --depth;
-    }
+/// Fills in the GPUs of all instances, the cores and memory of each instance, and the walltime
+/// limit from the type. Does not change jobs without a type or with one that the site does not
+/// have.
+Status fit_into_type(live::job::JobSpec& spec, const core::model::Cluster& cluster) {
+  if (spec.resource_type.empty()) return {};
+  const auto id = cluster.find_resource_type(spec.resource_type);
+  if (!id.valid()) return {};
+  const core::model::ResourceType& type = cluster.resource_type(id);
+  const int32_t instances = std::max(spec.instances, 1);
+  // 1 is the default of a job that does not state its GPUs.
+  if (spec.num_gpus == 1 && instances <= type.max_instances) spec.num_gpus = type.gpus * instances;
+  if (spec.cores > type.host.cores) {
+    return wrong(
+        "cores",
+        fmt::format("requests {} cores; {} has {}", spec.cores, type.name, type.host.cores),
+        "omit it, or use another type");
   }
-  if (!json::accept(text)) {
-    return wrong({}, "the body is not valid JSON", "send one object in UTF-8");
+  if (spec.mem_bytes > type.host.mem_bytes) {
+    return wrong("mem_bytes",
+                 fmt::format("requests {} MiB; {} has {} MiB", spec.mem_bytes >> 20, type.name,
+                             type.host.mem_bytes >> 20),
+                 "omit it, or use another type");
+  }
+  if (spec.cores == 0) spec.cores = type.host.cores;
+  if (spec.mem_bytes == 0) spec.mem_bytes = type.host.mem_bytes;
+  if (spec.walltime_limit_ns == 0) {
+    spec.walltime_limit_ns =
+        type.walltime_default_ns > 0 ? type.walltime_default_ns : type.walltime_max_ns;
+  }
+  if (type.walltime_max_ns > 0 && spec.walltime_limit_ns > type.walltime_max_ns) {
+    return wrong("walltime_s",
+                 fmt::format("requests {:g} s; {} permits at most {:g} s",
+                             base::to_seconds(spec.walltime_limit_ns), type.name,
+                             base::to_seconds(type.walltime_max_ns)),
+                 "request less time");
   }
   return {};
+}
+
+/// Gives a job without a walltime limit the site's default, and a job without memory and resource
+/// type the site's default memory. The controller checks the walltime limit.
+Status fit_into_site(live::job::JobSpec& spec, const live::controller::JobLimits& limits) {
+  if (spec.walltime_limit_ns == 0) {
+    spec.walltime_limit_ns =
+        limits.time_default_ns > 0 ? limits.time_default_ns : limits.time_max_ns;
+  }
+  if (!spec.resource_type.empty()) return {};
+  if (spec.mem_bytes == 0) {
+    spec.mem_bytes = limits.mem_default_bytes > 0 ? limits.mem_default_bytes : limits.mem_max_bytes;
+  }
+  if (limits.mem_max_bytes == 0 || spec.mem_bytes <= limits.mem_max_bytes) return {};
+  return wrong("mem_bytes",
+               fmt::format("requests {} MiB; this site allows at most {} MiB per node",
+                           spec.mem_bytes >> 20, limits.mem_max_bytes >> 20),
+               "reduce --mem, or ask an operator to raise mem_max");
+}
+
+/// Gives a job that requests no GPU and no resource type the number of slots that its cores and its
+/// memory require.
+Status fit_into_slots(live::job::JobSpec& spec, const core::model::Cluster& cluster) {
+  if (spec.num_gpus != 0 || !spec.resource_type.empty()) return {};
+  const auto id = cluster.find_resource_type(kSlots);
+  if (!id.valid()) return {};
+  const core::model::ResourceType& slot = cluster.resource_type(id);
+  const int64_t parts = std::max(spec.instances, 1);
+  const int64_t cores = parts * std::max(spec.cores, 1);
+  const int64_t slot_bytes = std::max<int64_t>(slot.host.mem_bytes, 1);
+  const int64_t by_memory = parts * ceil_div(spec.mem_bytes, slot_bytes);
+  const int64_t slots = std::max(cores, by_memory);
+  if (slots > slot.max_instances) {
+    const bool by_cores = cores > slot.max_instances;
+    return wrong(by_cores ? "cores" : "mem_bytes",
+                 fmt::format("requests {} cores and {} MiB; this machine has {} cores and {} MiB",
+                             cores, (parts * spec.mem_bytes) >> 20, slot.max_instances,
+                             (slot.max_instances * slot_bytes) >> 20),
+                 "request less");
+  }
+  spec.mem_bytes = ceil_div(parts * spec.mem_bytes, slots);
+  spec.resource_type = kSlots;
+  spec.instances = static_cast<int32_t>(slots);
+  spec.cores = 1;
+  return {};
+}
+
+}  // namespace
+
+Status fill_unset(live::job::JobSpec& spec, const core::model::Cluster& cluster,
+                  const live::controller::JobLimits& limits) {
+  Status fits = fit_into_type(spec, cluster);
+  if (fits) fits = fit_into_site(spec, limits);
+  if (fits) fits = fit_into_slots(spec, cluster);
+  return fits;
+}
+
+core::model::ResourceType core_slots(const core::model::HostResources& host) {
+  const int32_t cores = std::max(host.cores, 1);
+  return {.name = kSlots,
+          .host = {.cores = 1, .mem_bytes = host.mem_bytes / cores},
+          .max_instances = cores};
 }
 
 base::Result<SubmitRequest> parse_submit_request(std::string_view body,
@@ -335,10 +270,7 @@ base::http::Response submit(const Call& call, const ApiContext& context,
   });
   if (!belongs) return base::http::refusal(base::http::kForbidden, belongs.error());
   for (live::job::JobSpec& job : submission->jobs) {
-    auto fits = fit_into_type(job, site.cluster);
-    if (fits) fits = fit_into_site(job, site.limits);
-    if (fits) fits = fit_into_slots(job, site.cluster);
-    if (!fits) {
+    if (auto fits = fill_unset(job, site.cluster, site.limits); !fits) {
       return base::http::refusal(base::http::kBadRequest, fits.error());
     }
   }

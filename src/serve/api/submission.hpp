@@ -6,22 +6,12 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "core/model/cluster.hpp"
+#include "live/controller/site.hpp"
 #include "live/job/job_spec.hpp"
+#include "serve/api/submission_checks.hpp"
 
 namespace goban::serve::api {
-
-struct SubmitLimits {
-  size_t script_bytes_max = size_t{1} << 20;
-  size_t argument_count_max = 4096;
-  size_t env_count_max = 4096;
-  size_t text_bytes_max = 256;  ///< names: of the job, its account, ...
-  size_t path_bytes_max = 4095;
-  size_t array_tasks_max = 10'000;
-  size_t dependencies_max = 1000;
-  size_t nodes_max = 10'000;  ///< names in a list of nodes
-  /// Journal bytes of all tasks of an array: each task has its own record.
-  size_t array_bytes_max = size_t{16} << 20;
-};
 
 struct SubmitRequest {
   std::vector<live::job::JobSpec> jobs{};  ///< one, or the tasks of an array; without owner
@@ -34,8 +24,16 @@ struct SubmitRequest {
 [[nodiscard]] base::Result<SubmitRequest> parse_submit_request(std::string_view body,
                                                                const SubmitLimits& limits = {});
 
-/// Checks untrusted JSON: it must be valid and not nested deeper than any request.
-/// Errors: BadData; no message contains the text.
-[[nodiscard]] base::Status check_json(std::string_view text);
+/// Fills in what a job leaves unset: from its resource type, otherwise from the site's `limits`. A
+/// job that requests no GPU and no type becomes a number of slots of the type `cores`, if the
+/// cluster has it. Errors: BadData with the field, if the job requests more than the type, the site
+/// or the machine has.
+[[nodiscard]] base::Status fill_unset(live::job::JobSpec& spec, const core::model::Cluster& cluster,
+                                      const live::controller::JobLimits& limits);
+
+/// The name of the implicit resource type of a machine that has none.
+inline constexpr const char* kSlots = "cores";
+/// That type: one core and its share of the machine's memory; one instance per core.
+[[nodiscard]] core::model::ResourceType core_slots(const core::model::HostResources& host);
 
 }  // namespace goban::serve::api

@@ -13,7 +13,7 @@
 #include "core/policy/policy_options.hpp"
 #include "live/engine/engines.hpp"
 #include "serve/api/api_client.hpp"
-#include "serve/api/typed_jobs.hpp"
+#include "serve/api/submission.hpp"
 #include "site/inputs/inputs.hpp"
 
 namespace goban::serve::daemon {

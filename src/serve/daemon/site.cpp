@@ -12,7 +12,7 @@
 #include "core/model/cluster_file.hpp"
 #include "core/policy/make_knowledge.hpp"
 #include "live/engine/engines.hpp"
-#include "serve/api/typed_jobs.hpp"
+#include "serve/api/submission.hpp"
 #include "site/inputs/inputs.hpp"
 #include "study/history/rates.hpp"
 
