@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/files.hpp"
-#include "live/engine/local/run_order.hpp"
+#include "live/engine/local/run_folder.hpp"
 
 namespace goban::live::engine::local {
 

@@ -10,7 +10,6 @@
 #include "base/gpus/unit_counters.hpp"
 #include "live/engine/local/energy_ledger.hpp"
 #include "live/engine/local/gpu_watch.hpp"
-#include "live/engine/local/supervised_run.hpp"
 
 namespace goban::live::engine::local {
 namespace {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "live/engine/local/run_folder.hpp"
-#include "live/engine/local/run_order.hpp"
 
 namespace goban::live::engine::local {
 

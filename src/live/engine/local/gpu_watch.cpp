@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "live/engine/local/run_folder.hpp"
+#include "live/engine/local/run_status.hpp"
 #include "live/machine/cgroup.hpp"
 #include "live/machine/process_tree.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "live/engine/local/as_user.hpp"
-#include "live/engine/local/run_order.hpp"
+#include "live/engine/local/run_folder.hpp"
 
 namespace goban::live::engine::local {
 

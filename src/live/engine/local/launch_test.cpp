@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "base/random.hpp"
-#include "live/engine/local/supervised_run.hpp"
+#include "live/engine/local/supervisor.hpp"
 #include "live/engine/local/test_runs.hpp"
 #include "live/journal/state_lock.hpp"
 

@@ -13,7 +13,6 @@
 #include "base/clock.hpp"
 #include "base/spawn.hpp"
 #include "live/engine/local/run_leftovers.hpp"
-#include "live/engine/local/supervised_run.hpp"
 #include "live/journal/state_lock.hpp"
 
 namespace goban::live::engine::local {
@@ -25,20 +24,6 @@ namespace fs = std::filesystem;
 constexpr TimeNs kLockEvery = base::kSecond;
 /// Resolution of file times (the kernel's clock tick): equal times within it prove nothing.
 constexpr TimeNs kTimesAreCoarse = 50'000'000;
-
-ControlByte byte_of(StopReason reason) {
-  switch (reason) {
-    case StopReason::Preempted:
-      return ControlByte::Preempted;
-    case StopReason::Cancelled:
-      return ControlByte::Cancelled;
-    case StopReason::TimedOut:
-      return ControlByte::TimedOut;
-    case StopReason::Broken:
-      return ControlByte::Broken;
-  }
-  return ControlByte::Broken;
-}
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 
 #include "base/gpus/nvml.hpp"
 #include "live/engine.hpp"
-#include "live/engine/local/run_folder.hpp"
+#include "live/engine/local/run_status.hpp"
 
 namespace goban::live::engine::local {
 

@@ -10,7 +10,7 @@
 
 #include "base/clock.hpp"
 #include "live/engine/local/as_user.hpp"
-#include "live/engine/local/supervised_run.hpp"
+#include "live/engine/local/supervisor.hpp"
 #include "live/engine/local/test_runs.hpp"
 
 namespace goban::live::engine::local {

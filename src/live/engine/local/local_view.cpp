@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "live/engine/local/run_folder.hpp"
+#include "live/engine/local/run_status.hpp"
 
 namespace goban::live::engine::local {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/topology/node_facts.hpp"
-#include "live/engine/local/run_order.hpp"
+#include "live/engine/local/run_folder.hpp"
 
 namespace goban::live::engine::local {
 

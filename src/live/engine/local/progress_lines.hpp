@@ -5,10 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "base/reports/run_reports.hpp"
 #include "base/time.hpp"
-#include "live/engine/local/run_order.hpp"
+#include "live/engine.hpp"
 
 namespace goban::live::engine::local {
+
+using base::TimeNs;
+using base::reports::RunProgress;
 
 /// State for measuring a Pace: first and latest value of a count.
 struct PaceMark {

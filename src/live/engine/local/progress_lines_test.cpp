@@ -6,7 +6,7 @@
 #include <sys/un.h>
 
 #include "live/engine/local/progress_listener.hpp"
-#include "live/engine/local/supervised_run.hpp"
+#include "live/engine/local/supervisor.hpp"
 #include "live/engine/local/test_runs.hpp"
 
 namespace goban::live::engine::local {

@@ -1,7 +1,7 @@
 // Run files written by supervisors of release 0.1 must stay readable.
 #include <gtest/gtest.h>
 
-#include "live/engine/local/run_order.hpp"
+#include "live/engine/local/run_status.hpp"
 
 namespace goban::live::engine::local {
 namespace {

@@ -1,20 +1,104 @@
 #include "live/engine/local/run_folder.hpp"
 
+#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json_fields.hpp"
 #include "base/sha256.hpp"
+#include "live/job/job_spec.hpp"
 #include "live/journal/state_lock.hpp"
 
 namespace goban::live::engine::local {
 namespace {
 
 namespace fs = std::filesystem;
+using base::FieldReader;
+using base::Result;
+using nlohmann::json;
+
+constexpr int32_t kVersion = 1;  ///< of orders; fields added since may be missing
+constexpr double kMost = 1e300;
+
+/// User text may be invalid UTF-8, which becomes the replacement character.
+std::string text_of(const json& document) {
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+json gpu_json(const base::gpus::LocalGpu& gpu) {
+  return {{"index", gpu.index},
+          {"uuid", gpu.uuid},
+          {"name", gpu.name},
+          {"pci", gpu.pci},
+          {"mem_bytes", gpu.mem_bytes},
+          {"power_idle_w", gpu.power_idle_w},
+          {"power_max_w", gpu.power_max_w},
+          {"power_exponent", gpu.power_exponent},
+          {"virtual", gpu.is_virtual},
+          {"cpus", gpu.cpus},
+          {"slowness", gpu.slowness}};
+}
+
+void read_gpu(FieldReader& in, base::gpus::LocalGpu& gpu) {
+  in.field("index", gpu.index, 0, INT32_MAX);
+  in.field("uuid", gpu.uuid);
+  in.field("name", gpu.name);
+  in.field("pci", gpu.pci);
+  in.field("mem_bytes", gpu.mem_bytes, int64_t{0}, INT64_MAX);
+  in.field("power_idle_w", gpu.power_idle_w, -kMost, kMost);
+  in.field("power_max_w", gpu.power_max_w, -kMost, kMost);
+  in.field("power_exponent", gpu.power_exponent, -kMost, kMost);
+  in.field("virtual", gpu.is_virtual);
+  in.field("cpus", gpu.cpus, 0, INT32_MAX);
+  in.field("slowness", gpu.slowness, 0, kMost);
+}
+
+void read_spec(FieldReader& in, job::JobSpec& spec) {
+  const json* given = in.find("spec");
+  if (given == nullptr) return;
+  auto read = job::job_spec_from_json(*given);
+  if (!read) return in.fail("spec." + read.error().place.field, read.error().message);
+  spec = std::move(*read);
+}
+
+void read_order(FieldReader& in, RunOrder& order) {
+  uint32_t job = 0;
+  int64_t epoch = 0;
+  in.field("job", job, uint32_t{1}, UINT32_MAX);
+  if (job == 0) return in.fail("job", "is missing");
+  order.run.job = core::model::JobId(job - 1);
+  in.field("run", order.run.run, uint32_t{0}, UINT32_MAX);
+  in.field("epoch", epoch, int64_t{0}, INT64_MAX);
+  order.epoch = static_cast<uint64_t>(epoch);
+  read_spec(in, order.spec);
+  in.list("gpus", [&](FieldReader& gpu) { read_gpu(gpu, order.gpus.emplace_back()); });
+  in.list("denied", [&](FieldReader& device) {
+    base::gpus::DeviceNumber& number = order.denied.emplace_back();
+    device.field("major", number.major, uint32_t{0}, UINT32_MAX);
+    device.field("minor", number.minor, uint32_t{0}, UINT32_MAX);
+  });
+  in.field("shares", order.shares);
+  in.field("restarts", order.restarts, uint32_t{0}, UINT32_MAX);
+  in.field("run_instances", order.run_instances, uint32_t{0}, UINT32_MAX);
+  in.field("limit_ns", order.limit_ns, TimeNs{0}, base::kNever);
+  in.field("node", order.node);
+  in.field("payload", order.payload);
+  in.field("staged", order.staged);
+  in.field("fast_folder", order.fast_folder);
+  in.field("cgroup_root", order.cgroup_root);
+  in.field("socket_root", order.socket_root);
+  in.field("attach_timeout_s", order.attach_timeout_s, -kMost, kMost);
+}
+
+/// By StopReason.
+constexpr std::array<ControlByte, 4> kStopBytes = {ControlByte::Preempted, ControlByte::Cancelled,
+                                                   ControlByte::TimedOut, ControlByte::Broken};
 
 struct flock whole_file(int16_t kind) {
   struct flock lock{};
@@ -56,6 +140,80 @@ base::Status make_folder(const std::string& path) {
 
 }  // namespace
 
+std::string to_text(const RunOrder& order) {
+  json gpus = json::array();
+  for (const base::gpus::LocalGpu& gpu : order.gpus) gpus.push_back(gpu_json(gpu));
+  json denied = json::array();
+  for (const base::gpus::DeviceNumber& each : order.denied) {
+    denied.push_back({{"major", each.major}, {"minor", each.minor}});
+  }
+  json out{{"version", kVersion},
+           {"job", job::job_number(order.run.job)},
+           {"run", order.run.run},
+           {"epoch", order.epoch},
+           {"spec", job::to_json(order.spec)},
+           {"gpus", std::move(gpus)},
+           {"denied", std::move(denied)},
+           {"shares", order.shares},
+           {"restarts", order.restarts},
+           {"run_instances", order.run_instances},
+           {"limit_ns", order.limit_ns},
+           {"node", order.node},
+           {"payload", order.payload},
+           {"cgroup_root", order.cgroup_root},
+           {"socket_root", order.socket_root},
+           {"attach_timeout_s", order.attach_timeout_s}};
+  if (!order.staged.empty()) out["staged"] = order.staged;
+  if (!order.fast_folder.empty()) out["fast_folder"] = order.fast_folder;
+  return text_of(out);
+}
+
+Result<RunOrder> parse_order(std::string_view text, const std::string& file) {
+  const auto document = base::parse_json(text, file);
+  if (!document) return base::failure(document.error());
+  FieldReader in(*document, "");
+  int32_t version = kVersion;
+  in.field("version", version, 0, INT32_MAX);
+  if (version > kVersion) {
+    return base::bad_data(
+        {file, 0, 0, "version"},
+        fmt::format("the order has version {}; this release reads up to {}", version, kVersion),
+        "start the release that wrote it; nothing was changed");
+  }
+  RunOrder order;
+  read_order(in, order);
+  if (const auto status = in.status(file); !status) return base::failure(status.error());
+  return order;
+}
+
+std::string to_text(const Payload& payload) {
+  return text_of({{"script", payload.script},
+                  {"args", payload.args},
+                  {"env", payload.env},
+                  {"dialect", payload.dialect}});
+}
+
+Result<Payload> parse_payload(std::string_view text, const std::string& file) {
+  const auto document = base::parse_json(text, file);
+  if (!document) return base::failure(document.error());
+  FieldReader in(*document, "");
+  Payload payload;
+  in.field("script", payload.script);
+  in.field("args", payload.args);
+  in.field("env", payload.env);
+  in.field("dialect", payload.dialect);
+  if (const auto status = in.status(file); !status) return base::failure(status.error());
+  return payload;
+}
+
+ControlByte byte_of(StopReason reason) { return kStopBytes[static_cast<size_t>(reason)]; }
+
+std::optional<StopReason> stop_reason(ControlByte byte) {
+  const auto found = std::ranges::find(kStopBytes, byte);
+  if (found == kStopBytes.end()) return std::nullopt;
+  return static_cast<StopReason>(found - kStopBytes.begin());
+}
+
 std::string job_folder(const std::string& state, core::model::JobId job) {
   return fmt::format("{}/jobs/{}", state, job::job_number(job));
 }
@@ -78,14 +236,6 @@ bool remove_payload(const std::string& state, const std::string& name) {
   std::error_code ignored;
   fs::remove_all(payloads + "/" + name, ignored);
   return true;
-}
-
-std::vector<RankTimes> rank_times(const std::string& state, RunId run) {
-  const std::string file = RunFolder(state, run).file("progress");
-  const auto text = base::read_small_file(file);
-  if (!text) return {};
-  auto progress = parse_progress(*text, file);
-  return progress ? std::move(progress->ranks) : std::vector<RankTimes>{};
 }
 
 std::string terminal_socket(const std::string& state, RunId run) {
@@ -221,46 +371,6 @@ bool RunFolder::tell(ControlByte byte) const {
   if (!fifo) return false;
   const char text = static_cast<char>(byte);
   return ::write(fifo.get(), &text, 1) == 1;
-}
-
-base::Result<StatusFile> StatusFile::reserve(const std::string& folder) {
-  StatusFile out;
-  const std::string path = folder + "/status.next";
-  out.path_ = folder + "/status";
-  // By descriptor, as the folder may be removed and its name reused.
-  out.folder_.reset(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (out.folder_) {
-    out.file_.reset(
-        ::openat(out.folder_.get(), "status.next", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  }
-  if (!out.file_ || !base::write_all(out.file_.get(), std::string(kBytes, ' ')) ||
-      ::fsync(out.file_.get()) != 0) {
-    return base::system_error("cannot reserve space for", path, "free some space on the disk");
-  }
-  return out;
-}
-
-base::Status StatusFile::write(const RunStatus& status) {
-  std::string text = to_text(status);
-  if (text.size() > kBytes) {  // detail and ranks can be long
-    RunStatus shorter = status;
-    shorter.detail.resize(std::min<size_t>(shorter.detail.size(), 1000));
-    shorter.progress.ranks.clear();
-    text = to_text(shorter);
-  }
-  const ssize_t count = ::pwrite(file_.get(), text.data(), text.size(), 0);
-  if (count != static_cast<ssize_t>(text.size()) ||
-      ::ftruncate(file_.get(), static_cast<off_t>(text.size())) != 0 || ::fsync(file_.get()) != 0) {
-    return base::system_error("cannot write", path_);
-  }
-  in_place_ = in_place_ || ::renameat(folder_.get(), "status.next", folder_.get(), "status") == 0;
-  if (!in_place_ || ::fsync(folder_.get()) != 0) return base::system_error("cannot write", path_);
-  return {};
-}
-
-bool StatusFile::has_folder() const {
-  struct stat facts{};
-  return ::fstat(folder_.get(), &facts) == 0 && facts.st_nlink > 0;
 }
 
 }  // namespace goban::live::engine::local

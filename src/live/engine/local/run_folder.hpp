@@ -1,23 +1,75 @@
-// The folder of one run, `jobs/<number>/run-<run>/`, which decides that a run starts at most once:
+// The order of the engine to a supervisor, and the folder in which it is placed and taken,
+// `jobs/<number>/run-<run>/`. The folder decides that a run starts at most once:
 //   order     written by the engine; renamed to `taken` by the one supervisor that may run it
 //   taken     the run was started, or must not be started any more
 //   lock      held (OFD lock) by the supervisor while it runs
 //   control   FIFO: one byte per order to the supervisor
-//   running   the job's process runs
-//   progress  its latest progress report
+//   running   the job's process runs (run_status.hpp)
+//   progress  its latest progress report (run_status.hpp)
 //   stuck     what does not begin or exit, for users; absent if all is well
 //   sockets   link to the folder of sockets, which the job's user can reach and not change
-//   status    how it ended; written when no process of it is left
+//   status    how it ended (run_status.hpp); written when no process of it is left
 //   unable    `taken`, renamed: the machine could not start it, and it never begins
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/files.hpp"
+#include "base/gpus/gpu.hpp"
 #include "base/result.hpp"
-#include "live/engine/local/run_order.hpp"
+#include "live/engine.hpp"
 
 namespace goban::live::engine::local {
+
+using base::TimeNs;
+
+/// All that a supervisor needs.
+struct RunOrder {
+  RunId run{};
+  job::JobSpec spec{};
+  std::vector<base::gpus::LocalGpu> gpus{};
+  /// What its processes cannot open: devices of the machine's other GPUs. Empty: not isolated.
+  std::vector<base::gpus::DeviceNumber> denied{};
+  bool shares = false;
+  uint32_t restarts = 0;
+  TimeNs limit_ns = base::kNever;     ///< the run may last this long from its start
+  uint32_t run_instances = 1;         ///< instances of the job on this machine
+  uint64_t epoch = 0;                 ///< of the ordering daemon; 0 = none
+  std::string node{};                 ///< name of this machine
+  std::string payload{};              ///< path of the payload
+  std::vector<std::string> staged{};  ///< where JobSpec::stage_in is on the fast tier
+  std::string fast_folder{};          ///< its own folder there; empty: none
+  std::string cgroup_root{};          ///< where to create cgroups: empty = detected, "-" = none
+  std::string socket_root{};          ///< where to create the folder of sockets; empty = detected
+  double attach_timeout_s = 60;  ///< an interactive job without a client for this time is stopped
+};
+
+/// The job's script, arguments and environment, stored until it is finished.
+struct Payload {
+  std::string script{};
+  std::vector<std::string> args{};
+  std::map<std::string, std::string> env{};
+  std::string dialect{};  ///< batch system whose variables the script expects: "slurm", "sge",
+                          ///< "pbs" or empty
+};
+
+/// Host memory in bytes that the run may use; 0 = no limit.
+[[nodiscard]] inline int64_t memory_limit(const RunOrder& order) {
+  return order.spec.mem_bytes * std::max<int64_t>(1, order.run_instances);
+}
+
+// Their JSON. Unknown fields are ignored, so that supervisors outlive an update. Errors: BadData
+// naming the field and `file`.
+[[nodiscard]] std::string to_text(const RunOrder& order);
+[[nodiscard]] std::string to_text(const Payload& payload);
+[[nodiscard]] base::Result<RunOrder> parse_order(std::string_view text, const std::string& file);
+[[nodiscard]] base::Result<Payload> parse_payload(std::string_view text, const std::string& file);
 
 enum class RunStage : uint8_t {
   Absent,   ///< no order: never launched
@@ -40,6 +92,11 @@ enum class ControlByte : char {
   Continue = 'g',   ///< after Suspend
   Shared = 's',     ///< other jobs share its GPUs: its GPU memory is limited from now on
 };
+
+/// The order to stop a run for this reason.
+[[nodiscard]] ControlByte byte_of(StopReason reason);
+/// The reason, if that is the order.
+[[nodiscard]] std::optional<StopReason> stop_reason(ControlByte byte);
 
 class RunFolder {
  public:
@@ -90,26 +147,6 @@ class RunFolder {
   std::string path_;
 };
 
-/// The file `status` of a run. Its space is reserved before the job starts, so that the status can
-/// be written on a full disk.
-class StatusFile {
- public:
-  /// Errors: Failed (disk full): then the run must not start.
-  [[nodiscard]] static base::Result<StatusFile> reserve(const std::string& folder);
-  /// Writes the status durably and renames it into place. Errors: Failed; may be retried.
-  [[nodiscard]] base::Status write(const RunStatus& status);
-  /// Whether the run's folder still exists; checked by descriptor, as another folder may have its
-  /// name now.
-  [[nodiscard]] bool has_folder() const;
-
- private:
-  static constexpr size_t kBytes = 16384;  ///< enough for the times of all ranks
-  std::string path_{};
-  base::Descriptor folder_{};
-  base::Descriptor file_{};
-  bool in_place_ = false;
-};
-
 /// `<state>/jobs/<number>`: the runs of a job.
 [[nodiscard]] std::string job_folder(const std::string& state, core::model::JobId job);
 /// The payload of a job: `<state>/payloads/<name>/payload.json`.
@@ -119,8 +156,6 @@ void remove_runs(const std::string& state, core::model::JobId job);
 /// Removes a payload; invalid names are ignored. False: a backup is copying payloads (it locks
 /// their folder), so try again later.
 [[nodiscard]] bool remove_payload(const std::string& state, const std::string& name);
-/// The latest times reported by the ranks of a run, as stored by its supervisor.
-[[nodiscard]] std::vector<RankTimes> rank_times(const std::string& state, RunId run);
 /// The terminal socket of a running interactive job; empty if there is none.
 [[nodiscard]] std::string terminal_socket(const std::string& state, RunId run);
 

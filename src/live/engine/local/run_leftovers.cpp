@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "live/engine/local/job_environment.hpp"
+#include "live/engine/local/run_status.hpp"
 #include "live/machine/cgroup.hpp"
 #include "live/machine/process_tree.hpp"
 

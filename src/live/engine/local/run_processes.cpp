@@ -57,6 +57,15 @@ void RunProcesses::signal(int signal) const {
   }
 }
 
+size_t RunProcesses::ask(int signal) const {
+  size_t asked = 0;
+  for (const pid_t process : all()) {
+    if (!machine::catches(process, signal)) continue;
+    asked += ::kill(process, signal) == 0 ? 1 : 0;
+  }
+  return asked;
+}
+
 void RunProcesses::suspend(bool suspended) {
   if (suspended == is_suspended()) return;
   const base::TimeNs now = base::steady_ns();

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "live/engine/local/run_folder.hpp"
-#include "live/engine/local/run_order.hpp"
+#include "live/engine/local/run_status.hpp"
 #include "live/machine/cgroup.hpp"
 
 namespace goban::live::engine::local {
@@ -34,6 +34,9 @@ class RunProcesses {
 
   [[nodiscard]] std::vector<pid_t> all() const;
   void signal(int signal) const;
+  /// Sends a signal to those that have a handler for it: it would kill the others, such as a shell,
+  /// and end the run. Returns their number.
+  [[nodiscard]] size_t ask(int signal) const;
   /// Stops all processes, or lets them go on.
   void suspend(bool suspended);
   [[nodiscard]] bool is_suspended() const { return suspended_since_ns_ > 0; }

@@ -4,7 +4,7 @@
 
 #include "base/clock.hpp"
 #include "base/gpus/nvml.hpp"
-#include "live/engine/local/supervised_run.hpp"
+#include "live/engine/local/supervisor.hpp"
 #include "live/engine/local/test_runs.hpp"
 
 namespace goban::live::engine::local {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "live/engine/local/run_folder.hpp"
+#include "live/engine/local/run_status.hpp"
 
 namespace goban::live::engine::local {
 namespace {
