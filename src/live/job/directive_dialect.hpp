@@ -1,4 +1,4 @@
-// The directive syntax of each batch system: tables of options for directives.cpp.
+// The directive syntax of each batch system: tables of options for submit_directives.cpp.
 #pragma once
 
 #include <span>
