@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Summarises test runs: skipped tests with the reason and the remedy; failed tests; and ctest's own
-count. Reads ctest.xml (--output-junit), ctest.log (ctest's output) and, if failed tests ran again
+"""Summarises test runs: skipped tests with the reason and the remedy; long tests that do not say why;
+failed tests; and ctest's own count. Reads ctest.xml (--output-junit), ctest.log (ctest's output) and, if failed tests ran again
 alone, ctest-alone.log of each folder.
 
 usage: ctest_summary.py FOLDER...
 """
 
+import fnmatch
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -16,6 +17,8 @@ import data_sets
 ABSENT = re.compile(r"data file (\S+) is absent")
 COUNT = re.compile(r"tests passed, .* tests? failed out of")
 WIDTH = 100
+LONG_S = 20
+LONG_TESTS = Path(__file__).parent.parent / "tests" / "long_tests.txt"
 
 
 def reason_of(output):
@@ -82,6 +85,28 @@ def skipped_lines(tests, sets, unpublished):
     return lines
 
 
+def long_reasons(path=LONG_TESTS):
+    """{name or pattern: why it takes so long}."""
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines()
+             if line and not line.startswith("#")]
+    return dict(line.split(maxsplit=1) for line in lines)
+
+
+def long_lines(folder, reasons):
+    """The tests over LONG_S for which there is no reason. Sanitizers make all of them slow."""
+    try:
+        cases = ElementTree.parse(folder / "ctest.xml").getroot().iter("testcase")
+        times = {case.get("name"): float(case.get("time", 0)) for case in cases}
+    except (OSError, ElementTree.ParseError, ValueError):
+        return []
+    slow = {name: seconds for name, seconds in times.items()
+            if seconds > LONG_S and not any(fnmatch.fnmatchcase(name, each) for each in reasons)}
+    if folder.name.endswith("-asan") or not slow:
+        return []
+    return [f"{len(slow)} took more than {LONG_S} s; make them faster, or say why in tests/long_tests.txt:",
+            *(f"      {name} ({seconds:.0f} s)" for name, seconds in sorted(slow.items()))]
+
+
 def passed_alone(folder):
     """The names of the tests that failed, and passed when they ran again alone."""
     try:
@@ -115,6 +140,7 @@ def summary(folders, sets, unpublished):
     lines = skipped_lines(tests, sets, unpublished)
     for folder in folders:
         lines += [f"{folder.name}:"] if len(folders) > 1 else []
+        lines += long_lines(folder, long_reasons())
         lines += result_lines(folder)
     return lines
 

@@ -88,6 +88,22 @@ class SummaryTest(unittest.TestCase):
             "\t  2 - a.bad (Failed)",
             "80% tests passed, 1 tests failed out of 5"])
 
+    def test_long_tests_say_why(self):
+        reasons = ctest_summary.long_reasons()
+        self.assertIn("live.kills", reasons)
+        self.assertTrue(all(len(why.split()) > 2 for why in reasons.values()))
+        (self.folder / "ctest.log").write_text("", encoding="utf-8")
+        (self.folder / "ctest.xml").write_text(
+            '<testsuite><testcase name="live.kills" time="60"/><testcase name="A.B" time="20.6"/>'
+            '<testcase name="A.C" time="3"/></testsuite>', encoding="utf-8")
+        self.assertEqual(self.summary()[:2], [
+            "1 took more than 20 s; make them faster, or say why in tests/long_tests.txt:",
+            "      A.B (21 s)"])
+        self.assertEqual(ctest_summary.long_lines(self.folder, {"A.*": "", "live.kills": ""}), [])
+        asan = self.folder.with_name("build-asan")
+        self.folder.rename(asan)
+        self.assertEqual(ctest_summary.long_lines(asan, {}), [])
+
     def test_nothing_skipped(self):
         self.ctest("add_test(a.good true)\n")
         self.assertEqual(self.summary(), ["100% tests passed, 0 tests failed out of 1"])
