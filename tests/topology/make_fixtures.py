@@ -139,6 +139,12 @@ def infiniband(nics, layer, rate, gid=None):
     return out
 
 
+def access_control(*bridges):
+    """Registers of bridges, as root reads them."""
+    path = "/sys/bus/pci/acs_control"
+    return [f"{path}:{bridge} {value}" for bridge, value in bridges] + [path + ":read"]
+
+
 ROUTE = "/proc/net/route:Iface\tDestination\tGateway \tFlags\n/proc/net/route:{}\t00000000\t0100000A\t0003"
 
 
@@ -225,7 +231,7 @@ def dgx_a100():
                        "InfiniBand", "200 Gb/sec (4X HDR)")
     sysfs += ["/sys/class/net/enp226s0/operstate:up", "/sys/class/net/enp226s0/speed:1000",
               ROUTE.format("enp226s0"), "/proc/sys/kernel/osrelease:5.15.0-1042-nvidia",
-              "/sys/module/nvidia_peermem/initstate:live",
+              "/sys/module/nvidia_peermem/initstate:live", *access_control(("0000:02:00.0", "0"), ("0000:02:01.0", "0")),
               "/proc/driver/nvidia/version:NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.129.03"]
     return {"hwloc.xml": xml, "smi-topo.txt": topo, "smi-gpus.csv": csv,
             "sysfs.txt": "\n".join(sysfs) + "\n"}
@@ -288,7 +294,7 @@ def hgx_h100():
            ("RoCE v2", "0000:0000:0000:0000:0000:ffff:0a01:0001")]
     sysfs = infiniband([(n, "4: ACTIVE", "100 Gb/sec (2X HDR)" if n == "mlx5_0" else None) for n in nics],
                        "Ethernet", "400 Gb/sec (4X NDR)", gid)
-    sysfs += [ROUTE.format("bond0"), "/proc/sys/kernel/osrelease:6.8.0-45-generic",
+    sysfs += [ROUTE.format("bond0"), "/sys/class/iommu/dmar0:present", "/proc/sys/kernel/osrelease:6.8.0-45-generic",
               "/proc/driver/nvidia/version:NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.90.07"]
     return {"hwloc.xml": machine("hgx-h100", 2, 1, 4, 1 << 40, {0: node(0), 1: node(1)}),
             "smi-topo.txt": topo, "smi-gpus.csv": csv, "sysfs.txt": "\n".join(sysfs) + "\n"}
@@ -336,7 +342,8 @@ def pcie_box():
                   lambda g: "0-3\t0" if g in ("GPU0", "GPU1") else "4-7\t1")
     csv = "".join(f"{i}, 00000000:{bus}:00.0, NVIDIA L40S\n" for i, bus in enumerate(["19", "1A", "99", "B9"]))
     sysfs = infiniband([("mlx5_0", "4: ACTIVE", "100 Gb/sec (4X EDR)")], "InfiniBand", "")
-    sysfs += [ROUTE.format("eno1"), "/proc/sys/kernel/osrelease:6.1.0-25-amd64"]
+    sysfs += access_control(("0000:16:02.0", "1d"), ("0000:18:00.0", "1d"), ("0000:18:08.0", "1d"))
+    sysfs += ["/sys/class/iommu/dmar0:present", ROUTE.format("eno1"), "/proc/sys/kernel/osrelease:6.1.0-25-amd64"]
     return {"hwloc.xml": machine("pcie-box", 2, 1, 4, 256 << 30, {0: first, 1: second}),
             "smi-topo.txt": topo, "smi-gpus.csv": csv, "sysfs.txt": "\n".join(sysfs) + "\n"}
 

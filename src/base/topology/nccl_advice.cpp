@@ -139,6 +139,61 @@ void derive_cards(const Topology& topology, const Environment& environment, cons
   }
 }
 
+/// The provider's description of this kind of virtual machine; empty if none is known and there.
+std::string provided_file(const Topology& topology) {
+  struct Provided {
+    const char *path, *gpu;
+  };
+  constexpr std::array kProvided = {Provided{"/opt/microsoft/ndv4-topo.xml", "A100"},
+                                    Provided{"/opt/microsoft/ndv5-topo.xml", "H100"},
+                                    Provided{"/opt/microsoft/ndv5-topo.xml", "H200"}};
+  const std::string& model = topology.gpus.front().model;
+  for (const Provided& each : kProvided) {
+    if (model.find(each.gpu) == std::string::npos) continue;
+    if (std::ranges::find(topology.topology_files, each.path) != topology.topology_files.end()) {
+      return each.path;
+    }
+  }
+  return {};
+}
+
+/// NCCL_TOPO_FILE, where the machine does not show how its GPUs are connected.
+void explain_topology_file(const Topology& topology, const Environment& environment,
+                           NcclAdvice& out) {
+  constexpr const char* kName = "NCCL_TOPO_FILE";
+  constexpr size_t kWithSwitch = 3;  // host bridge, root port, switch
+  const auto hidden = [](size_t bridges) {
+    return [bridges](const Device& gpu) { return gpu.bridges.size() < bridges; };
+  };
+  if (topology.gpus.size() < 2 || !std::ranges::all_of(topology.gpus, hidden(kWithSwitch))) return;
+  const std::string own = value_in(environment, kName);
+  const bool nowhere = std::ranges::all_of(topology.gpus, hidden(1));
+  if (topology.virtual_machine.empty() && !nowhere) return;
+  if (!topology.configured_topology.empty()) {
+    out.left.push_back({kName, "", "/etc/nccl.conf names " + topology.configured_topology});
+    return;
+  }
+  for (const std::string& each : topology.topology_files) {
+    if (!each.ends_with("/virtualTopology.xml")) continue;
+    out.left.push_back({kName, own, "NCCL reads " + each + " by itself"});
+    return;
+  }
+  const std::string file = provided_file(topology);
+  if (!file.empty()) {
+    derive(out, environment,
+           {kName, file,
+            "this virtual machine shows no PCIe switches; the file of its provider "
+            "describes them"});
+    return;
+  }
+  out.left.push_back(
+      {kName, own,
+       nowhere ? "the PCIe tree is hidden, as in some containers: run once on the host with "
+                 "NCCL_TOPO_DUMP_FILE=FILE, and give the file to containers as NCCL_TOPO_FILE"
+               : "this virtual machine shows no PCIe switches; if the hardware has them, set it to "
+                 "the provider's file"});
+}
+
 void explain_the_rest(const Topology& topology, const Environment& environment,
                       const Fabric& fabric, NcclAdvice& out) {
   if (topology.gpus.size() > 1) {
@@ -155,13 +210,7 @@ void explain_the_rest(const Topology& topology, const Environment& environment,
     out.left.push_back({"NCCL_CROSS_NIC", "",
                         "0 only on a fabric with one switch per rail, which a node cannot see"});
   }
-  if (!topology.virtual_machine.empty() && !topology.gpus.empty() &&
-      std::ranges::all_of(topology.gpus,
-                          [](const Device& gpu) { return gpu.bridges.size() < 3; })) {
-    out.left.push_back({"NCCL_TOPO_FILE", value_in(environment, "NCCL_TOPO_FILE"),
-                        "this virtual machine shows no PCIe switches; if the hardware has them, "
-                        "set it to the provider's file"});
-  }
+  explain_topology_file(topology, environment, out);
 }
 
 /// A list for NCCL: names that begin with one of its parts, after '=' those that are equal to one;
@@ -221,6 +270,73 @@ std::vector<std::optional<size_t>> cards_of(const Topology& topology, const Fabr
     out.push_back(found == fabric.nics.end() ? std::nullopt : std::optional(*found));
   }
   return out;
+}
+
+/// Two devices below one switch, and the bridges between them whose ACS redirects transfers.
+struct Detour {
+  std::string between;
+  std::set<std::string> bridges;
+};
+
+std::vector<Detour> detours(const Topology& topology, const Fabric& fabric) {
+  std::vector<Detour> out;
+  const auto look = [&](const Device& a, const Device& b, const Path& path) {
+    if (!near(path)) return;
+    const auto differ = std::ranges::mismatch(a.bridges, b.bridges);
+    Detour found{fmt::format("{} and {}", a.name, b.name), {}};
+    for (const auto& [from, end] :
+         {std::pair(differ.in1, a.bridges.end()), std::pair(differ.in2, b.bridges.end())}) {
+      for (auto at = from; at != end; ++at) {
+        if (std::ranges::find(topology.redirecting, *at) != topology.redirecting.end()) {
+          found.bridges.insert(*at);
+        }
+      }
+    }
+    if (!found.bridges.empty()) out.push_back(std::move(found));
+  };
+  for (size_t i = 0; i < topology.gpus.size(); ++i) {
+    for (size_t j = i + 1; j < topology.gpus.size(); ++j) {
+      look(topology.gpus[i], topology.gpus[j], topology.between_gpus[i][j]);
+    }
+    for (const size_t nic : fabric.nics) {
+      look(topology.gpus[i], topology.nics[nic], topology.gpus_to_nics[i][nic]);
+    }
+  }
+  return out;
+}
+
+/// Access control services (ACS) of PCIe switches: NVIDIA's guide of NCCL, "Troubleshooting".
+void check_access_control(const Topology& topology, const Fabric& fabric, NcclAdvice& out) {
+  const std::vector<Detour> found = detours(topology, fabric);
+  if (!found.empty()) {
+    std::set<std::string> bridges;
+    for (const Detour& each : found) bridges.insert(each.bridges.begin(), each.bridges.end());
+    std::string remedy =
+        "switch it off: ACS or the IOMMU (VT-d) in the BIOS, or as root after each start of the "
+        "machine setpci -s BRIDGE ECAP_ACS+0x6.w=0000";
+    if (!topology.virtual_machine.empty()) {
+      remedy =
+          "virtual machines need it: let the host switch on address translation (ATS) in the "
+          "network cards, and direct translated transfers in ACS";
+    }
+    out.problems.push_back(
+        {"", "",
+         fmt::format("PCIe access control (ACS) sends transfers between devices below one switch "
+                     "up to the processor: {}{}; on at {}. {}",
+                     found.front().between,
+                     found.size() > 1 ? fmt::format(" and {} other pairs", found.size() - 1) : "",
+                     fmt::join(bridges, ", "), remedy)});
+    return;
+  }
+  const bool matters = topology.gpus.size() > 1 || (!topology.gpus.empty() && !fabric.nics.empty());
+  if (topology.access_control_read || !matters) return;
+  out.left.push_back(
+      {"", "",
+       fmt::format("PCIe access control (ACS) is not known: only root can read it (sudo goban "
+                   "doctor nccl){}",
+                   topology.iommu ? ". The IOMMU is on, and with it Linux switches ACS on, which "
+                                    "slows transfers below a switch down"
+                                  : "")});
 }
 
 /// What keeps GPUs and cards from working together.
@@ -289,6 +405,7 @@ NcclAdvice nccl_advice(const Topology& topology, const Environment& environment)
   explain_the_rest(topology, environment, fabric, out);
   check_environment(topology, environment, out);
   check_machine(topology, fabric, out);
+  check_access_control(topology, fabric, out);
   return out;
 }
 

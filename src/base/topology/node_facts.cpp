@@ -24,6 +24,7 @@ constexpr const char* kTopoFile = "smi-topo.txt";
 constexpr const char* kGpusFile = "smi-gpus.csv";
 constexpr const char* kSysfsFile = "sysfs.txt";
 constexpr double kSmi_s = 5;
+constexpr size_t kOldConfig = 256;  // bytes of configuration space that all users may read
 
 /// Appends `path:line` for each line of a small file; nothing if it cannot be read.
 void add_lines(const fs::path& path, std::string& out) {
@@ -60,9 +61,38 @@ void add_ports(std::string& out) {
   }
 }
 
+/// Bridges with access control services, in lines that sysfs does not have:
+/// "/sys/bus/pci/acs_control:0000:17:00.0 5d"; and "read" if the registers could be read.
+void add_access_control(std::string& out) {
+  const std::string path = "/sys/bus/pci/acs_control";
+  bool was_read = false;
+  for (const fs::path& device : entries_of("/sys/bus/pci/devices")) {
+    const auto kind = read_small_file((device / "class").string());
+    if (!kind || !kind->starts_with("0x0604")) continue;
+    const auto config = read_small_file((device / "config").string());
+    if (!config || config->size() <= kOldConfig) continue;
+    was_read = true;
+    const auto control = acs_control(*config);
+    if (control) out += fmt::format("{}:{} {:x}\n", path, device.filename().string(), *control);
+  }
+  if (was_read) out += path + ":read\n";
+  for (const fs::path& unit : entries_of("/sys/class/iommu")) out += unit.string() + ":present\n";
+}
+
+/// Descriptions of virtual machines that NCCL reads, or that a provider puts there for it.
+void add_topology_files(std::string& out) {
+  for (const char* path : {"/var/run/nvidia-topologyd/virtualTopology.xml",
+                           "/opt/microsoft/ndv4-topo.xml", "/opt/microsoft/ndv5-topo.xml"}) {
+    if (exists(path)) out += fmt::format("{}:present\n", path);
+  }
+  add_lines("/etc/nccl.conf", out);
+}
+
 std::string sysfs_text() {
   std::string out;
   add_ports(out);
+  add_access_control(out);
+  add_topology_files(out);
   for (const fs::path& interface : entries_of("/sys/class/net")) {
     for (const char* name : {"operstate", "speed"}) add_lines(interface / name, out);
   }
@@ -79,6 +109,21 @@ std::string sysfs_text() {
 }
 
 }  // namespace
+
+std::optional<int> acs_control(std::string_view config) {
+  constexpr uint32_t kAcs = 0x000d, kIdBits = 0xffff, kNextShift = 20;
+  constexpr size_t kControl = 6, kMostCapabilities = 480;
+  const auto byte_at = [&](size_t at) { return static_cast<uint8_t>(config[at]); };
+  size_t at = kOldConfig;
+  for (size_t i = 0; i < kMostCapabilities && at >= kOldConfig && at + 8 <= config.size(); ++i) {
+    const uint32_t head = byte_at(at) | static_cast<uint32_t>(byte_at(at + 1)) << 8U |
+                          static_cast<uint32_t>(byte_at(at + 2)) << 16U |
+                          static_cast<uint32_t>(byte_at(at + 3)) << 24U;
+    if ((head & kIdBits) == kAcs) return byte_at(at + kControl) | byte_at(at + kControl + 1) << 8;
+    at = head >> kNextShift & ~3U;
+  }
+  return std::nullopt;
+}
 
 Result<NodeFacts> read_machine(Driver driver) {
   NodeFacts out;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,10 @@ struct NodeFacts {
   std::string smi_gpus{};   ///< smi-gpus.csv: index, PCI address, name; no heading
   std::string sysfs{};      ///< sysfs.txt: lines `path:value`, as grep -r prints them
 };
+
+/// The control register of access control services (ACS) in a device's PCI configuration space;
+/// nullopt if it has none, or if the space is cut at 256 bytes, as for users other than root.
+[[nodiscard]] std::optional<int> acs_control(std::string_view config);
 
 enum class Driver : uint8_t { Ask, Skip };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <hwloc.h>
 #include <memory>
@@ -278,8 +279,44 @@ std::vector<std::string> interfaces_in(const Values& values) {
   return out;
 }
 
+/// What follows "path:" in all lines of a file.
+std::vector<std::string> lines_of(std::string_view sysfs, const std::string& path) {
+  std::vector<std::string> out;
+  while (!sysfs.empty()) {
+    const size_t end = std::min(sysfs.find('\n'), sysfs.size());
+    const std::string_view line = sysfs.substr(0, end);
+    sysfs.remove_prefix(std::min(end + 1, sysfs.size()));
+    if (line.size() > path.size() && line.starts_with(path) && line[path.size()] == ':') {
+      out.emplace_back(trimmed(line.substr(path.size() + 1)));
+    }
+  }
+  return out;
+}
+
+/// Access control at bridges, the IOMMU, and files that describe a virtual machine to NCCL.
+void read_isolation(const std::string& sysfs, Topology& out) {
+  // Request redirect, completion redirect, egress control.
+  constexpr int kRedirects = 0x04 | 0x08 | 0x20, kHexadecimal = 16;
+  for (const std::string& line : lines_of(sysfs, "/sys/bus/pci/acs_control")) {
+    out.access_control_read = true;  // a line without an address: no bridge has it
+    const size_t space = line.find(' ');
+    if (space == std::string::npos) continue;
+    const auto control = std::strtol(line.c_str() + space, nullptr, kHexadecimal);
+    if ((control & kRedirects) != 0) out.redirecting.push_back(line.substr(0, space));
+  }
+  for (const std::string& line : lines_of(sysfs, "/etc/nccl.conf")) {
+    constexpr std::string_view kSet = "NCCL_TOPO_FILE=";
+    if (line.starts_with(kSet)) out.configured_topology = line.substr(kSet.size());
+  }
+  for (const auto& [path, value] : values_of(sysfs)) {
+    if (path.starts_with("/sys/class/iommu/")) out.iommu = true;
+    if (path.ends_with(".xml") && value == "present") out.topology_files.push_back(path);
+  }
+}
+
 void read_sysfs(const std::string& sysfs, Topology& out) {
   const Values values = values_of(sysfs);
+  read_isolation(sysfs, out);
   for (Device& nic : out.nics) add_port(values, nic);
   out.control_interface = default_interface(sysfs);
   out.interfaces = interfaces_in(values);

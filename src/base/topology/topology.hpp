@@ -79,6 +79,11 @@ struct Topology {
   std::string control_interface{};  ///< of the default route; empty: none
   std::vector<std::string> interfaces{};          ///< names; empty: unknown
   bool peer_memory = false, open_driver = false;  ///< nvidia_peermem; open kernel modules
+  bool access_control_read = false;               ///< false: only root can read it
+  std::vector<std::string> redirecting{};     ///< bridges whose ACS sends peers' transfers upwards
+  bool iommu = false;                         ///< with which Linux switches ACS on
+  std::vector<std::string> topology_files{};  ///< for NCCL_TOPO_FILE, found on this machine
+  std::string configured_topology{};          ///< NCCL_TOPO_FILE in /etc/nccl.conf
   std::string kernel{};
 
   [[nodiscard]] std::vector<Island> islands() const;

@@ -126,6 +126,78 @@ TEST(Topology, APcieBoxHasNoNvlinkAndIsWarnedOfItsDistances) {
   EXPECT_THAT(to_text(read(no_driver)), HasSubstr("NVLink: unknown"));
 }
 
+std::string all_left(const NcclAdvice& advice) {
+  std::string out;
+  for (const NcclSetting& each : advice.left) {
+    out += each.name + "=" + each.value + " " + each.evidence + "\n";
+  }
+  return out;
+}
+
+TEST(Topology, AccessControlThatSendsTransfersUpwardsIsAProblem) {
+  Topology box = read(facts_of("pcie_box"));
+  EXPECT_THAT(box.redirecting, SizeIs(3));
+  const std::string text = all_problems(nccl_advice(box, {}));
+  EXPECT_THAT(text, HasSubstr("up to the processor: GPU0 and GPU1; on at 0000:18:00.0, "
+                              "0000:18:08.0. switch it off"));
+  EXPECT_THAT(text, HasSubstr("setpci -s BRIDGE ECAP_ACS+0x6.w=0000"));
+  box.virtual_machine = "KVM";
+  EXPECT_THAT(all_problems(nccl_advice(box, {})), HasSubstr("address translation (ATS)"));
+  box.redirecting = {"0000:16:02.0"};  // the root port is no part of the way
+  EXPECT_THAT(all_problems(nccl_advice(box, {})), Not(HasSubstr("ACS")));
+  const Topology dgx = read(facts_of("dgx_a100"));
+  EXPECT_TRUE(dgx.access_control_read);
+  EXPECT_THAT(to_text(nccl_advice(dgx, {})), Not(HasSubstr("(ACS) is not known")));
+  EXPECT_THAT(all_left(nccl_advice(read(facts_of("hgx_h100")), {})),
+              HasSubstr("sudo goban doctor nccl). The IOMMU is on"));
+}
+
+TEST(Topology, AccessControlIsReadFromTheConfigurationSpace) {
+  std::string config(4096, '\0');
+  EXPECT_EQ(acs_control(config), std::nullopt);
+  const auto put = [&](size_t at, unsigned value) {
+    for (size_t i = 0; i < 4; ++i) config[at + i] = static_cast<char>(value >> 8 * i & 0xff);
+  };
+  put(0x100, 0x14810001);  // error reporting, then ...
+  put(0x148, 0x0001000d);  // ... access control: capabilities 0x1f, control 0x1d
+  put(0x14c, 0x001d001f);
+  EXPECT_EQ(acs_control(config), 0x1d);
+  EXPECT_EQ(acs_control(config.substr(0, 256)), std::nullopt);
+  EXPECT_EQ(acs_control(config.substr(0, 0x14e)), std::nullopt);
+  put(0x148, 0x10010003);  // a list that begins again
+  EXPECT_EQ(acs_control(config), std::nullopt);
+}
+
+TEST(Topology, AMachineThatHidesItsSwitchesGetsAFileOfItsProvider) {
+  NodeFacts facts = facts_of("hgx_h100");
+  facts.sysfs += "/proc/cpuinfo:hypervisor\n/sys/class/dmi/id/product_name:Virtual Machine\n";
+  Topology machine = read(facts);
+  EXPECT_THAT(all_left(nccl_advice(machine, {})), Not(HasSubstr("NCCL_TOPO_FILE")));
+  for (Device& gpu : machine.gpus) gpu.bridges.resize(2);
+  EXPECT_THAT(all_left(nccl_advice(machine, {})), HasSubstr("set it to the provider's file"));
+  machine.topology_files = {"/opt/microsoft/ndv4-topo.xml"};  // of another model
+  EXPECT_EQ(value_of(nccl_advice(machine, {}), "NCCL_TOPO_FILE"), "");
+  machine.topology_files.emplace_back("/opt/microsoft/ndv5-topo.xml");
+  EXPECT_EQ(value_of(nccl_advice(machine, {}), "NCCL_TOPO_FILE"), "/opt/microsoft/ndv5-topo.xml");
+  const NcclAdvice own = nccl_advice(machine, {{"NCCL_TOPO_FILE", "/mine.xml"}});
+  EXPECT_EQ(value_of(own, "NCCL_TOPO_FILE"), "");
+  facts.sysfs +=
+      "/etc/nccl.conf:NCCL_DEBUG=WARN\n/etc/nccl.conf:NCCL_TOPO_FILE=/t.xml\n"
+      "/opt/microsoft/ndv5-topo.xml:present\n";
+  Topology configured = read(facts);
+  EXPECT_THAT(configured.topology_files, ::testing::ElementsAre("/opt/microsoft/ndv5-topo.xml"));
+  for (Device& gpu : configured.gpus) gpu.bridges.resize(2);
+  EXPECT_THAT(all_left(nccl_advice(configured, {})), HasSubstr("/etc/nccl.conf names /t.xml"));
+  machine.topology_files = {"/var/run/nvidia-topologyd/virtualTopology.xml"};
+  EXPECT_THAT(all_left(nccl_advice(machine, {})), HasSubstr("by itself"));
+  // A container without the PCIe tree.
+  machine.virtual_machine.clear();
+  machine.topology_files.clear();
+  EXPECT_THAT(all_left(nccl_advice(machine, {})), Not(HasSubstr("NCCL_TOPO_FILE")));
+  for (Device& gpu : machine.gpus) gpu.bridges.clear();
+  EXPECT_THAT(all_left(nccl_advice(machine, {})), HasSubstr("NCCL_TOPO_DUMP_FILE=FILE"));
+}
+
 TEST(Topology, TheUsersOwnValuesStayAndAreChecked) {
   const NcclAdvice advice = nccl_advice(
       read(facts_of("dgx_a100")),
