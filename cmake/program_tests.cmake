@@ -51,6 +51,7 @@ goban_script_test(live.slurm_documented live tests/slurm/documented.py $<TARGET_
 goban_script_test(live.slurm_serve live tests/slurm/serve.py $<TARGET_FILE:goban>)
 goban_script_test(live.slurm_shapes live tests/slurm/shapes.py $<TARGET_FILE:goban>)
 goban_script_test(live.slurm_sharing live tests/slurm/sharing.py $<TARGET_FILE:goban>)
+goban_script_test(live.slurm_task_prolog live tests/slurm/task_prolog.py $<TARGET_FILE:goban>)
 goban_script_test(live.slurm_accounting live tests/slurm/accounting.py $<TARGET_FILE:goban>)
 foreach(engine local slurm kubernetes)
   goban_script_test(live.engines_${engine} live tests/engines/conformance.py $<TARGET_FILE:goban> ${engine})
