@@ -24,6 +24,7 @@ constexpr std::array kColours = {
     Colour{"exposed communication", "#d55e00"},
     Colour{"evaluation", "#009e73"},
     Colour{"checkpoint", "#cc79a7"},
+    Colour{"idle", "#f0e442"},
     Colour{"other", "#999999"},
 };
 

@@ -29,7 +29,10 @@ constexpr std::array kRemedies = {
            "use --overlap buckets, larger batches per device, or a faster link"},
     Remedy{"checkpoint", "save less often, or to a faster disk"},
     Remedy{"evaluation", "evaluate less often, or on fewer samples (--test-limit)"},
-    Remedy{"other", "look at the time outside of steps: start, planning, output"},
+    Remedy{"idle",
+           "outside of steps the run waited for a processor, a disk or other ranks: look at what "
+           "else runs on the machine, and at the disk of --out"},
+    Remedy{"other", "look at the time outside of steps: output, checks, agreement between ranks"},
     Remedy{"compute",
            "more devices, a lower precision, or a smaller model; nothing else is worth it"},
 };

@@ -49,6 +49,22 @@ TEST(TimeTable, ThePageDrawsEachIntervalWithItsParts) {
   EXPECT_THAT(to_html(run_of(1, 1, 1), ""), HasSubstr("has no intervals"));
 }
 
+TEST(TimeTable, FilesOfOlderReleasesHaveNoIdleTimeAndNoLimitsOfCheckpoints) {
+  const auto old =
+      parse_time_table(R"({"version":1,"wall_s":10,"parts":[{"name":"compute","seconds":9},)"
+                       R"({"name":"checkpoint","seconds":0.3},{"name":"other","seconds":0.7}]})",
+                       "t.json");
+  ASSERT_TRUE(old) << old.error().text();
+  EXPECT_THAT(to_text(*old), HasSubstr("checkpoint                   0.300 s    3.0 %\n"));
+  EXPECT_THAT(to_text(*old), ::testing::Not(HasSubstr("idle")));
+  TimeTable now = *old;
+  now.parts.back().name = "idle";
+  EXPECT_EQ(bottleneck_of(now).part, "idle");
+  EXPECT_THAT(bottleneck_of(now).remedy, HasSubstr("what else runs on the machine"));
+  now.intervals = {{0, 10, 5, {{"compute", 9}, {"idle", 1}}}};
+  EXPECT_THAT(to_html(now, "run"), HasSubstr("fill=\"#f0e442\"><title>to step 5: idle 1 s"));
+}
+
 TEST(TimeTable, BadFilesAreNamedByField) {
   const auto error = [](const char* text) {
     const auto read = parse_time_table(text, "t.json");

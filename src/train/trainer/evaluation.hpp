@@ -29,12 +29,18 @@ class Evaluation {
                                                                         int64_t test_size);
   /// Number of test samples that are not evaluated.
   [[nodiscard]] int64_t left_out() const { return test_size_ % batch_; }
+  /// Number of test samples that are.
+  [[nodiscard]] int64_t evaluated() const { return test_size_ - left_out(); }
+  /// Samples per second of the fastest batch so far, from the moment when its data was there; 0
+  /// before the first one.
+  [[nodiscard]] double fastest_per_s() const { return fastest_per_s_; }
   /// Collective.
   [[nodiscard]] base::Result<TestValues> run(Batches& batches, mesh::DeviceMemory& memory);
 
  private:
   Evaluation() = default;
   int64_t test_size_ = 0, batch_ = 1;
+  double fastest_per_s_ = 0;
   std::unique_ptr<mesh::Graph> graph_;
   std::unique_ptr<mesh::Variables> variables_;
   std::unique_ptr<mesh::Program> program_;

@@ -25,6 +25,13 @@ bool RunCheckpoint::exists() const {
   return !options_.checkpoint.empty() && std::filesystem::exists(path(), ignored);
 }
 
+int64_t RunCheckpoint::bytes() const {
+  if (options_.checkpoint.empty()) return 0;
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path(), error);
+  return error ? 0 : static_cast<int64_t>(size);
+}
+
 std::vector<RunCheckpoint::Setting> RunCheckpoint::settings() const {
   return {{"task", options_.task, "task", false},
           {"model", options_.model, "model", false},

@@ -43,6 +43,8 @@ class RunCheckpoint {
   [[nodiscard]] base::Status save(const Standing& standing);
   /// Whether the folder contains a checkpoint.
   [[nodiscard]] bool exists() const;
+  /// Bytes of the checkpoint that this rank sees; 0 if it sees none.
+  [[nodiscard]] int64_t bytes() const;
 
  private:
   /// A setting that must equal that of the saved run: key, value, and its name in messages.

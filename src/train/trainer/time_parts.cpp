@@ -1,6 +1,9 @@
 #include "train/trainer/time_parts.hpp"
 
 #include <algorithm>
+#include <ctime>
+
+#include "base/clock.hpp"
 
 namespace goban::train::trainer {
 namespace {
@@ -25,8 +28,25 @@ double written_bytes(const mesh::Plan& plan) {
 
 }  // namespace
 
+Moment moment_of(double waited_s) {
+  const double begin_s = base::steady_s();
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return {begin_s, base::steady_s(),
+          static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / kBillion,
+          waited_s};
+}
+
+void IdleTime::enter(const Moment& now) {
+  const Moment& then = outside_since_;
+  const double wall_s = std::max(0.0, now.end_s - then.begin_s);
+  // MPI waits for other ranks without giving its processor away.
+  const double idle_s = std::max(wall_s - (now.cpu_s - then.cpu_s), now.waited_s - then.waited_s);
+  seconds_ += std::clamp(idle_s, 0.0, wall_s);
+}
+
 base::reports::TimeTable time_table(const RunTimes& times, const mesh::Plan& plan,
-                                    const std::optional<mesh::CostModel>& limits) {
+                                    const RunLimits& limits) {
   const StepStatistics& s = times.steps;
   const Preparing& p = times.preparing;
   const auto steps = static_cast<double>(s.steps), samples = static_cast<double>(times.samples);
@@ -57,21 +77,34 @@ base::reports::TimeTable time_table(const RunTimes& times, const mesh::Plan& pla
   const auto sent = static_cast<double>(plan.totals.sent_bytes) * steps;
   base::reports::TimePart exposed{"exposed communication", s.exposed_s, {}, {}, "GB/s", false};
   if (sent > 0) exposed.rate = per(sent, s.exposed_s + s.reducing_s, kBillion);
-  if (limits) {
-    compute.limit = limits->flops_per_s / kBillion;
-    memory.limit = limits->bytes_per_s / kBillion;
-    memory.seconds = std::min(compute_s, written / limits->bytes_per_s);
-    if (limits->beta_s_per_byte > 0 && sent > 0)
-      exposed.limit = 1 / limits->beta_s_per_byte / kBillion;
+  if (limits.costs) {
+    const mesh::CostModel& costs = *limits.costs;
+    compute.limit = costs.flops_per_s / kBillion;
+    memory.limit = costs.bytes_per_s / kBillion;
+    memory.seconds = std::min(compute_s, written / costs.bytes_per_s);
+    if (costs.beta_s_per_byte > 0 && sent > 0) exposed.limit = 1 / costs.beta_s_per_byte / kBillion;
   }
   out.parts.push_back(std::move(compute));
   out.parts.push_back(std::move(memory));
   out.parts.push_back(std::move(exposed));
   if (s.exposed_s > 0) out.parts.push_back({"late ranks", s.late_s, {}, {}, "", true});
-  out.parts.push_back({"checkpoint", times.checkpoint_s, {}, {}, "", false});
-  out.parts.push_back({"evaluation", times.evaluation_s, {}, {}, "", false});
+  base::reports::TimePart checkpoint{"checkpoint", times.checkpoint_s, {}, {}, "MB/s", false};
+  if (times.saved_bytes > 0) {
+    checkpoint.rate = per(static_cast<double>(times.saved_bytes), times.checkpoint_s, kMillion);
+    if (limits.saved_bytes_per_s) checkpoint.limit = *limits.saved_bytes_per_s / kMillion;
+  }
+  out.parts.push_back(std::move(checkpoint));
+  base::reports::TimePart evaluation{"evaluation", times.evaluation_s, {}, {}, "samples/s", false};
+  if (times.evaluated > 0) {
+    evaluation.rate = per(static_cast<double>(times.evaluated), times.evaluation_s, 1);
+    evaluation.limit = limits.evaluated_per_s;
+  }
+  out.parts.push_back(std::move(evaluation));
   const double known = s.sum_s + times.checkpoint_s + times.evaluation_s;
-  out.parts.push_back({"other", std::max(0.0, times.wall_s - known), {}, {}, "", false});
+  const double rest_s = std::max(0.0, times.wall_s - known);
+  const double idle_s = std::min(times.idle_s, rest_s);
+  out.parts.push_back({"idle", idle_s, {}, {}, "", false});
+  out.parts.push_back({"other", rest_s - idle_s, {}, {}, "", false});
   out.intervals = times.intervals;
   return out;
 }
@@ -88,7 +121,8 @@ base::reports::TimeInterval time_interval(const RunTimes& before, const RunTimes
            {"compute", std::max(0.0, steps_s - input_s - exposed_s)},
            {"exposed communication", exposed_s},
            {"evaluation", now.evaluation_s - before.evaluation_s},
-           {"checkpoint", now.checkpoint_s - before.checkpoint_s}}};
+           {"checkpoint", now.checkpoint_s - before.checkpoint_s},
+           {"idle", now.idle_s - before.idle_s}}};
 }
 
 }  // namespace goban::train::trainer

@@ -18,6 +18,7 @@
 #include "train/trainer/same_on_ranks.hpp"
 #include "train/trainer/stopping.hpp"
 #include "train/trainer/time_parts.hpp"
+#include "train/trainer/write_rate.hpp"
 
 namespace goban::train::trainer {
 
@@ -41,7 +42,9 @@ class Run {
     if (end_.rank() == 0) socket_ = ProgressSocket::from_environment();
     if (auto s = resume(); !s) return base::failure(s.error());
     std::vector<EpochResult> results;
-    started_s_ = base::steady_s();
+    const Moment begins = moment();
+    outside_.leave(begins);
+    started_s_ = begins.begin_s;
     while (!at_end() && !stopped_) {
       auto result = interval();
       if (!result) {
@@ -57,6 +60,7 @@ class Run {
   }
 
  private:
+  Moment moment() const { return moment_of(communication_times().exposed_s); }
   bool speaks() const { return end_.rank() == 0 && !options_.quiet; }
 
   bool at_end() const {
@@ -132,14 +136,21 @@ class Run {
   /// Prints and writes where the time went, with the limits of the machine. Collective.
   base::Status tell_times() {
     if (options_.quiet || statistics_.steps == 0) return {};
+    outside_.count(moment());
     times_.wall_s = base::steady_s() - started_s_;
+    times_.idle_s = outside_.seconds();
     times_.steps = statistics_;
     times_.preparing = run_.batches->preparing();
-    std::optional<CostModel> limits;
+    RunLimits limits;
+    if (run_.evaluation->fastest_per_s() > 0)
+      limits.evaluated_per_s = run_.evaluation->fastest_per_s();
     if (!stopped_) {
-      if (auto measured = measure_costs(end_, run_.memory->device())) limits = *measured;
+      if (auto measured = measure_costs(end_, run_.memory->device())) limits.costs = *measured;
     }
     if (end_.rank() != 0) return {};
+    if (!stopped_ && times_.saved_bytes > 0) {
+      limits.saved_bytes_per_s = measured_write_rate(options_.checkpoint, checkpoint_->bytes());
+    }
     const auto table = time_table(times_, run_.whole->plan(), limits);
     fmt::print("{}", base::reports::to_text(table));
     if (options_.out.empty()) return {};
@@ -186,7 +197,9 @@ class Run {
   /// Runs one step at `at_.position`: batches, program, statistics. Returns the number of samples.
   base::Result<int64_t> one_step() {
     TrainingStep& part = at_.position < run_.whole_steps ? *run_.whole : *run_.last;
-    const double before = base::steady_s();
+    const Moment begins = moment();
+    outside_.enter(begins);
+    const double before = begins.end_s;
     const double waited_s = run_.batches->waited_s().value_or(0);
     const int64_t micro = part.step().micro_batch, begin = at_.position * options_.batch_size;
     std::vector<Feeds> feeds;
@@ -232,7 +245,9 @@ class Run {
       at_.position = 0;
       ++at_.epoch;
     }
-    const double taken = base::steady_s() - before;
+    const Moment ends = moment();
+    outside_.leave(ends);
+    const double taken = ends.begin_s - before;
     statistics_.steps += 1;
     statistics_.sum_s += taken;
     statistics_.sum_s2 += taken * taken;
@@ -245,6 +260,8 @@ class Run {
   /// Trains from one evaluation to the next.
   base::Result<EpochResult> interval() {
     const double start = base::steady_s();
+    outside_.count(moment());
+    times_.idle_s = outside_.seconds();
     RunTimes earlier = times_;
     earlier.intervals.clear();
     earlier.steps = statistics_;
@@ -259,7 +276,7 @@ class Run {
         if (*stop) {
           stopped_ = true;
           if (auto s = check_variables(); !s) return base::failure(s.error());
-          if (auto s = checkpoint_->save(at_); !s) return base::failure(s.error());
+          if (auto s = save(); !s) return base::failure(s.error());
           if (speaks())
             fmt::print(stderr, "stopped at epoch {}, step {}\n", at_.epoch + 1, at_.step);
           return EpochResult{};
@@ -299,12 +316,10 @@ class Run {
     }
     at_.summary_steps = 0;
     if (auto s = check_variables(); !s) return base::failure(s.error());
-    const double trained_s = base::steady_s();
     if (auto s = evaluate(result); !s) return base::failure(s.error());
-    const double evaluated_s = base::steady_s();
-    if (auto s = checkpoint_->save(at_); !s) return base::failure(s.error());
-    times_.evaluation_s += evaluated_s - trained_s;
-    times_.checkpoint_s += base::steady_s() - evaluated_s;
+    if (auto s = save(); !s) return base::failure(s.error());
+    outside_.count(moment());
+    times_.idle_s = outside_.seconds();
     times_.steps = statistics_;
     times_.intervals.push_back(time_interval(earlier, times_, start - started_s_,
                                              base::steady_s() - started_s_, at_.step));
@@ -312,7 +327,20 @@ class Run {
     return report(result);
   }
 
+  base::Status save() {
+    const Moment begins = moment();
+    outside_.enter(begins);
+    if (auto s = checkpoint_->save(at_); !s) return s;
+    const Moment ends = moment();
+    outside_.leave(ends);
+    times_.checkpoint_s += ends.begin_s - begins.end_s;
+    times_.saved_bytes += checkpoint_->bytes();
+    return {};
+  }
+
   base::Status evaluate(EpochResult& result) {
+    const Moment begins = moment();
+    outside_.enter(begins);
     const auto values = run_.evaluation->run(*run_.batches, *run_.memory);
     if (!values) return base::failure(values.error());
     if (!std::isfinite(values->loss)) {
@@ -321,6 +349,10 @@ class Run {
     }
     result.test_loss = values->loss;
     result.test_accuracy = values->accuracy;
+    const Moment ends = moment();
+    outside_.leave(ends);
+    times_.evaluation_s += ends.begin_s - begins.end_s;
+    times_.evaluated += run_.evaluation->evaluated();
     return {};
   }
 
@@ -368,6 +400,7 @@ class Run {
   double right_ = 0, predictions_ = 0;
   StepStatistics statistics_;
   RunTimes times_;
+  IdleTime outside_;
   EpochResult last_result_;
   double started_s_ = 0;
   bool stopped_ = false;
