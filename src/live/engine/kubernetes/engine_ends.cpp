@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "live/engine/kubernetes/gang_stand.hpp"
 #include "live/engine/kubernetes/gpu_holdings.hpp"
 #include "live/engine/kubernetes/kubernetes_engine.hpp"
+#include "live/engine/kubernetes/pod_facts.hpp"
 
 namespace goban::live::engine::kubernetes {
 
@@ -71,7 +73,15 @@ KubernetesEngine::Outcome KubernetesEngine::cancel(const Gang& gang) {
                   .body = deletion_body(gang.work->meta)}});
   }
   std::vector<Write> writes;
+  std::set<std::string> jobs;  // of a pod group: they would make new pods
   for (const Pod* pod : gang.pods) {
+    if (gang.least != 0 && pod->owner_kind == kJob) {
+      const Meta job{.space = pod->meta.space, .name = pod->owner_name, .uid = pod->owner_uid};
+      if (jobs.insert(job.uid).second) {
+        writes.push_back({.method = "DELETE", .path = work_path(job), .body = deletion_body(job)});
+      }
+      continue;
+    }
     if (pod->meta.deleting) continue;
     writes.push_back(
         {.method = "DELETE", .path = pod_path(pod->meta), .body = deletion_body(pod->meta)});
@@ -146,7 +156,7 @@ void KubernetesEngine::mend(const Gangs& gangs) {
   for (const auto& [id, gang] : gangs) {
     // Of a daemon before this one: nobody else knows that it is not whole.
     const bool is_left = gang.is_foreign && !gang.is_marked && gang.bound > 0 && !gang.whole();
-    if (twice.contains(id) || is_left) {
+    if (twice.contains(id) || is_left || (started_.contains(id) && lacks_pods(gang))) {
       const auto before = taken_back_ns_.find(id);
       if (before != taken_back_ns_.end() && now_ns < before->second + kAgain_ns) continue;
       taken_back_ns_[id] = now_ns;

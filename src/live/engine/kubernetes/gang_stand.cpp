@@ -41,8 +41,7 @@ void set_end(const Gang& gang, JobStand& out) {
     return;
   }
   // The Job of these pods is gone.
-  out.cancelled =
-      gang.work == nullptr && !gang.over.empty() && gang.over.front()->owner_kind == kJob;
+  out.cancelled = is_of_deleted_job(gang);
   if (gang.work == nullptr) return;
   if (gang.work->complete) out.exit_code = 0, out.signal = 0;
   if (gang.work->failed && out.exit_code == 0 && out.signal == 0) out.exit_code = 1;
@@ -75,6 +74,17 @@ bool is_between(const Gang& gang, const RunId& run) {
 }
 
 }  // namespace
+
+bool is_of_deleted_job(const Gang& gang) {
+  return gang.work == nullptr && gang.least == 0 && !gang.over.empty() &&
+         gang.over.front()->owner_kind == kJob;
+}
+
+bool lacks_pods(const Gang& gang) {
+  if (gang.work != nullptr || gang.group != nullptr) return false;
+  if (gang.bound == 0 || gang.open == 0 || gang.bound >= gang.size) return false;
+  return std::ranges::none_of(gang.pods, [](const Pod* pod) { return pod->owner_kind.empty(); });
+}
 
 std::vector<NodePart> parts_of(const Gang& gang, const Holdings& holdings) {
   std::vector<NodePart> parts;

@@ -13,6 +13,7 @@
 #include "live/engine/kubernetes/gpu_holdings.hpp"
 #include "live/engine/kubernetes/node_sleep.hpp"
 #include "live/engine/kubernetes/pod_facts.hpp"
+#include "live/engine/kubernetes/pod_groups.hpp"
 #include "live/job/stage_paths.hpp"
 
 namespace goban::live::engine::kubernetes {
@@ -99,9 +100,10 @@ std::string blocked_by(const Gang& gang) {
     return "its Job has other completions than parallelism";
   }
   const std::string owner = gang.pods.empty() ? "" : gang.pods.front()->owner_kind;
-  if (gang.size < 0 && (owner == kJob || is_group_kind(owner))) {
+  if (gang.size < 0 && gang.least == 0 && (owner == kJob || is_group_kind(owner))) {
     return fmt::format("its {} is not known", owner);
   }
+  if (gang.least < 0) return fmt::format("its PodGroup {} is not known", gang.name);
   if (gang.size < 0) return fmt::format("its pods have no label {}", kGangSizeLabel);
   if (gang.bound > 0) return "its pods are being taken back";
   if (gang.open != gang.size) return fmt::format("{} of {} pods exist", gang.open, gang.size);
@@ -150,9 +152,7 @@ job::JobSpec spec_of(const Gang& gang, const Pod& pod, ClosedNodes& closed, cons
   const Meta& meta = gang.group != nullptr  ? gang.group->meta
                      : gang.work != nullptr ? gang.work->meta
                                             : pod.meta;
-  spec.name = gang.work == nullptr && gang.group == nullptr && !pod.meta.label(kGangLabel).empty()
-                  ? pod.meta.label(kGangLabel)
-                  : meta.name;
+  spec.name = gang.name.empty() ? meta.name : gang.name;
   spec.owner = {.user = meta.space, .realm = std::string(kRealm)};
   spec.partition = meta.space;
   spec.priority = pod.priority;
@@ -210,7 +210,7 @@ void add_gang(const std::string& id, const Gang& gang, const JobStand& stand, Cl
     if (stand.timed_out) gone.how = GoneHow::TimedOut;
     if (stand.out_of_memory) gone.how = GoneHow::OutOfMemory;
     if (gang.work != nullptr) gone.detail = gang.work->reason;
-    if (gang.work == nullptr && gang.over.front()->owner_kind == kJob) {
+    if (is_of_deleted_job(gang)) {
       gone.how = GoneHow::Cancelled;
       gone.detail = "its Job was deleted";
     }
@@ -299,9 +299,11 @@ void add_nodes(const Objects& objects, const Rules& rules, View& view) {
 
 std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules) {
   std::map<std::string, Gang> gangs;
+  const PodGroups pod_groups(objects, rules);
   for (const auto& [key, work] : objects.works) {
     if (!is_ours(work.meta, work.pod.scheduler, rules)) continue;
-    if (group_of(objects, work.meta, kJob) != nullptr) continue;  // a part of a larger gang
+    // A part of a larger gang.
+    if (group_of(objects, work.meta, kJob) != nullptr || pod_groups.has(work)) continue;
     Gang& gang = gangs[id_of(work.meta)];
     gang.work = &work;
     gang.first_epoch = rules.first_epoch;
@@ -309,21 +311,28 @@ std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules)
   for (const auto& [key, pod] : objects.pods) {
     if (!is_ours(pod.meta, pod.scheduler, rules)) continue;
     std::string id = id_of(pod.meta);
+    std::string name;
+    int32_t least = 0;
     const std::string label = pod.meta.label(kGangLabel);
     const Group* group = group_of(objects, pod.meta, pod.owner_kind);
     if (group != nullptr) {
       id = id_of(group->meta);
+    } else if (const auto found = pod_groups.of(pod)) {
+      std::tie(id, name, least) = std::tie(found->id, found->name, found->least);
     } else if (pod.owner_kind == kJob ||
                is_group_kind(
                    pod.owner_kind)) {  // also if the Job is gone already, or not known yet
       id = pod.meta.space + "/" + pod.owner_name + "/" + pod.owner_uid;
     } else if (!label.empty()) {
+      name = label;
       id = pod.meta.space + "/" + label;
       if (!pod.owner_uid.empty()) id += "/" + pod.owner_uid;
     }
     Gang& gang = gangs[id];
     gang.first_epoch = rules.first_epoch;
     gang.group = group;
+    gang.name = name;
+    gang.least = least;
     put(gang, pod);
   }
   for (const auto* all :
@@ -339,6 +348,7 @@ std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules)
     gang.id = id;
     gang.size = gang.work != nullptr ? size_of(*gang.work) : size_of(gang);
     if (gang.group != nullptr) gang.size = size_of(*gang.group, gang);
+    if (gang.least != 0) settle_pod_group(gang);
     gang.is_leaving =
         gang.is_leaving || std::ranges::any_of(gang.over, [&](const Pod* pod) {
           return gang.is_marked && was_refused(*pod) && is_of_run(*pod, gang, gang.mark.run);

@@ -45,6 +45,7 @@ struct Objects {
   std::map<std::string, Group> mpi2_jobs{};
   std::map<std::string, Group> pytorch_jobs{};
   std::map<std::string, Group> job_sets{};
+  std::map<std::string, PodGroup> pod_groups{};
   std::map<std::string, Slice> slices{};
   std::map<std::string, DeviceClass> classes{};
   std::map<std::string, Claim> claims{};
@@ -53,6 +54,7 @@ struct Objects {
 
 struct Gang {
   std::string id{};            ///< NAMESPACE/NAME, with /UID of its controller or pod if it has one
+  std::string name{};          ///< as its label says; empty: that of its object or pod
   const Work* work = nullptr;  ///< its Job; null: plain pods, or of a group
   const Group* group = nullptr;    ///< the object that made its pods or Jobs
   std::vector<const Pod*> pods{};  ///< that have not ended, by index and name
@@ -60,6 +62,7 @@ struct Gang {
   int32_t size = 1;      ///< pods that it needs now; -1: unknown
   int32_t bound = 0;     ///< pods with a node
   int32_t open = 0;      ///< pods without, that are not being deleted
+  int32_t least = 0;     ///< of a pod group: pods that it needs; -1: unknown; 0: it is none
   cluster::Mark mark{};  ///< of the pods that have a node
   bool is_marked = false;
   bool is_foreign = false;   ///< a pod with a node was placed by a daemon with another state folder

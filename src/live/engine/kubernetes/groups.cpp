@@ -56,6 +56,14 @@ std::optional<Group> read_group(const json& object, GroupKind kind) {
   return group;
 }
 
+std::optional<PodGroup> read_pod_group(const json& object) {
+  PodGroup group;
+  if (!read_meta(object, group.meta)) return std::nullopt;
+  group.least =
+      static_cast<int32_t>(whole_at(member(object, "spec"), "minMember", 1, kPodsMost, 1));
+  return group;
+}
+
 std::string group_path(const Group& group) {
   const GroupFacts& facts = facts_of(group.kind);
   return fmt::format("{}/namespaces/{}/{}/{}", facts.api, base::http::url_part(group.meta.space),

@@ -1,5 +1,5 @@
-// Objects that make a gang of several pods or Jobs: MPIJob, PyTorchJob, JobSet. What they say is
-// untrusted, like all of Kubernetes' objects.
+// Objects that make a gang of several pods or Jobs: MPIJob, PyTorchJob, JobSet, PodGroup. What they
+// say is untrusted, like all of Kubernetes' objects.
 #pragma once
 
 #include <array>
@@ -32,6 +32,22 @@ inline constexpr std::array<GroupFacts, 4> kGroups = {{
 /// Labels by which pods and Jobs name the object that their Job belongs to.
 inline constexpr std::string_view kTrainingLabel = "training.kubeflow.org/job-name";
 inline constexpr std::string_view kJobSetLabel = "jobset.sigs.k8s.io/jobset-name";
+
+/// Labels of other gang schedulers: of a PodGroup object, or of the name and size of a group.
+inline constexpr std::string_view kPodGroupLabel = "scheduling.x-k8s.io/pod-group";
+inline constexpr std::string_view kGroupNameLabel = "pod-group.scheduling.sigs.k8s.io/name";
+inline constexpr std::string_view kGroupSizeLabel =
+    "pod-group.scheduling.sigs.k8s.io/min-available";
+inline constexpr const char* kPodGroupsPath = "/apis/scheduling.x-k8s.io/v1alpha1/podgroups";
+
+/// A PodGroup of scheduling.x-k8s.io: it says only how many pods have to start together.
+struct PodGroup {
+  Meta meta{};
+  int32_t least = 1;  ///< pods
+};
+
+/// nullopt: not such an object, or it has no name or uid.
+[[nodiscard]] std::optional<PodGroup> read_pod_group(const nlohmann::json& object);
 
 struct Group {
   Meta meta{};

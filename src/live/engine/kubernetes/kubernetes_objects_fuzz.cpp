@@ -50,6 +50,10 @@ void read_all(const nlohmann::json& object) {
       GOBAN_CHECK(!kubernetes::group_suspension_body(*group, true).empty());
     }
   }
+  if (const auto group = kubernetes::read_pod_group(object)) {
+    GOBAN_CHECK(group->least >= 1);
+    objects.pod_groups[group->meta.key()] = *group;
+  }
   if (const auto slice = kubernetes::read_slice(object)) {
     objects.slices[slice->meta.key()] = *slice;
   }

@@ -45,6 +45,7 @@ Mirror::Mirror(std::shared_ptr<Credentials> credentials, MirrorTimes times,
   add(mpi2_jobs_, &Objects::mpi2_jobs, GroupKind::MpiJob2);
   add(pytorch_jobs_, &Objects::pytorch_jobs, GroupKind::PyTorchJob);
   add(job_sets_, &Objects::job_sets, GroupKind::JobSet);
+  threads_.emplace_back([this] { follow(pod_groups_, &Objects::pod_groups, read_pod_group); });
   threads_.emplace_back([this] { follow(slices_, &Objects::slices, read_slice); });
   threads_.emplace_back([this] { follow(classes_, &Objects::classes, read_device_class); });
   threads_.emplace_back([this] { follow(claims_, &Objects::claims, read_claim); });
@@ -65,8 +66,8 @@ Mirror::Kind Mirror::kind_of(GroupKind kind) {
 }
 
 std::vector<const Mirror::Kind*> Mirror::kinds() const {
-  return {&nodes_,        &pods_,     &works_,  &mpi_jobs_, &mpi2_jobs_,
-          &pytorch_jobs_, &job_sets_, &slices_, &classes_,  &claims_};
+  return {&nodes_,    &pods_,       &works_,  &mpi_jobs_, &mpi2_jobs_, &pytorch_jobs_,
+          &job_sets_, &pod_groups_, &slices_, &classes_,  &claims_};
 }
 
 bool Mirror::is_complete() const {

@@ -81,6 +81,7 @@ class Mirror {
   Kind mpi2_jobs_ = kind_of(GroupKind::MpiJob2);
   Kind pytorch_jobs_ = kind_of(GroupKind::PyTorchJob);
   Kind job_sets_ = kind_of(GroupKind::JobSet);
+  Kind pod_groups_{.path = kPodGroupsPath, .is_optional = true};
   Kind slices_{.is_optional = true, .devices = "resourceslices"};
   Kind classes_{.is_optional = true, .devices = "deviceclasses"};
   Kind claims_{.is_optional = true, .devices = "resourceclaims"};
