@@ -99,9 +99,16 @@ std::vector<ResourceType> part_types(std::span<const ResourceType> known,
   }
   for (const SeenNode& node : nodes) most = std::max(most, node.num_gpus);
   for (int32_t gpus = 1; gpus <= most; ++gpus) add(type_of({.gpus = gpus}, nodes, share_nodes));
-  if (share_nodes) return types;
   std::set<std::string> partitions =
       of_some(nodes, [](const SeenNode& node) { return node.partitions; }, is_in);
+  if (share_nodes) {
+    for (const std::string& partition : partitions) {
+      for (int32_t gpus = 1; gpus <= most; ++gpus) {
+        add(type_of({.gpus = gpus, .partition = partition}, nodes, share_nodes));
+      }
+    }
+    return types;
+  }
   std::set<std::string> models = of_some(
       nodes, [](const SeenNode& node) { return std::vector{node.gpu_model}; },
       [](const SeenNode& node, const std::string& model) { return node.gpu_model == model; });

@@ -30,7 +30,8 @@ struct PartKind {
 
 /// All kinds of parts that jobs can have on these nodes, behind `known`: a resource type keeps its
 /// number, as running jobs refer to it. A partition or GPU model that all nodes have makes no kind
-/// of its own. `share_nodes`: parts may lie on one node, and their places are not constrained.
+/// of its own. `share_nodes`: parts may lie on one node, and only partitions constrain their
+/// places.
 [[nodiscard]] std::vector<core::model::ResourceType> part_types(
     std::span<const core::model::ResourceType> known, std::span<const SeenNode> nodes,
     bool share_nodes);

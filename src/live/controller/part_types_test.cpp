@@ -101,6 +101,18 @@ TEST(PartTypes, APartIsOnANodeOfItsPartitionAndModel) {
             "it needs 2 nodes with 1 GPU of type v100 in partition short; there is 1");
 }
 
+TEST(PartTypes, PartsThatShareNodesAreOnThoseOfTheirPartition) {
+  const std::vector<SeenNode> nodes = {{.name = "n0", .num_gpus = 2, .partitions = {"ml/big"}},
+                                       {.name = "n1", .num_gpus = 2, .partitions = {""}}};
+  const auto types = part_types({}, nodes, true);
+  ASSERT_EQ(types.size(), 4U) << "with one and two GPUs, anywhere and there";
+  EXPECT_EQ(types[3].name, "GPUs of one node: 2|ml/big||");
+  EXPECT_EQ(types[3].nodes, (std::vector<bool>{true, false}));
+  EXPECT_FALSE(types[3].apart);
+  const std::vector<SeenNode> plain = {{.name = "n0", .num_gpus = 2}, {.name = "n1"}};
+  EXPECT_EQ(part_types({}, plain, true).size(), 2U);
+}
+
 TEST(PartTypes, KindsAreReadFromTheirNames) {
   for (const PartKind& kind :
        {PartKind{.gpus = 4}, PartKind{.gpus = 1, .equal = true},

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/sha256.hpp"
+
 namespace goban::live::engine::kubernetes {
 
 namespace {
@@ -36,23 +38,35 @@ ClosedNodes::ClosedNodes(const Objects& objects, const Rules& rules) {
   }
 }
 
-const std::vector<std::string>& ClosedNodes::of(const Gang& gang, const Pod& pod) {
+const Place& ClosedNodes::of(const Gang& gang, const Pod& pod) {
+  constexpr size_t kDigits = 8;
   std::vector<const Pod*> pods;
   std::set<std::string> keys;
-  for (const Pod* each : gang.pods) {
+  for (const Pod* each : gang.pods.empty() ? gang.over : gang.pods) {
     if (each->gpus == pod.gpus && keys.insert(place_key(*each)).second) pods.push_back(each);
   }
-  if (gang.pods.empty()) {
+  const bool is_template = pods.empty();
+  if (is_template) {
     pods = {&pod};
     keys = {place_key(pod)};
   }
   const auto [found, is_new] = known_.try_emplace(keys);
-  if (!is_new) return found->second;
-  for (const Node* node : nodes_) {
-    const auto may = [&](const Pod* each) { return may_run_on(*each, *node); };
-    if (std::ranges::none_of(pods, may)) found->second.push_back(node->meta.name);
+  Place& place = found->second;
+  if (is_new) {
+    for (const Node* node : nodes_) {
+      const auto may = [&](const Pod* each) { return may_run_on(*each, *node); };
+      if (std::ranges::none_of(pods, may)) place.closed.push_back(node->meta.name);
+    }
+    if (!place.closed.empty()) {
+      std::string text;
+      for (const std::string& key : keys) text += fmt::format("{}:{}", key.size(), key);
+      place.name = "selector-" + base::hex(base::sha256(text)).substr(0, kDigits);
+    }
   }
-  return found->second;
+  // Admission adds tolerations to pods, which their template does not have.
+  if (!is_template || place.name.empty()) return place;
+  of_template_ = {.closed = place.closed};
+  return of_template_;
 }
 
 }  // namespace goban::live::engine::kubernetes

@@ -13,19 +13,28 @@ namespace goban::live::engine::kubernetes {
 /// Goban decides about this node; with Mode::Observe about every one that has GPUs.
 [[nodiscard]] bool is_managed(const Node& node, const Rules& rules);
 
+/// Where the pods of a gang may run.
+struct Place {
+  std::vector<std::string> closed{};  ///< names of the managed nodes where none of them may
+  /// Of what they ask for, the same on every look. Empty: all nodes are open, or the gang has no
+  /// pods yet.
+  std::string name{};
+};
+
 /// Answers of one look. Pods that ask for the same share one, as there are thousands of pods and of
 /// nodes.
 class ClosedNodes {
  public:
   /// `objects` outlives this object.
   ClosedNodes(const Objects& objects, const Rules& rules);
-  /// Names of the managed nodes where none of a gang's pods with as many GPUs as `pod` may run; of
-  /// a gang that has no pods yet, `pod` itself.
-  [[nodiscard]] const std::vector<std::string>& of(const Gang& gang, const Pod& pod);
+  /// Where a gang's pods with as many GPUs as `pod` may run, also if they have ended; of a gang
+  /// that has no pods yet, `pod` itself.
+  [[nodiscard]] const Place& of(const Gang& gang, const Pod& pod);
 
  private:
   std::vector<const Node*> nodes_;
-  std::map<std::set<std::string>, std::vector<std::string>> known_;  ///< by what the pods ask for
+  std::map<std::set<std::string>, Place> known_;  ///< by what the pods ask for
+  Place of_template_{};
 };
 
 }  // namespace goban::live::engine::kubernetes

@@ -163,7 +163,7 @@ job::JobSpec spec_of(const Gang& gang, const Pod& pod, ClosedNodes& closed, cons
   spec.requeue = !pod.owner_kind.empty() || gang.work != nullptr || gang.group != nullptr;
   spec.preemptible = spec.requeue && pod.meta.label("goban.dev/preemptible") == "true";
   set_sharing(gang, pod, rules, spec);
-  spec.exclude_nodes = closed.of(gang, pod);
+  spec.exclude_nodes = closed.of(gang, pod).closed;
   return spec;
 }
 
@@ -265,6 +265,46 @@ void add_idle(const IdleClaim& idle, View& view) {
   seen.submit_ns = seen.start_ns = meta.created_ns;
   seen.parts = idle.parts;
   view.picture.jobs[seen.id] = std::move(seen);
+}
+
+/// Jobs that may not run on all nodes belong to a partition of those where they may, besides their
+/// namespace: the core knows partitions. The first ones only: each makes the core's tables longer,
+/// and what is tried in vain is declined.
+void set_partitions(const std::map<std::string, Gang>& gangs, ClosedNodes& closed,
+                    const cluster::Picture& told, View& view) {
+  constexpr size_t kMost = 32;
+  std::map<std::string, const Place*> wanted;
+  std::map<std::string, std::string> of_jobs;
+  for (const auto& [id, gang] : gangs) {
+    const Pod& pod = gang.pods.empty() && !gang.over.empty() ? *gang.over.front() : pod_of(gang);
+    const Place& place = closed.of(gang, pod);
+    if (place.name.empty()) continue;
+    of_jobs[id] = pod.meta.space + "/" + place.name;
+    wanted[of_jobs[id]] = &place;
+  }
+  if (wanted.empty()) return;
+  std::map<std::string, const Place*> taken;
+  for (const SeenNode& node : told.cluster.nodes) {
+    for (const std::string& name : node.partitions) {
+      const auto again = wanted.find(name);
+      if (again != wanted.end() && taken.size() < kMost) taken.insert(*again);
+    }
+  }
+  for (const auto& each : wanted) {
+    if (taken.size() < kMost) taken.insert(each);
+  }
+  for (SeenNode& node : view.picture.cluster.nodes) {
+    for (const auto& [name, place] : taken) {
+      const bool is_closed = std::ranges::find(place->closed, node.name) != place->closed.end();
+      if (!is_closed) node.partitions.push_back(name);
+    }
+    // A node without any name would be in all partitions.
+    if (node.partitions.empty()) node.partitions.emplace_back();
+  }
+  for (auto& [id, job] : view.picture.jobs) {
+    const auto found = of_jobs.find(id);
+    if (found != of_jobs.end() && taken.contains(found->second)) job.spec.partition = found->second;
+  }
 }
 
 /// What is left of a node's cores and memory by pods without GPUs, which are no jobs here.
@@ -385,6 +425,7 @@ View view_of(const Objects& objects, const std::map<std::string, Gang>& gangs, c
     add_gang(id, gang, stand, closed, rules, view);
     view.stands[id] = std::move(stand);
   }
+  set_partitions(gangs, closed, told, view);
   for (const auto& [key, pod] : objects.pods) {
     if (pod.node.empty() || pod.is_over() || pod.gpus == 0) continue;
     if (!is_ours(pod.meta, pod.scheduler, rules)) add_other(pod, holdings, view);

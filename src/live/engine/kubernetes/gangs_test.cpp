@@ -537,6 +537,51 @@ TEST(KubernetesGroups, JobsOfAJobSetAreOneGang) {
   EXPECT_EQ(world.view().picture.jobs.at("ml/set/u3").blocked, "its JobSet is suspended");
 }
 
+TEST(KubernetesGangs, WhatMayRunOnSomeNodesHasAPartitionOfThem) {
+  World world;
+  world.job("train", 1);
+  world.pod("a", 1, "train");
+  world.pod("free", 1);
+  const std::vector<std::string> none;
+  for (const SeenNode& node : world.view().picture.cluster.nodes) EXPECT_EQ(node.partitions, none);
+  world.objects.nodes.at("/n2").meta.labels["pool"] = "big";
+  world.objects.pods.at("ml/a").where = {{.key = "pool", .values = {"big"}}};
+  const cluster::Picture picture = world.view().picture;
+  const std::string partition = picture.jobs.at(kGang).spec.partition;
+  EXPECT_THAT(partition, testing::StartsWith("ml/selector-"));
+  EXPECT_EQ(picture.jobs.at("ml/free/uid-free").spec.partition, "ml");
+  EXPECT_THAT(picture.cluster.nodes[0].partitions, ElementsAre("")) << "in none, and not in all";
+  EXPECT_THAT(picture.cluster.nodes[1].partitions, ElementsAre(partition));
+  // More nodes, and its end, do not change the name.
+  world.objects.nodes["/n3"] = world.objects.nodes.at("/n2");
+  world.objects.nodes.at("/n3").meta.name = world.objects.nodes.at("/n3").seen.name = "n3";
+  EXPECT_EQ(world.view().picture.jobs.at(kGang).spec.partition, partition);
+  world.objects.pods.at("ml/a").phase = Phase::Succeeded;
+  world.objects.works.at("ml/train").complete = true;
+  EXPECT_THAT(world.view().picture.cluster.nodes[2].partitions, ElementsAre(partition));
+}
+
+TEST(KubernetesGangs, PartitionsOfNodesAreBounded) {
+  World world;
+  for (int i = 0; i < 40; ++i) {
+    Pod& pod = world.pod("p" + std::to_string(i), 1);
+    pod.where = {{.key = "k" + std::to_string(i), .values = {"v"}}};
+  }
+  for (int i = 0; i < 40; ++i)
+    world.objects.nodes.at("/n1").meta.labels["k" + std::to_string(i)] = "v";
+  const cluster::Picture first = world.view().picture;
+  EXPECT_EQ(first.cluster.nodes[0].partitions.size(), 32U);
+  EXPECT_EQ(world.view(kAll, first).picture.cluster.nodes[0].partitions,
+            first.cluster.nodes[0].partitions);
+  world.objects.pods.erase("ml/p0");
+  const auto next = world.view(kAll, first).picture.cluster.nodes[0].partitions;
+  EXPECT_EQ(next.size(), 32U);
+  size_t kept = 0;
+  for (const std::string& each : first.cluster.nodes[0].partitions)
+    kept += std::ranges::find(next, each) != next.end() ? 1 : 0;
+  EXPECT_GE(kept, 31U) << "what was told stays";
+}
+
 TEST(KubernetesGangs, ATopologyAssignmentOfEachPodIsKept) {
   World world;
   world.job("train", 2);
