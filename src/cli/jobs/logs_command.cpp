@@ -5,6 +5,7 @@
 #include "cli/jobs/commands.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/jobs/log_output.hpp"
+#include "cli/jobs/pod_log_output.hpp"
 
 namespace goban::cli {
 namespace {
@@ -33,13 +34,23 @@ void add_logs(Command& app, Action& action) {
       "Examples:\n"
       "  goban logs 7\n"
       "  goban logs -f -n 20 7_2\n"
+      "Output of pods is read from Kubernetes with your own kubeconfig, as kubectl does.\n"
       "Exit codes: 0 success, 1 failure, unknown job, another user's job, or no daemon,\n"
       "2 usage error, 130 interrupted.");
   c->callback([arguments, &action] {
     action = [arguments] {
       auto client = connect(arguments->server);
       if (!client) return report_error(client.error());
-      const auto printed = print_log(*client, arguments->job, arguments->choice, STDOUT_FILENO);
+      auto printed = print_log(*client, arguments->job, arguments->choice, STDOUT_FILENO);
+      // Kubernetes has the output of its pods, and says who may read it.
+      constexpr int kNotMine = 403;
+      constexpr int kOfTheCluster = 409;
+      const int status = client->last_status();
+      const bool is_elsewhere = status == kNotMine || status == kOfTheCluster;
+      if (!printed && is_elsewhere) {
+        printed = print_pod_log(*client, arguments->job, arguments->choice, printed.error(),
+                                STDOUT_FILENO);
+      }
       if (!printed) return report_error(printed.error());
       return interrupted() ? kExitInterrupted : 0;
     };

@@ -1,0 +1,49 @@
+// The output of a gang's pods, as the API server gives it to whoever asks: with the rights of the
+// caller, not with those of the daemon.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "live/engine/kubernetes/access.hpp"
+
+namespace goban::live::engine::kubernetes {
+
+struct LogQuestion {
+  std::string gang{};  ///< its id: NAMESPACE/NAME, and /UID
+  bool follow = false;
+  int64_t lines = 0;  ///< the last N of each pod; 0 = all
+};
+
+/// A pod whose output is asked for: of its first container.
+struct LogSource {
+  std::string space{};
+  std::string pod{};
+  std::string container{};
+  int32_t index = -1;  ///< in its Job
+};
+
+/// Whether this is the id of a gang, and not of a job of another engine.
+[[nodiscard]] bool is_gang_id(std::string_view id);
+
+/// Adds those of a list's items that belong to the gang.
+void add_log_sources(const nlohmann::json& items, const std::string& gang,
+                     std::vector<LogSource>& out);
+
+/// The path of a pod's output.
+[[nodiscard]] std::string log_path(const LogSource& source, const LogQuestion& question);
+
+/// Takes the output, of one pod byte by byte, of several in whole lines, each behind the name of
+/// its pod. `take` is called by one thread at a time; false ends it, as does `ending`. Returns what
+/// cannot be read of some pods, for users. Errors: Failed if the pods cannot be listed, if there
+/// are none, or if none of them can be read.
+[[nodiscard]] base::Result<std::vector<std::string>> read_logs(
+    const Access& access, const LogQuestion& question,
+    const std::function<bool(std::string_view)>& take, const std::atomic<bool>& ending);
+
+}  // namespace goban::live::engine::kubernetes
