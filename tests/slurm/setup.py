@@ -76,12 +76,13 @@ def without_gpus(site):
 
 
 def with_a_choice_of_their_own(site):
-    for choice, node in (("--nodelist=n3", "n3"), ("--exclude=n1,n2,n3", "n4")):
-        number = site.sbatch(choice, "--gres=gpu:1", user=USER)
-        site.wait_for(f"a job with {choice}", lambda: site.state(number) == "RUNNING")
-        facts = site.job(number)
-        expect(facts["AdminComment"] == "goban:slurm:own-choice-of-nodes" and facts["NodeList"] == node, f"{choice}: {facts}")
-        site.run("scancel", number)
+    number = site.sbatch("--exclude=n1,n2,n3", "--gres=gpu:1", user=USER)
+    site.wait_for("a job that excludes nodes", lambda: site.state(number) == "RUNNING")
+    facts = site.job(number)
+    expect(facts["AdminComment"] == "goban:slurm:own-choice-of-nodes" and facts["NodeList"] == "n4", str(facts))
+    named = site.sbatch("--nodelist=n3", "--gres=gpu:1", user=USER)
+    expect(site.job(named)["Reason"] == "JobHeldUser", "Goban places it there")
+    site.run("scancel", number, named)
     refused(site, "sbatch", "--constraint=none", "--gres=gpu:1", "--wrap", "true", user=USER)
 
 
@@ -93,7 +94,7 @@ def what_no_node_has(site):
 def not_ours(site):
     number = site.sbatch("-p", "other", user=USER)
     site.wait_for("a job of another partition", lambda: site.state(number) == "RUNNING")
-    allowed(site, "srun", "--gres=gpu:1", "-w", "n4", "true", user=USER)
+    allowed(site, "srun", "--gres=gpu:1", "-x", "n1,n2,n3", "true", user=USER)
     allowed(site, "srun", "--gres=gpu:1", "-I", "true", user=USER)
     return number
 

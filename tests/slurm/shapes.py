@@ -37,10 +37,10 @@ def nodes_of(job):
     return {gpu["node"] for gpu in job["gpus"]}
 
 
-def first_try(serving, number):
-    """It was never declined: the mark has the number of the run."""
+def first_try(serving, number, own_nodes=False):
+    """It was never declined: the mark has the number of the run, and says whether its user named its nodes."""
     mark = serving.site.job(number)["AdminComment"]
-    expect(mark.endswith(".1"), f"{number} was placed more than once: {mark}")
+    expect(mark.endswith(".1:nodes" if own_nodes else ".1"), f"{number} was placed more than once: {mark}")
 
 
 def partitions(serving):
@@ -114,6 +114,43 @@ def small_parts(serving):
         serving.wait_state(number, "done")
 
 
+def own_nodes(serving):
+    """Nodes and features that a job names are where it is placed, in its turn; every time."""
+    site = serving.site
+    site.run("scontrol", "update", "nodename=n4", "AvailableFeatures=ib", "ActiveFeatures=ib", check=True)
+    site.wait_for("a feature", lambda: "ActiveFeatures=ib" in site.run("scontrol", "show", "node", "n4").stdout)
+    fill = {}
+    for number in [site.sbatch("-p", "right", "--gres=gpu:4", user=USER) for _ in range(3)]:
+        fill[nodes_of(serving.wait_state(number, "running")).pop()] = number
+    named = site.sbatch("-p", "right", "-w", "n3", "--gres=gpu:2", user=USER)
+    serving.wait_state(named, "waiting")
+    both = site.sbatch("-p", "right", "-w", "n3,n4", "-N2", "--gres=gpu:1", user=USER)
+    by_feature = site.sbatch("-p", "right", "-C", "ib", "--gres=gpu:2", user=USER)
+    for number in (both, by_feature):
+        serving.wait_state(number, "waiting")
+    site.run("scancel", fill["n2"], check=True)
+    other = site.sbatch("-p", "right", "--gres=gpu:1", user=USER)
+    expect(nodes_of(serving.wait_state(other, "running")) == {"n2"}, "free, but not for the others")
+    for number in (named, both, by_feature):
+        expect(site.job(number)["Reason"] == "JobHeldUser", f"{number} waits for its nodes")
+    site.run("scancel", fill["n3"], fill["n4"], check=True)
+    for number, nodes in ((named, {"n3"}), (both, {"n3", "n4"}), (by_feature, {"n4"})):
+        job = serving.wait_state(number, "running")
+        expect(nodes_of(job) == nodes, f"{nodes}: {job}")
+        first_try(serving, number, own_nodes=number != by_feature)
+    # Another daemon, and another run: what Goban wrote into the request is still known as its user's choice.
+    serving.restart()
+    serving.wait_state(named, "running")
+    site.run("scancel", other, both, by_feature, check=True)
+    expect(serving.daemon.goban_run("requeue", f"@{named}").returncode == 0, "requeue")
+    site.wait_for("its next run", lambda: site.job(named).get("Restarts") == "1" and site.state(named) == "RUNNING", 60)
+    expect(nodes_of(serving.wait_state(named, "running")) == {"n3"}, str(serving.job(named)))
+    expect(site.job(named)["ReqNodeList"] == "n3" and site.job(named)["AdminComment"].endswith(":nodes"), str(site.job(named)))
+    site.run("scancel", named, check=True)
+    for number in (named, both, by_feature, other):
+        serving.wait_state(number, "done")
+
+
 def interactive(serving):
     """A gang that somebody waits for at a terminal is placed as batch jobs are; without its client it does not stay."""
     site = serving.site
@@ -154,7 +191,7 @@ def interactive(serving):
 def left_to_slurm(serving):
     site = serving.site
     shapes = ((("-N2", "--gpus=3"), "unequal-nodes", {}), ((), "heterogeneous-job", {"script": HETEROGENEOUS}),
-              (("-w", "n3", "--gres=gpu:1"), "own-choice-of-nodes", {}))
+              (("-x", "n2,n4", "--gres=gpu:1"), "own-choice-of-nodes", {}), (("-w", "n3", "-N2", "--gres=gpu:1"), "own-choice-of-nodes", {}))
     for words, why, options in shapes:
         number = site.sbatch(*(("-p", "right") if words else ()), *words, user=USER, **options)
         site.wait_for(f"{words} by Slurm", lambda n=number: site.state(n).startswith("RUNNING"))
@@ -260,7 +297,7 @@ def main():
     skip_where_missing()
     began = time.monotonic()
     with Serving(sys.argv[1], policy="easy-backfill+packed", partitions=("left", "right", "last"), slurm=PARTITIONS) as serving:
-        for part in partitions, several_partitions, small_parts, interactive, left_to_slurm:
+        for part in partitions, several_partitions, small_parts, own_nodes, interactive, left_to_slurm:
             part(serving)
             print(f"{part.__name__}: {time.monotonic() - began:.1f} s", flush=True)
         serving.daemon.stop(9)

@@ -10,6 +10,7 @@ namespace goban::live::engine::cluster {
 namespace {
 
 constexpr std::string_view kMark = "goban:";
+constexpr std::string_view kOwnNodes = ":nodes";
 
 /// A number that ends at `end`, which is removed with it.
 bool number(std::string_view& text, char end, uint64_t& out) {
@@ -23,12 +24,15 @@ bool number(std::string_view& text, char end, uint64_t& out) {
 }  // namespace
 
 std::string mark_text(const Mark& mark) {
-  return fmt::format("{}{}.{}.{}", kMark, mark.epoch, mark.run.job.value, mark.run.run);
+  return fmt::format("{}{}.{}.{}{}", kMark, mark.epoch, mark.run.job.value, mark.run.run,
+                     mark.own_nodes ? kOwnNodes : "");
 }
 
 bool parse_mark(std::string_view text, Mark& mark) {
   if (!text.starts_with(kMark)) return false;
   text.remove_prefix(kMark.size());
+  const bool own_nodes = text.ends_with(kOwnNodes);
+  if (own_nodes) text.remove_suffix(kOwnNodes.size());
   uint64_t job = 0;
   uint64_t run = 0;
   if (!number(text, '.', mark.epoch) || !number(text, '.', job) || !number(text, '\0', run) ||
@@ -36,6 +40,7 @@ bool parse_mark(std::string_view text, Mark& mark) {
     return false;
   }
   mark.run = {JobId{static_cast<uint32_t>(job)}, static_cast<uint32_t>(run)};
+  mark.own_nodes = own_nodes;
   return true;
 }
 

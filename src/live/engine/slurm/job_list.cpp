@@ -126,9 +126,9 @@ std::string id_of(int64_t job, int64_t array_job, int32_t array_task) {
   return array_task < 0 ? std::to_string(job) : fmt::format("{}_{}", array_job, array_task);
 }
 
-constexpr std::array kWords = {"JobID",        "ArrayJobID",   "ArrayTaskID",   "UserName",
-                               "Name",         "tres-per-job", "tres-per-node", "tres-per-socket",
-                               "tres-per-task"};
+constexpr std::array kWords = {"JobID",         "ArrayJobID",   "ArrayTaskID",   "UserName",
+                               "Name",          "tres-per-job", "tres-per-node", "tres-per-socket",
+                               "tres-per-task", "ReqNodes",     "Feature"};
 
 /// The text up to the next `separator`, which is removed with it.
 std::optional<std::string_view> take(std::string_view& text, std::string_view separator) {
@@ -211,6 +211,8 @@ Result<std::vector<JobWords>> parse_job_words(std::string_view text, std::string
     words.tres_per_node = plain(fields[6]);
     words.tres_per_socket = plain(fields[7]);
     words.tres_per_task = plain(fields[8]);
+    words.nodes = plain(fields[9]);
+    words.features = plain(fields[10]);
   }
   return all;
 }

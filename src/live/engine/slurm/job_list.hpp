@@ -72,6 +72,8 @@ struct JobWords {
   std::string tres_per_node{};
   std::string tres_per_socket{};
   std::string tres_per_task{};
+  std::string nodes{};     ///< host list: those that it names, or that Goban named for it
+  std::string features{};  ///< of nodes: "ib&hdr"
   [[nodiscard]] std::string id() const;
 };
 

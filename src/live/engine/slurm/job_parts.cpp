@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 #include "base/number.hpp"
 #include "core/model/import/host_list.hpp"
@@ -30,6 +31,22 @@ std::string_view next_value(std::string_view& text, std::string_view key) {
   return value;
 }
 
+/// The positions of "0/4,2/4" that are not 0: shards that the job holds of each GPU, and all of
+/// them, as releases since 23.11 print them. False if it is not of this form.
+bool held_shards(std::string_view list, std::vector<int32_t>& indices) {
+  for (int32_t index = 0; !list.empty(); ++index) {
+    const std::string_view each = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(each.size() + 1, list.size()));
+    const size_t slash = each.find('/');
+    if (slash == each.npos || std::cmp_greater_equal(index, kGpusMax)) return false;
+    const auto held = base::parse_int(each.substr(0, slash));
+    const auto all = base::parse_int(each.substr(slash + 1));
+    if (!held || !all || *held < 0 || *held > *all) return false;
+    if (*held > 0) indices.push_back(index);
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<std::vector<int32_t>> gpu_indices(std::string_view gres) {
@@ -43,6 +60,11 @@ Result<std::vector<int32_t>> gpu_indices(std::string_view gres) {
     const std::string_view entry = gres.substr(0, end);
     gres.remove_prefix(std::min(end + 1, gres.size()));
     if (!entry.starts_with("gpu:") && !entry.starts_with("shard:")) continue;
+    const size_t bracket = entry.find('(');
+    if (entry.starts_with("shard:") && bracket != entry.npos && entry.ends_with(')') &&
+        held_shards(entry.substr(bracket + 1, entry.size() - bracket - 2), indices)) {
+      continue;
+    }
     const size_t open = entry.find("(IDX:");
     if (open == entry.npos || !entry.ends_with(')')) {
       return bad(fmt::format("\"{}\" names no indices", entry.substr(0, 80)));

@@ -11,7 +11,8 @@
 
 namespace goban::live::engine::slurm {
 
-/// GPU indices of one node in "gpu:g1:1(IDX:1),gpu:g3:2(IDX:3-4),shard:g0:2(IDX:0)", ascending.
+/// GPU indices of one node in "gpu:g1:1(IDX:1),gpu:g3:2(IDX:3-4),shard:g0:2(IDX:0)", ascending; in
+/// 24.11 shards are "shard:2(2/4,0/4)", held and all of each GPU.
 /// Types that are listed with a count of 0 are passed over. Shards count as their GPU. Errors:
 /// BadData.
 [[nodiscard]] base::Result<std::vector<int32_t>> gpu_indices(std::string_view gres);

@@ -20,7 +20,7 @@ std::string lua_set(const std::vector<std::string>& names) {
 constexpr std::string_view kRules = R"lua(
 -- Jobs of managed partitions are held until Goban has decided: those of sbatch, and the allocations for
 -- which salloc and srun wait. Without Goban they wait; to hand scheduling back: goban engine slurm
--- release-all, or scontrol release. Not held are jobs without GPUs, or that name nodes, features, licences,
+-- release-all, or scontrol release. Not held are jobs without GPUs, or that exclude nodes, name licences,
 -- a reservation or a GPU by its index, or that are to start at once or not at all (--immediate): Slurm
 -- starts them ("goban:slurm", or "goban:slurm:" and why), and Goban takes them into account.
 
@@ -68,10 +68,9 @@ local function partition_of(job, parts)
   return nil
 end
 
--- Goban knows nothing of these; its choice of nodes would replace them.
+-- Goban knows nothing of these. (It sees the nodes and features that a job names, and places it there.)
 local function has_own_choice(job)
-  for _, text in pairs({job.req_nodes or "", job.exc_nodes or "", job.features or "",
-                        job.licenses or "", job.reservation or ""}) do
+  for _, text in pairs({job.exc_nodes or "", job.licenses or "", job.reservation or ""}) do
     if text ~= "" then return true end
   end
   return false

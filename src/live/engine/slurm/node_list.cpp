@@ -49,6 +49,17 @@ void settle_single_gpus(std::vector<NodeRow>& rows) {
   }
 }
 
+std::vector<std::string> names_of(std::string_view list) {
+  std::vector<std::string> names;
+  if (list == "(null)") return names;
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(','), list.size());
+    if (end > 0) names.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return names;
+}
+
 bool is_silent(std::string_view state) {
   return state.find('*') != state.npos || state.find("NOT_RESPONDING") != state.npos;
 }
@@ -97,12 +108,8 @@ base::Result<std::vector<NodeRow>> parse_node_list(std::string_view text) {
     if (row.node.state == SeenNodeState::Drained && row.node.reason.empty() && is_silent(state)) {
       row.node.reason = "its slurmd does not answer";
     }
-    std::string_view partitions = record.value("Partitions");
-    while (!partitions.empty()) {
-      const size_t end = std::min(partitions.find(','), partitions.size());
-      if (end > 0) row.partitions.emplace_back(partitions.substr(0, end));
-      partitions.remove_prefix(std::min(end + 1, partitions.size()));
-    }
+    row.partitions = names_of(record.value("Partitions"));
+    row.features = names_of(record.value("ActiveFeatures"));
   }
   settle_single_gpus(rows);
   std::ranges::sort(rows, {}, [](const NodeRow& row) { return row.node.name; });

@@ -15,6 +15,7 @@ struct NodeRow {
   std::vector<std::string> partitions{};
   /// One type per GPU index ("g0", "g1", ...): jobs can be given GPUs by their index.
   std::vector<std::string> index_types{};
+  std::vector<std::string> features{};
   int32_t shards = 0;
   bool sleeps = false;  ///< or falls asleep, or wakes up
 };

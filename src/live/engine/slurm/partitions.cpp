@@ -1,8 +1,12 @@
 #include "live/engine/slurm/partitions.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <fmt/ranges.h>
+#include <utility>
 
+#include "core/model/import/host_list.hpp"
+#include "live/engine/slurm/orders.hpp"
 #include "live/job/request_values.hpp"
 
 namespace goban::live::engine::slurm {
@@ -11,6 +15,19 @@ namespace {
 
 bool has(std::span<const std::string> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
+}
+
+constexpr std::string_view kOn = " on ";
+constexpr std::string_view kWith = " with ";
+
+/// What stands behind `word`; it is removed from `text` with the word. Empty: the word is not
+/// there.
+std::string_view take_behind(std::string_view& text, std::string_view word) {
+  const size_t at = text.find(word);
+  if (at == text.npos) return {};
+  const std::string_view behind = text.substr(at + word.size());
+  text = text.substr(0, at);
+  return behind;
 }
 
 }  // namespace
@@ -23,33 +40,54 @@ bool are_managed(std::string_view names, std::span<const std::string> managed) {
 }
 
 std::string partition_list(std::string_view names) {
-  if (!is_list(names)) return std::string(names);
+  if (names.find(',') == names.npos) return std::string(names);
   std::set<std::string_view> sorted;
   for (const std::string_view name : job::split_list(names, ',')) sorted.insert(name);
   return fmt::format("{}", fmt::join(sorted, ","));
 }
 
-std::set<std::string> partition_lists(std::span<const JobRow> rows,
-                                      std::span<const std::string> managed,
-                                      const cluster::Picture& told) {
-  std::set<std::string> lists;
+bool has_own_nodes(const JobRow& row, const JobWords& words) {
+  Mark mark;
+  return !words.nodes.empty() && (!parse_mark(row.mark, mark) || mark.own_nodes);
+}
+
+bool has_other_choice(const JobRow& row, const JobWords& words) {
+  const bool are_plain = std::ranges::all_of(words.features, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_.-&").find(c) != std::string_view::npos;
+  });
+  if (!are_plain) return true;
+  if (!has_own_nodes(row, words)) return false;
+  const auto names = core::model::expand_host_list(words.nodes);
+  return !names || std::cmp_not_equal(names->size(), std::max(row.num_nodes, 1)) ||
+         words.nodes.find_first_of(" |") != words.nodes.npos;
+}
+
+std::string place_of(const JobRow& row, const JobWords& words) {
+  std::string place = partition_list(row.partition);
+  if (has_other_choice(row, words)) return place;
+  if (has_own_nodes(row, words)) place += fmt::format("{}{}", kOn, words.nodes);
+  if (!words.features.empty()) place += fmt::format("{}{}", kWith, words.features);
+  return place;
+}
+
+std::set<std::string> places(std::span<const std::string> wanted, const cluster::Picture& told) {
+  std::set<std::string> out;
   for (const SeenNode& node : told.cluster.nodes) {
     for (const std::string& partition : node.partitions) {
-      if (is_list(partition)) lists.insert(partition);
+      if (is_place(partition)) out.insert(partition);
     }
   }
-  for (const JobRow& row : rows) {
-    if (lists.size() >= kListsMost) break;
-    if (!is_list(row.partition) || !row.batch || !are_managed(row.partition, managed)) continue;
-    std::string list = partition_list(row.partition);
-    if (is_list(list)) lists.insert(std::move(list));
+  for (const std::string& place : wanted) {
+    if (out.size() >= kPlacesMost) break;
+    if (is_place(place)) out.insert(place);
   }
-  return lists;
+  return out;
 }
 
 std::string partitions_for(std::string_view names, std::span<const NodePart> parts,
                            std::span<const NodeRow> nodes) {
-  if (!is_list(names)) return {};
+  if (names.find(',') == names.npos) return {};
   const auto has_all = [&](std::string_view name) {
     return std::ranges::all_of(parts, [&](const NodePart& part) {
       const auto node = std::ranges::find_if(
@@ -62,14 +100,22 @@ std::string partitions_for(std::string_view names, std::span<const NodePart> par
   return fmt::format("{}", fmt::join(ordered, ","));
 }
 
-void add_lists(const std::set<std::string>& lists, std::vector<std::string>& partitions) {
-  const std::vector<std::string> own = partitions;
-  for (const std::string& list : lists) {
-    const auto names = job::split_list(list, ',');
-    if (std::ranges::any_of(names, [&](std::string_view name) { return has(own, name); })) {
-      partitions.push_back(list);
-    }
+std::vector<std::string> places_with(const NodeRow& node, std::span<const std::string> partitions,
+                                     const std::set<std::string>& places) {
+  std::vector<std::string> out;
+  for (const std::string& place : places) {
+    std::string_view rest = place;
+    const std::string_view features = take_behind(rest, kWith);
+    const std::string_view nodes = take_behind(rest, kOn);
+    const auto is_in = [&](std::string_view name) { return has(partitions, name); };
+    if (std::ranges::none_of(job::split_list(rest, ','), is_in)) continue;
+    const auto all = job::split_list(features, '&');
+    if (!std::ranges::all_of(all, [&](auto name) { return has(node.features, name); })) continue;
+    const auto names = core::model::expand_host_list(std::string(nodes));
+    if (!nodes.empty() && (!names || !has(*names, node.node.name))) continue;
+    out.push_back(place);
   }
+  return out;
 }
 
 }  // namespace goban::live::engine::slurm

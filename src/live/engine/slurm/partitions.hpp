@@ -1,6 +1,8 @@
-// Jobs that name several partitions (sbatch -p long,short): Slurm runs them in any of these. The
-// core knows one partition a job; such a list is one more partition, with the nodes of all in it.
-// Pure.
+// Where in the cluster a job may run. Jobs may name several partitions (sbatch -p long,short):
+// Slurm runs them in any of these. They may name as many nodes as they need (-w), and features of
+// nodes
+// (-C). The core knows one partition a job; such a place is one more partition, with its nodes:
+// "long,short", "gpu on n[1-2]", "gpu with ib&hdr". Pure.
 #pragma once
 
 #include <set>
@@ -20,23 +22,38 @@ namespace goban::live::engine::slurm {
 
 /// "short,long" -> "long,short": the order does not matter, and Slurm changes it.
 [[nodiscard]] std::string partition_list(std::string_view names);
-[[nodiscard]] inline bool is_list(std::string_view partition) {
-  return partition.find(',') != partition.npos;
+
+/// Its user chose the nodes that the request names.
+[[nodiscard]] bool has_own_nodes(const JobRow& row, const JobWords& words);
+/// The job chooses nodes or features in another way than place_of() knows: more nodes than it
+/// names, features that are not joined by "&" alone.
+[[nodiscard]] bool has_other_choice(const JobRow& row, const JobWords& words);
+/// Where a job may run: one partition, or a place.
+[[nodiscard]] std::string place_of(const JobRow& row, const JobWords& words);
+/// False for the name of one partition, which contains no comma and no blank.
+[[nodiscard]] inline bool is_place(std::string_view partition) {
+  return partition.find_first_of(", ") != partition.npos;
 }
 
-/// The lists that jobs of managed partitions name, and those that the receiver was told of. At most
-/// kListsMost, as each makes kinds of parts of its own: jobs that name others are left to Slurm.
-inline constexpr size_t kListsMost = 32;
-[[nodiscard]] std::set<std::string> partition_lists(std::span<const JobRow> rows,
-                                                    std::span<const std::string> managed,
-                                                    const cluster::Picture& told);
+/// It names nodes or features.
+[[nodiscard]] inline bool is_choice(std::string_view place) {
+  return place.find(' ') != place.npos;
+}
+
+/// Of `wanted`, and those that the receiver was told of, at most kPlacesMost, as each makes kinds
+/// of parts of its own: jobs that name others are left to Slurm.
+inline constexpr size_t kPlacesMost = 32;
+[[nodiscard]] std::set<std::string> places(std::span<const std::string> wanted,
+                                           const cluster::Picture& told);
 
 /// The same partitions with those first that have all nodes of `parts`: Slurm tries them in this
 /// order, and again only in its next cycle. Empty if `names` is no list.
 [[nodiscard]] std::string partitions_for(std::string_view names, std::span<const NodePart> parts,
                                          std::span<const NodeRow> nodes);
 
-/// Adds those lists of which the node is in one partition.
-void add_lists(const std::set<std::string>& lists, std::vector<std::string>& partitions);
+/// Those to which the node belongs. `partitions`: the managed ones of the node.
+[[nodiscard]] std::vector<std::string> places_with(const NodeRow& node,
+                                                   std::span<const std::string> partitions,
+                                                   const std::set<std::string>& places);
 
 }  // namespace goban::live::engine::slurm

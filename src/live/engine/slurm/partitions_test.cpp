@@ -1,5 +1,6 @@
 #include "live/engine/slurm/partitions.hpp"
 
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,6 +58,59 @@ TEST(Partitions, AListIsAPartitionWithTheNodesOfAll) {
   EXPECT_EQ(later.picture.cluster.nodes[0].partitions, view.picture.cluster.nodes[0].partitions);
 }
 
+TEST(Partitions, NodesAndFeaturesThatAJobNamesAreAPlace) {
+  std::vector<NodeRow> nodes = three_nodes();
+  for (NodeRow& node : nodes) node.partitions = {"gpu"};
+  nodes[0].features = {"ib", "hdr"};
+  nodes[2].features = {"ib"};
+  const auto view = [&](const JobRow& row, const std::string& names, const std::string& features,
+                        const cluster::Picture& told = {}) {
+    const JobWords words{
+        .job = row.job, .tres_per_node = "gres:gpu:1", .nodes = names, .features = features};
+    const std::map<std::string, JobFacts> facts = {{row.id(), {.words = words, .has_words = true}}};
+    return view_of(std::span(&row, 1), nodes, facts, {}, {}, told);
+  };
+  const auto where = [&](const QueueView& seen) {
+    std::string out;
+    for (const SeenNode& node : seen.picture.cluster.nodes) {
+      if (std::ranges::find(node.partitions, seen.picture.jobs.at("1").spec.partition) !=
+          node.partitions.end())
+        out += node.name;
+    }
+    return out;
+  };
+  JobRow row = job_in(1, "gpu");
+  row.reason = "JobHeldUser";
+  EXPECT_TRUE(view(row, "", "").picture.cluster.nodes[0].partitions.empty()) << "one place";
+  EXPECT_EQ(view(row, "n3", "").picture.jobs.at("1").spec.partition, "gpu on n3");
+  EXPECT_EQ(where(view(row, "n3", "")), "n3");
+  EXPECT_EQ(where(view(row, "", "ib")), "n1n3");
+  EXPECT_EQ(where(view(row, "", "ib&hdr")), "n1");
+  row.batch = false;
+  EXPECT_EQ(where(view(row, "n2", "")), "n2") << "an allocation of salloc";
+  const auto leaves = [&](const QueueView& seen) {
+    return seen.leaves.empty() ? "" : std::string(seen.leaves[0].second);
+  };
+  EXPECT_EQ(leaves(view(row, "n3", "")), "");
+  EXPECT_EQ(leaves(view(row, "n[2-3]", "")), "own-choice-of-nodes") << "n2, n3, or both";
+  EXPECT_EQ(leaves(view(row, "", "ib|hdr")), "own-choice-of-nodes");
+  row.num_nodes = 2;
+  EXPECT_EQ(where(view(row, "n[2-3]", "")), "n2n3");
+  EXPECT_EQ(leaves(view(row, "n2", "")), "own-choice-of-nodes") << "and any other";
+  // What Goban named is not its user's choice, unless it is the same.
+  row.mark = "goban:1.1.1";
+  EXPECT_EQ(view(row, "n[2-3]", "").picture.jobs.at("1").spec.partition, "gpu");
+  row.mark = "goban:1.1.1:nodes";
+  EXPECT_EQ(view(row, "n[2-3]", "").picture.jobs.at("1").spec.partition, "gpu on n[2-3]");
+  row.mark = "";
+  cluster::Picture full;
+  full.cluster.nodes.emplace_back();
+  for (size_t i = 0; i < kPlacesMost; ++i) {
+    full.cluster.nodes[0].partitions.push_back("gpu on m" + std::to_string(i));
+  }
+  EXPECT_EQ(leaves(view(row, "n[2-3]", "", full)), "own-choice-of-nodes") << "too many places";
+}
+
 TEST(Partitions, ThatOfTheNodesIsTriedFirst) {
   const std::vector<NodePart> both = {{.node = "n1"}, {.node = "n2"}};
   const std::vector<NodePart> second = {{.node = "n2"}};
@@ -67,7 +121,7 @@ TEST(Partitions, ThatOfTheNodesIsTriedFirst) {
 
 TEST(Partitions, TooManyListsAreLeftToSlurm) {
   std::vector<JobRow> rows;
-  for (int64_t i = 1; i <= static_cast<int64_t>(kListsMost) + 1; ++i) {
+  for (int64_t i = 1; i <= static_cast<int64_t>(kPlacesMost) + 1; ++i) {
     rows.push_back(job_in(i, "left,p" + std::to_string(100 + i)));
   }
   std::map<std::string, JobFacts> facts;
@@ -76,10 +130,11 @@ TEST(Partitions, TooManyListsAreLeftToSlurm) {
                         .has_words = true};
   }
   const QueueView view = view_of(rows, three_nodes(), facts, {}, {}, {});
-  EXPECT_EQ(view.lists.size(), kListsMost);
-  EXPECT_EQ(view.picture.jobs.size(), kListsMost);
+  EXPECT_EQ(view.places.size(), kPlacesMost);
+  EXPECT_EQ(view.picture.jobs.size(), kPlacesMost);
   const auto why = [&](const JobRow& each) {
-    return why_for_slurm(each, facts.at(each.id()).words, three_nodes(), {}, view.lists);
+    return why_for_slurm(each, facts.at(each.id()).words, traits_of(three_nodes(), {}), {},
+                         view.places);
   };
   EXPECT_EQ(why(rows.front()), "");
   EXPECT_EQ(why(rows.back()), "many-partition-lists");

@@ -45,7 +45,8 @@ namespace {
 
 bool same_request(const JobWords& one, const JobWords& other) {
   return one.tres_per_job == other.tres_per_job && one.tres_per_node == other.tres_per_node &&
-         one.tres_per_socket == other.tres_per_socket && one.tres_per_task == other.tres_per_task;
+         one.tres_per_socket == other.tres_per_socket && one.tres_per_task == other.tres_per_task &&
+         one.nodes == other.nodes && one.features == other.features;
 }
 
 }  // namespace

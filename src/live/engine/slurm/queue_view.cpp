@@ -79,19 +79,13 @@ JobStand job_stand(const JobRow& row, const std::vector<NodePart>& parts) {
   return out;
 }
 
-bool names_index(std::string_view gres, std::span<const std::string> index_types) {
-  return std::ranges::any_of(index_types, [&](const std::string& type) {
-    return gres.find("gpu:" + type + ":") != gres.npos || gres.ends_with("gpu:" + type);
-  });
-}
-
 job::JobSpec spec_of(const JobRow& row, const JobWords& words, const QueueRules& rules,
                      std::span<const std::string> index_types) {
   job::JobSpec spec;
   spec.name = words.name;
   spec.owner = {.uid = row.uid, .gid = row.gid, .user = words.user};
   spec.account = row.account;
-  spec.partition = partition_list(row.partition);
+  spec.partition = place_of(row, words);
   spec.qos = row.qos;
   const int32_t nodes = std::max(row.num_nodes, 1);
   spec.instances = nodes;
@@ -103,7 +97,7 @@ job::JobSpec spec_of(const JobRow& row, const JobWords& words, const QueueRules&
   spec.training.sharing = gpus && gpus->shards > 0 && spec.requeue
                               ? core::model::SharingRequest::Yes
                               : core::model::SharingRequest::No;
-  if (gpus && !names_index(words.tres_per_node, index_types)) spec.gpu_model = gpus->type;
+  if (gpus && !names_index(words, index_types)) spec.gpu_model = gpus->type;
   spec.cores = row.cpus / nodes;
   spec.mem_bytes = row.mem_bytes;
   spec.walltime_limit_ns = row.limit_ns;
@@ -169,65 +163,7 @@ Stand stand_of(const JobRow& row) {
   return Stand::Ended;
 }
 
-bool takes_types(const JobWords& words) {
-  // CPUs of a task are listed there, too.
-  const auto names_none = [](const std::string& text) { return text.find("gpu") == text.npos; };
-  return names_none(words.tres_per_job) && names_none(words.tres_per_socket) &&
-         names_none(words.tres_per_task);
-}
-
-bool is_managed(const JobRow& row, const JobWords& words, const QueueRules& rules,
-                std::span<const std::string> index_types) {
-  if (rules.observe || row.het_job != 0) return false;
-  if (!are_managed(row.partition, rules.partitions)) return false;
-  const auto gpus = requested_gpus(words, row);
-  if (is_slurms(row.mark) || (gpus && gpus->count == 0)) return false;
-  // The types that we write into a request are not its user's.
-  Mark mark;
-  return parse_mark(row.mark, mark) || !names_index(words.tres_per_node, index_types);
-}
-
-bool is_managed_node(const NodeRow& node, const QueueRules& rules) {
-  return rules.partitions.empty() ||
-         std::ranges::any_of(node.partitions, [&](const std::string& partition) {
-           return std::ranges::find(rules.partitions, partition) != rules.partitions.end();
-         });
-}
-
 namespace {
-
-/// Those of the node, in the order of their names.
-std::vector<std::string> managed_partitions(const NodeRow& node, const QueueRules& rules) {
-  std::vector<std::string> out = node.partitions;
-  std::erase_if(out, [&](const std::string& partition) {
-    return !rules.partitions.empty() &&
-           std::ranges::find(rules.partitions, partition) == rules.partitions.end();
-  });
-  std::ranges::sort(out);
-  return out;
-}
-
-/// Not all managed nodes are in the same managed partitions: these limit where jobs may run.
-bool partitions_differ(std::span<const NodeRow> nodes, const QueueRules& rules) {
-  std::set<std::vector<std::string>> kinds;
-  for (const NodeRow& node : nodes) {
-    if (is_managed_node(node, rules)) kinds.insert(managed_partitions(node, rules));
-  }
-  return kinds.size() > 1;
-}
-
-std::span<const std::string> index_types_of(std::span<const NodeRow> nodes) {
-  std::span<const std::string> most;
-  for (const NodeRow& node : nodes) {
-    if (node.index_types.size() > most.size()) most = node.index_types;
-  }
-  return most;
-}
-
-bool is_unknown_list(const JobRow& row, const std::set<std::string>& lists) {
-  const std::string list = partition_list(row.partition);
-  return is_list(list) && !lists.contains(list);
-}
 
 /// Of a job that was placed, it may be Goban's own hold.
 bool is_held_by_admin(const JobRow& row) {
@@ -257,34 +193,6 @@ bool is_new(const JobRow& row) {
 
 }  // namespace
 
-std::string_view why_for_slurm(const JobRow& row, const JobWords& words,
-                               std::span<const NodeRow> nodes, const QueueRules& rules,
-                               const std::set<std::string>& lists) {
-  if (names_index(words.tres_per_node, index_types_of(nodes))) return "gpu-by-index";
-  std::set<std::string> models;
-  for (const NodeRow& node : nodes) {
-    if (node.node.num_gpus > 0 && is_managed_node(node, rules)) models.insert(node.node.gpu_model);
-  }
-  const auto gpus = requested_gpus(words, row);
-  if (gpus && gpus->shards > 0) {
-    if (rules.indices != Indices::Types) return "shards";
-    if (row.num_nodes > 1) return "shards-of-several-nodes";
-    const bool fits = std::ranges::any_of(
-        nodes, [&](const NodeRow& node) { return gpus->shards <= shards_per_gpu(node); });
-    if (!fits) return "more-shards-than-a-gpu-has";
-  }
-  if (!gpus || models.empty()) return {};
-  if (is_unknown_list(row, lists) && partitions_differ(nodes, rules)) return "many-partition-lists";
-  if (gpus->count % std::max(row.num_nodes, 1) != 0) return "unequal-nodes";
-  if (gpus->type.find('+') != gpus->type.npos) return "several-gpu-types";
-  // The core knows one model a node.
-  const bool is_unknown = models.size() > 1 && !models.contains(gpus->type);
-  const bool is_mixed = std::ranges::any_of(
-      models, [](const std::string& model) { return model.find('+') != model.npos; });
-  if (!gpus->type.empty() && (is_unknown || is_mixed)) return "gpu-type-of-mixed-nodes";
-  return {};
-}
-
 std::string blocked_by(std::string_view text, const JobRow& job, std::span<const JobRow> rows,
                        const Outcomes& outcomes) {
   const bool any = text.find('?') != text.npos;
@@ -299,22 +207,45 @@ std::string blocked_by(std::string_view text, const JobRow& job, std::span<const
   return first;
 }
 
+namespace {
+
+std::vector<std::string> places_wanted(std::span<const JobRow> rows,
+                                       const std::map<std::string, JobFacts>& facts,
+                                       const QueueRules& rules, const NodeTraits& traits) {
+  std::vector<std::string> wanted;
+  for (const JobRow& row : rows) {
+    const auto fact = facts.find(row.id());
+    if (fact == facts.end() || !fact->second.has_words) continue;
+    const JobWords& words = fact->second.words;
+    std::string place = place_of(row, words);
+    if (!is_place(place) || stand_of(row) == Stand::Ended) continue;
+    if (!is_managed(row, words, rules, traits.index_types)) continue;
+    if (row.batch || is_choice(place)) wanted.push_back(std::move(place));
+  }
+  return wanted;
+}
+
+}  // namespace
+
 QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
                   const std::map<std::string, JobFacts>& facts, const QueueRules& rules,
                   const Outcomes& outcomes, const cluster::Picture& told) {
   QueueView view;
-  const std::span<const std::string> index_types = index_types_of(nodes);
-  const bool differ = partitions_differ(nodes, rules);
-  if (differ) view.lists = partition_lists(rows, rules.partitions, told);
+  const NodeTraits traits = traits_of(nodes, rules);
+  const std::span<const std::string> index_types = traits.index_types;
+  view.places = places(places_wanted(rows, facts, rules, traits), told);
+  if (!traits.partitions_differ) {
+    std::erase_if(view.places, [](const std::string& place) { return !is_choice(place); });
+  }
+  const bool tells_partitions = traits.partitions_differ || !view.places.empty();
   for (const NodeRow& node : nodes) {
-    if (is_managed_node(node, rules)) {
-      view.picture.cluster.nodes.push_back(node.node);
-      if (differ) {
-        auto& partitions = view.picture.cluster.nodes.back().partitions;
-        partitions = managed_partitions(node, rules);
-        add_lists(view.lists, partitions);
-      }
-    }
+    if (!is_managed_node(node, rules)) continue;
+    view.picture.cluster.nodes.push_back(node.node);
+    if (!tells_partitions) continue;
+    auto& partitions = view.picture.cluster.nodes.back().partitions;
+    partitions = managed_partitions(node, rules);
+    const auto in = places_with(node, partitions, view.places);
+    partitions.insert(partitions.end(), in.begin(), in.end());
   }
   for (const JobRow& row : rows) {
     const std::string id = row.id();
@@ -340,16 +271,17 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
     JobSeen seen{.id = id, .managed = is_managed(row, words, rules, index_types)};
     std::string_view leaves;
     if (is_new(row) && is_managed(row, words, rules, {})) {
-      leaves = why_for_slurm(row, words, nodes, rules, view.lists);
+      leaves = why_for_slurm(row, words, traits, rules, view.places);
     }
     if (!leaves.empty()) view.leaves.emplace_back(id, leaves);
     // Slurm shows one partition of a job that runs.
-    if (differ && !runs && is_unknown_list(row, view.lists)) seen.managed = false;
+    if (!runs && is_unknown_place(row, words, traits, view.places)) seen.managed = false;
     view.stands[id] = stand;
     if (!runs && !seen.managed && !told.jobs.contains(id)) continue;
     seen.state = runs ? SeenState::Running : SeenState::Waiting;
     if (runs) seen.run = stand.run;
     seen.spec = spec_of(row, words, rules, index_types);
+    if (!seen.managed) seen.spec.partition = partition_list(row.partition);
     constexpr std::string_view kComment = "goban:";
     if (seen.managed && row.comment.starts_with(kComment)) {
       const std::string_view said = std::string_view(row.comment).substr(kComment.size());

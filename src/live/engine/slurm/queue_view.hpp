@@ -10,18 +10,13 @@
 #include "live/engine/cluster/ledger.hpp"
 #include "live/engine/cluster/picture.hpp"
 #include "live/engine/slurm/job_list.hpp"
+#include "live/engine/slurm/left_jobs.hpp"
 #include "live/engine/slurm/limits.hpp"
 #include "live/engine/slurm/node_list.hpp"
 #include "live/engine/slurm/orders.hpp"
 #include "live/engine/slurm/priority.hpp"
 
 namespace goban::live::engine::slurm {
-
-struct QueueRules {
-  bool observe = false;                   ///< no job is ours
-  std::vector<std::string> partitions{};  ///< managed ones; empty = all
-  Indices indices = Indices::Nodes;
-};
 
 /// What is asked once a job, and what it holds, once a start.
 struct JobFacts {
@@ -34,24 +29,6 @@ struct JobFacts {
 
 /// Where a job stands by its state, PENDING with priority 0 being held.
 [[nodiscard]] cluster::Stand stand_of(const JobRow& row);
-
-/// True for jobs of managed partitions, except parts of heterogeneous jobs, jobs without GPUs
-/// and jobs that name a GPU by its index.
-[[nodiscard]] bool is_managed(const JobRow& row, const JobWords& words, const QueueRules& rules,
-                              std::span<const std::string> index_types);
-
-/// The node is in a managed partition: of the nodes only these are told.
-[[nodiscard]] bool is_managed_node(const NodeRow& node, const QueueRules& rules);
-
-/// Why a managed job is left to Slurm, which can place it where the core cannot: a word of a mark
-/// ("several-gpu-types"); empty: the core can. `lists`: partition_lists().
-[[nodiscard]] std::string_view why_for_slurm(const JobRow& row, const JobWords& words,
-                                             std::span<const NodeRow> nodes,
-                                             const QueueRules& rules,
-                                             const std::set<std::string>& lists);
-
-/// The GPUs of a job can be chosen by their types: it requests them per node, and nothing else.
-[[nodiscard]] bool takes_types(const JobWords& words);
 
 /// How jobs ended that Slurm no longer lists.
 struct Outcomes {
@@ -67,7 +44,7 @@ struct Outcomes {
 struct QueueView {
   cluster::Picture picture{};
   std::map<std::string, cluster::JobStand> stands{};
-  std::set<std::string> lists{};  ///< of partitions that the core knows
+  std::set<std::string> places{};  ///< that the core knows (partitions.hpp)
   /// Held jobs that the core cannot place, in the order of the queue, and why (why_for_slurm()). It
   /// sees them as blocked until Slurm has them.
   std::vector<std::pair<std::string, std::string_view>> leaves{};

@@ -42,7 +42,8 @@ TEST(QueueView, JobsOfShardsMayShareTheirGpu) {
   const QueueRules rules{.partitions = {"gpu"}, .indices = Indices::Types};
   const auto why = [&](const char* gres, const QueueRules& by) {
     facts.words.tres_per_node = gres;
-    return std::string(why_for_slurm(rows[0], facts.words, std::span(&node, 1), by, {}));
+    return std::string(
+        why_for_slurm(rows[0], facts.words, traits_of(std::span(&node, 1), by), by, {}));
   };
   const auto sharing = [&] {
     const QueueView view = view_of(rows, std::span(&node, 1), {{"9", facts}}, rules, {}, {});
@@ -144,8 +145,8 @@ TEST(QueueView, WhatTheCoreCannotPlaceIsLeftToSlurm) {
   const auto why = [&](int32_t count, const std::string& gres, const std::string& all = "") {
     JobRow waiting = row(1, "PENDING");
     waiting.num_nodes = count;
-    return why_for_slurm(waiting, {.job = 1, .tres_per_job = all, .tres_per_node = gres}, nodes, {},
-                         {});
+    return why_for_slurm(waiting, {.job = 1, .tres_per_job = all, .tres_per_node = gres},
+                         traits_of(nodes, {}), {}, {});
   };
   EXPECT_EQ(why(1, "gres:gpu:1"), "");
   EXPECT_EQ(why(2, "gres:gpu:2"), "");

@@ -53,8 +53,8 @@ std::vector<std::string> release_scripts(std::span<const JobRow> rows,
     if (placed) {
       // It was due when it was placed: without a time, Slurm lets what was requeued wait two
       // minutes.
-      std::string script = fmt::format(
-          "update jobid={} ReqNodeList= AdminComment={} StartTime=now\n", id, kReleasedMark);
+      std::string script = fmt::format("update jobid={}{} AdminComment={} StartTime=now\n", id,
+                                       mark.own_nodes ? "" : " ReqNodeList=", kReleasedMark);
       const auto word = words.find(id);
       const int64_t count = word == words.end() ? 0 : count_by_index(word->second, index_types);
       if (count > 0) {

@@ -117,6 +117,9 @@ TEST(ReleaseAll, GivesJobsBackAsTheyWereSubmitted) {
       "update jobid=8 ReqNodeList= AdminComment=goban:none StartTime=now\nrelease 8\n";
   EXPECT_EQ(scripts("goban:1.2.3", "gres:gpu:2"), loose);
   EXPECT_EQ(scripts("goban:1.2.3", "gres:gpu:a100:2"), loose) << "its user's type";
+  EXPECT_EQ(scripts("goban:1.2.3:nodes", "gres:gpu:2"),
+            "update jobid=8 AdminComment=goban:none StartTime=now\nrelease 8\n")
+      << "its user's nodes";
   EXPECT_EQ(scripts("goban:1.2.3", "gres:gpu:g0:1,gres:gpu:g1:1"),
             "update jobid=8 TresPerNode=\nupdate jobid=8 TresPerNode=gres:gpu:2\n" + loose);
 }

@@ -35,6 +35,13 @@ int32_t shards_asked(const JobWords& words) {
   return request ? request->shards : 0;
 }
 
+bool names_own_nodes(const Questions& questions, const std::string& id) {
+  const JobWords* const words = questions.words(id);
+  return words != nullptr && std::ranges::any_of(questions.rows(), [&](const JobRow& row) {
+           return row.id() == id && has_own_nodes(row, *words);
+         });
+}
+
 }  // namespace
 
 SlurmEngine::SlurmEngine(SlurmOptions options)
@@ -127,7 +134,8 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
     case Act::Requeue:
       return requeue_lines(task.id, is_suspended(questions_.rows(), task.id));
     case Act::Mark:
-      return mark_lines(task.id, {options_.epoch, task.order.run});
+      return mark_lines(task.id,
+                        {options_.epoch, task.order.run, names_own_nodes(questions_, task.id)});
     case Act::Cancel:
       return std::string{};  // by scancel
     case Act::Start:
@@ -144,6 +152,7 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
   }
   Mark mark;
   bool was_placed = false;
+  bool own_nodes = false;
   std::string partitions;
   for (const JobRow& row : questions_.rows()) {
     if (row.id() != task.id) continue;
@@ -152,6 +161,7 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
     if (is_marked && mark.epoch > options_.epoch) {
       return base::failed(fmt::format("a later daemon, of epoch {}, decides", mark.epoch));
     }
+    own_nodes = words != nullptr && has_own_nodes(row, *words);
     partitions = partitions_for(row.partition, task.order.parts, questions_.nodes());
   }
   std::span<const std::string> types;
@@ -165,7 +175,7 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
   });
   const bool by_type = options_.rules.indices == Indices::Types && are_equal && words != nullptr &&
                        takes_types(*words);
-  auto lines = place_lines(task.id, task.order.parts, {options_.epoch, task.order.run},
+  auto lines = place_lines(task.id, task.order.parts, {options_.epoch, task.order.run, own_nodes},
                            by_type ? Indices::Types : Indices::Nodes, types, options_.gres_prefix,
                            partitions, {.count = shards, .named = shards > 0 && was_placed});
   if (lines && task.stand == Stand::Released) *lines = hold_lines(task.id) + *lines;

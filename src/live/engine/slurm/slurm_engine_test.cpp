@@ -136,7 +136,7 @@ TEST_F(SlurmEngineTest, JobsRunOnTheGpusThatWereChosen) {
   EXPECT_EQ(told_.cluster.nodes[1].num_gpus, 4);
   const std::string id = submit("--gres=gpu:2 -J 'a b' -t 60");
   const std::string other =
-      slurm("salloc --no-shell --gres=gpu:1 -w n1 2>/dev/null; squeue -h -t R -o %A").out;
+      slurm("salloc --no-shell --gres=gpu:1 -x n2,n3,n4 2>/dev/null; squeue -h -t R -o %A").out;
   wait("the job", [&] { return told_.jobs.contains(id); });
   const JobSeen seen = told_.jobs[id];
   EXPECT_TRUE(seen.managed);

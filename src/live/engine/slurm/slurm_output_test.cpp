@@ -127,6 +127,12 @@ TEST(SlurmOutput, IndicesOfRunningJobs) {
               HasSubstr("another name"));
   EXPECT_THAT(*gpu_indices("gpu:4(IDX:0-2,5),shard:g7:2(IDX:7)"), ElementsAre(0, 1, 2, 5, 7));
   EXPECT_FALSE(gpu_indices("gpu:g1:1"));
+  EXPECT_EQ(gpu_indices("shard:2(0/4,0/4,2/4,0/4)").value(), (std::vector<int32_t>{2})) << "24.11";
+  EXPECT_EQ(gpu_indices("gpu:g0:1(IDX:0),shard:5(0/4,4/4,1/4)").value(),
+            (std::vector<int32_t>{0, 1, 2}));
+  EXPECT_FALSE(gpu_indices("shard:2(2/4,x)"));
+  EXPECT_FALSE(gpu_indices("shard:2(5/4)"));
+  EXPECT_FALSE(gpu_indices("shard:2"));
   EXPECT_FALSE(gpu_indices("gpu:g1:1(IDX:a)"));
 }
 
@@ -168,12 +174,15 @@ TEST(SlurmOutput, NamesMayHoldAnyByte) {
   for (const std::string& each : {name, std::string("\x1f"), std::string("~0f3"), name + name}) {
     const std::string n = "~0f3a";
     const std::string record = "12" + n + "12" + n + "N/A" + n + "ann" + n + each + n + "N/A" + n +
-                               "gres:gpu:2" + n + "N/A" + n + "N/A" + n + "\n";
+                               "gres:gpu:2" + n + "N/A" + n + "N/A" + n + "n[1-2]" + n + "ib" + n +
+                               "\n";
     const auto words = parse_job_words(record + record, n);
     ASSERT_TRUE(words) << words.error().text();
     ASSERT_EQ(words->size(), 2U);
     EXPECT_EQ(words->front().name, each);
     EXPECT_EQ(words->front().tres_per_node, "gres:gpu:2");
+    EXPECT_EQ(words->front().nodes, "n[1-2]");
+    EXPECT_EQ(words->front().features, "ib");
     const auto parts =
         parse_job_parts("JobId=12 JobName=" + each +
                             " UserId=ann(7) Nodes=n1 CPU_IDs=0 Mem=0 GRES=gpu:1(IDX:3) "
@@ -315,7 +324,10 @@ TEST(SlurmOrders, AnOrderClearsAndSets) {
             "update jobid=5 ReqNodeList=n2,n4 AdminComment=goban:7.11.2 StartTime=now\n");
   Mark again;
   EXPECT_TRUE(parse_mark("goban:7.11.2", again) && again == mark);
+  EXPECT_TRUE(parse_mark("goban:7.11.2:nodes", again) && again.own_nodes);
+  EXPECT_EQ(mark_text(again), "goban:7.11.2:nodes");
   EXPECT_FALSE(parse_mark(kHeldMark, again));
+  EXPECT_FALSE(parse_mark("goban:slurm:nodes", again));
   EXPECT_FALSE(parse_mark("goban:1.1", again));
   std::vector<NodePart> other = parts;
   other[1].gpus = {0, 1};

@@ -1,0 +1,104 @@
+#include "live/engine/slurm/left_jobs.hpp"
+
+#include <algorithm>
+
+#include "live/engine/slurm/orders.hpp"
+#include "live/engine/slurm/partitions.hpp"
+
+namespace goban::live::engine::slurm {
+
+namespace {
+
+bool is_of(std::span<const std::string> names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+}  // namespace
+
+NodeTraits traits_of(std::span<const NodeRow> nodes, const QueueRules& rules) {
+  NodeTraits out;
+  std::set<std::vector<std::string>> kinds;
+  for (const NodeRow& node : nodes) {
+    if (node.index_types.size() > out.index_types.size()) out.index_types = node.index_types;
+    out.shards_per_gpu = std::max(out.shards_per_gpu, shards_per_gpu(node));
+    if (!is_managed_node(node, rules)) continue;
+    kinds.insert(managed_partitions(node, rules));
+    if (node.node.num_gpus > 0) out.models.insert(node.node.gpu_model);
+  }
+  out.partitions_differ = kinds.size() > 1;
+  out.mixed = std::ranges::any_of(
+      out.models, [](const std::string& model) { return model.find('+') != model.npos; });
+  return out;
+}
+
+bool names_index(const JobWords& words, std::span<const std::string> index_types) {
+  const std::string& gres = words.tres_per_node;
+  return std::ranges::any_of(index_types, [&](const std::string& type) {
+    return gres.find("gpu:" + type + ":") != gres.npos || gres.ends_with("gpu:" + type);
+  });
+}
+
+bool takes_types(const JobWords& words) {
+  // CPUs of a task are listed there, too.
+  const auto names_none = [](const std::string& text) { return text.find("gpu") == text.npos; };
+  return names_none(words.tres_per_job) && names_none(words.tres_per_socket) &&
+         names_none(words.tres_per_task);
+}
+
+bool is_managed(const JobRow& row, const JobWords& words, const QueueRules& rules,
+                std::span<const std::string> index_types) {
+  if (rules.observe || row.het_job != 0) return false;
+  if (!are_managed(row.partition, rules.partitions)) return false;
+  const auto gpus = requested_gpus(words, row);
+  if (is_slurms(row.mark) || (gpus && gpus->count == 0)) return false;
+  // The types that we write into a request are not its user's.
+  Mark mark;
+  return parse_mark(row.mark, mark) || !names_index(words, index_types);
+}
+
+bool is_managed_node(const NodeRow& node, const QueueRules& rules) {
+  return rules.partitions.empty() ||
+         std::ranges::any_of(node.partitions, [&](const std::string& partition) {
+           return std::ranges::find(rules.partitions, partition) != rules.partitions.end();
+         });
+}
+
+std::vector<std::string> managed_partitions(const NodeRow& node, const QueueRules& rules) {
+  std::vector<std::string> out = node.partitions;
+  std::erase_if(out, [&](const std::string& partition) {
+    return !rules.partitions.empty() && !is_of(rules.partitions, partition);
+  });
+  std::ranges::sort(out);
+  return out;
+}
+
+bool is_unknown_place(const JobRow& row, const JobWords& words, const NodeTraits& traits,
+                      const std::set<std::string>& places) {
+  const std::string place = place_of(row, words);
+  return is_place(place) && (traits.partitions_differ || is_choice(place)) &&
+         !places.contains(place);
+}
+
+std::string_view why_for_slurm(const JobRow& row, const JobWords& words, const NodeTraits& traits,
+                               const QueueRules& rules, const std::set<std::string>& places) {
+  if (names_index(words, traits.index_types)) return "gpu-by-index";
+  if (has_other_choice(row, words)) return "own-choice-of-nodes";
+  const auto gpus = requested_gpus(words, row);
+  if (gpus && gpus->shards > 0) {
+    if (rules.indices != Indices::Types) return "shards";
+    if (row.num_nodes > 1) return "shards-of-several-nodes";
+    if (gpus->shards > traits.shards_per_gpu) return "more-shards-than-a-gpu-has";
+  }
+  if (!gpus || traits.models.empty()) return {};
+  if (is_unknown_place(row, words, traits, places)) {
+    return is_choice(place_of(row, words)) ? "own-choice-of-nodes" : "many-partition-lists";
+  }
+  if (gpus->count % std::max(row.num_nodes, 1) != 0) return "unequal-nodes";
+  if (gpus->type.find('+') != gpus->type.npos) return "several-gpu-types";
+  // The core knows one model a node.
+  const bool is_unknown = traits.models.size() > 1 && !traits.models.contains(gpus->type);
+  if (!gpus->type.empty() && (is_unknown || traits.mixed)) return "gpu-type-of-mixed-nodes";
+  return {};
+}
+
+}  // namespace goban::live::engine::slurm
