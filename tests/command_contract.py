@@ -33,7 +33,7 @@ WITHOUT_JSON = {
     "history import": ACTS, "history prune": ACTS, "history forget": ACTS, "series import": ACTS, "series prune": ACTS,
     "reservations cancel": ACTS,
     "engine slurm setup": TEXT, "engine slurm release-all": ACTS, "engine slurm watchdog": ACTS, "engine slurm observe-report": FILES,
-    "engine kubernetes manifests": FILES,
+    "engine kubernetes manifests": FILES, "engine kubernetes observe-report": FILES,
 }
 
 # Commands that read a file, in whose place FILE stands.

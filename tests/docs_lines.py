@@ -42,6 +42,7 @@ EXCEPTIONS = {
     "goban submit --reservation": "needs the reservation of the line before",
     "goban reservations": "needs the reservation of the line before",
     "goban engine slurm": "needs Slurm",
+    "goban engine kubernetes observe-report": "needs the Jobs of a cluster",
     "goban nodes && ": "needs Slurm",
     "goban pilot simulate": "takes minutes",
     "goban profile": "measures for minutes",

@@ -22,6 +22,8 @@ void add_pilot_simulate(Command& pilot, Action& action);  ///< pilot simulate
 void add_engine(Command& app, Action& action);
 void add_kubernetes_engine(Command& engine, Action& action);  ///< engine kubernetes
 void add_slurm_report(Command& slurm, Action& action);        ///< engine slurm observe-report
+void add_kubernetes_report(Command& kubernetes,
+                           Action& action);  ///< engine kubernetes observe-report
 
 inline constexpr std::array kAdminCommands = {
     CommandEntry{"serve", add_serve},

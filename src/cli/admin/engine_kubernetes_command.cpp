@@ -38,6 +38,7 @@ int print_manifests(const ManifestArguments& arguments) {
 void add_kubernetes_engine(Command& engine, Action& action) {
   Command* kubernetes = engine.add_subcommand("kubernetes", "A Kubernetes cluster");
   kubernetes->require_subcommand(1);
+  add_kubernetes_report(*kubernetes, action);
   auto arguments = std::make_shared<ManifestArguments>();
   Command* c = kubernetes->add_subcommand("manifests", "Print manifests for kubectl apply");
   c->add_option("--mode", arguments->mode,
@@ -55,6 +56,9 @@ void add_kubernetes_engine(Command& engine, Action& action) {
   c->add_flag("--agents", arguments->options.agents,
               "Add a DaemonSet of goban agent on managed nodes; needs --image, and Secrets "
               "(docs/agent.md)");
+  c->add_flag("--scores", arguments->options.scores,
+              "Read PM scores of GPUs from the ConfigMap goban-scores (cluster.toml, scores.csv); "
+              "needs --image");
   c->add_option("--watchdog", arguments->options.watchdog,
                 "Add a kube-scheduler with this image, which schedules pods while Goban is down")
       ->type_name("IMAGE");

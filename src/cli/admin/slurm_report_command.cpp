@@ -1,25 +1,14 @@
 // goban engine slurm observe-report: what Slurm did, what policies of ours would have done, and the
 // error of the simulator beside it, from the records of the last days.
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
-#include <sys/wait.h>
+#include <utility>
 
-#include "base/clock.hpp"
-#include "base/date_time.hpp"
-#include "base/files.hpp"
-#include "base/output_file.hpp"
-#include "base/spawn.hpp"
 #include "cli/admin/commands.hpp"
-#include "cli/shell/notes.hpp"
-#include "cli/shell/progress.hpp"
-#include "cli/shell/terminal_style.hpp"
-#include "site/cluster_import.hpp"
-#include "study/study.hpp"
+#include "cli/admin/observe_report.hpp"
+#include "cli/shell/command.hpp"
 
 namespace goban::cli {
 namespace {
@@ -36,33 +25,17 @@ struct ReportArguments {
   std::string nodes;  ///< what scontrol printed; empty: it is asked
 };
 
-/// Writes what a command of Slurm prints to a file. Times are in UTC. Errors: Failed.
 base::Status run_into(const std::vector<std::string>& words, const std::string& path,
                       const std::string& conf) {
-  const base::Descriptor out(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!out) {
-    return base::failed(fmt::format("cannot write {}: {}", path, std::strerror(errno)),
-                        "name another folder with --out");
-  }
-  const char* search = std::getenv("PATH");
-  std::vector<std::string> environment = {
-      fmt::format("PATH={}", search != nullptr ? search : "/usr/bin:/bin"), "LC_ALL=C", "TZ=UTC"};
+  std::vector<std::string> environment;
   const char* usual = std::getenv("SLURM_CONF");
   if (!conf.empty() || usual != nullptr) {
     environment.push_back(fmt::format("SLURM_CONF={}", conf.empty() ? usual : conf));
   }
-  const pid_t pid =
-      base::spawn(words, {.environment = environment, .out = out.get(), .err = STDERR_FILENO});
-  if (pid == 0) {
-    return base::failed(fmt::format("cannot run {}: {}", words.front(), std::strerror(errno)),
-                        "install Slurm's client commands on this machine");
-  }
-  const int status = base::wait_for(pid);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  return base::failed(fmt::format("{} failed", words.front()),
-                      words.front() == "sacct"
-                          ? "the page needs Slurm's accounting (slurmdbd), or --jobs FILE"
-                          : "");
+  return print_into(
+      words, path, std::move(environment), "install Slurm's client commands on this machine",
+      words.front() == "sacct" ? "the page needs Slurm's accounting (slurmdbd), or --jobs FILE"
+                               : "");
 }
 
 /// Records and nodes, asked of Slurm unless they are given.
@@ -80,50 +53,19 @@ base::Status gather(ReportArguments& arguments) {
                   arguments.jobs, arguments.conf);
 }
 
-base::Result<std::string> cluster_of(const ReportArguments& arguments) {
-  site::NodeSources sources;
-  sources.from = "slurm";
-  sources.files = {arguments.nodes};
-  const auto imported = site::import_cluster(sources);
-  if (!imported) return base::failure(imported.error());
-  std::string path = arguments.out + "/cluster.toml";
-  if (const auto written = base::write_file(path, imported->toml); !written) {
-    return base::failure(written.error());
-  }
-  return path;
-}
-
 int report(ReportArguments arguments) {
   std::error_code problem;
   std::filesystem::create_directories(arguments.out, problem);
   if (const auto status = gather(arguments); !status) return report_error(status.error());
-  const auto cluster = cluster_of(arguments);
+  auto cluster = cluster_of_nodes("slurm", arguments.nodes, arguments.out);
   if (!cluster) return report_error(cluster.error());
-  const std::string day = base::date_text(base::wall_ns());
-  study::StudyOptions options;
-  options.files.cluster = *cluster;
-  options.files.jobs = arguments.jobs;
-  options.files.reading.format = "slurm";
-  options.files.rejects = arguments.out + "/rejects.txt";
-  options.policies = arguments.policies;
-  options.backtest = arguments.site_policy;
-  options.html = fmt::format("{}/observe-{}.html", arguments.out, day);
-  study::add_site_policy(options);
-  catch_interrupts();
-  ProgressBar progress;
-  const auto study = study::Study::load(std::move(options), progress);
-  if (!study) return report_error(study.error());
-  print_notes(study->notes());
-  const auto comparison = study->run(progress);
-  if (!comparison) return report_error(comparison.error());
-  fmt::print("What Slurm did, as {} simulates it, and what others would have done:\n\n{}",
-             arguments.site_policy,
-             study::results::comparison_table(*comparison, output_style().width));
-  if (comparison->backtest) {
-    fmt::print("\n{}", study::results::backtest_text(*comparison->backtest));
-  }
-  fmt::print("Page: {}\n", study->options().html);
-  return 0;
+  return write_observe_report({.system = "Slurm",
+                               .format = "slurm",
+                               .out = arguments.out,
+                               .policies = arguments.policies,
+                               .site_policy = arguments.site_policy,
+                               .jobs = arguments.jobs,
+                               .cluster = std::move(*cluster)});
 }
 
 }  // namespace

@@ -96,6 +96,20 @@ TEST(KubernetesManifests, AgentsHaveAnAccountWithoutRights) {
   EXPECT_FALSE(manifests({.mode = Mode::All, .agents = true})) << "without an image";
 }
 
+TEST(KubernetesManifests, ScoresComeFromAConfigMap) {
+  const std::string text =
+      manifests({.mode = Mode::All, .image = "r/goban:1", .scores = true}).value();
+  const std::string config = text.substr(text.find("goban.toml: |"));
+  EXPECT_LT(config.find("scores = \"/etc/goban-scores/scores.csv\""), config.find("[kubernetes]"))
+      << "a key of the whole, not of the table";
+  EXPECT_THAT(text, HasSubstr("configMap: {name: goban-scores}"));
+  EXPECT_THAT(text, HasSubstr("mountPath: /etc/goban-scores, readOnly: true"));
+  EXPECT_THAT(text, Not(HasSubstr("@")));
+  EXPECT_THAT(manifests({.mode = Mode::All, .image = "r/goban:1"}).value(),
+              Not(HasSubstr("scores")));
+  EXPECT_FALSE(manifests({.mode = Mode::All, .scores = true}));
+}
+
 TEST(KubernetesManifests, NamesCannotLeaveTheirPlace) {
   const auto error = [](const ManifestOptions& options) {
     const auto text = manifests(options);

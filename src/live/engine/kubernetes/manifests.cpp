@@ -28,6 +28,7 @@ rules:
 - {apiGroups: [batch], resources: [jobs], verbs: [get, list, watch]}
 - {apiGroups: [kubeflow.org], resources: [mpijobs, pytorchjobs], verbs: [get, list, watch]}
 - {apiGroups: [jobset.x-k8s.io], resources: [jobsets], verbs: [get, list, watch]}
+- {apiGroups: [scheduling.x-k8s.io], resources: [podgroups], verbs: [get, list, watch]}
 - {apiGroups: [resource.k8s.io], resources: [resourceslices, deviceclasses, resourceclaims], verbs: [get, list, watch]}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
@@ -129,7 +130,7 @@ metadata: {name: goban, namespace: @home@}
 data:
   goban.toml: |
     engine = "kubernetes"
-    [kubernetes]
+@scores@    [kubernetes]
     mode = "@mode@"
     lease = "@home@/goban"
 @namespaces@@service@---
@@ -165,10 +166,18 @@ spec:
         volumeMounts:
         - {name: config, mountPath: /etc/goban}
         - {name: state, mountPath: /var/lib/goban}
-@mount@      volumes:
+@mount@@scores-mount@      volumes:
       - {name: config, configMap: {name: goban}}
       - {name: state, persistentVolumeClaim: {claimName: goban}}
-@volume@)yaml";
+@volume@@scores-volume@)yaml";
+
+/// Scores are in the order of the nodes of a cluster file.
+constexpr const char* kScores = R"toml(    cluster = "/etc/goban-scores/cluster.toml"
+    scores = "/etc/goban-scores/scores.csv"
+)toml";
+constexpr const char* kScoresMount =
+    "        - {name: scores, mountPath: /etc/goban-scores, readOnly: true}\n";
+constexpr const char* kScoresVolume = "      - {name: scores, configMap: {name: goban-scores}}\n";
 
 /// A scheduler that knows nothing of annotations would start such pods without their GPUs.
 constexpr const char* kExact =
@@ -280,6 +289,9 @@ std::string deployment(const ManifestOptions& options) {
                               {"service", options.agents ? kAgentService : ""},
                               {"mount", options.agents ? kAgentMount : ""},
                               {"volume", options.agents ? kAgentVolume : ""},
+                              {"scores", options.scores ? kScores : ""},
+                              {"scores-mount", options.scores ? kScoresMount : ""},
+                              {"scores-volume", options.scores ? kScoresVolume : ""},
                               {"image", options.image}});
 }
 
@@ -303,6 +315,10 @@ base::Result<std::string> manifests(const ManifestOptions& options) {
   }
   if (options.agents && options.image.empty()) {
     return base::usage_error("--agents needs the image that they run", "name it with --image");
+  }
+  if (options.scores && options.image.empty()) {
+    return base::usage_error("--scores needs the image of the daemon that reads them",
+                             "name it with --image");
   }
   const bool watches = !options.watchdog.empty();
   if (watches && options.mode == Mode::Observe) {
