@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.hpp"
+#include "live/engine/local/run_status.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using goban::live::engine::local::LineCutter;
