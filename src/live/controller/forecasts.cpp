@@ -19,6 +19,8 @@ constexpr uint64_t kRunsMin = 20;
 /// Names are never removed from memory; jobs with names beyond are predicted from others.
 constexpr size_t kNamesMax = 100'000;
 constexpr const char* kField = "forecasts";
+constexpr const char* kFormatField = "forecasts_format";
+constexpr int32_t kFormat = core::knowledge::kDurationFormat;
 constexpr std::array kTables = {&Forecasts::Names::users, &Forecasts::Names::accounts,
                                 &Forecasts::Names::partitions, &Forecasts::Names::runs};
 
@@ -39,7 +41,8 @@ std::string run_name(const job::JobSpec& spec) {
 template <typename NumberOf>
 DurationTraits traits_with(const job::JobSpec& spec, const NumberOf& number) {
   DurationTraits out{.num_gpus = spec.num_gpus,
-                     .limit_s = base::to_seconds(spec.walltime_limit_ns)};
+                     .limit_s = base::to_seconds(spec.walltime_limit_ns),
+                     .script = spec.script_hash};
   out.user = core::model::UserId(number(&Forecasts::Names::users, job::full_name(spec.owner)));
   out.account = core::model::AccountId(number(&Forecasts::Names::accounts, spec.account));
   out.partition = core::model::PartitionId(number(&Forecasts::Names::partitions, spec.partition));
@@ -140,16 +143,19 @@ void Forecasts::write(json& snapshot) const {
   for (const auto names : kTables) put_names(bytes, names_.*names);
   bytes += open_.bytes();
   snapshot[kField] = base::base64(bytes);
+  snapshot[kFormatField] = kFormat;
 }
 
 void Forecasts::read(base::FieldReader& snapshot) {
   if (snapshot.find(kField) == nullptr) return;  // of a release that predicted nothing
   std::string text;
+  int32_t format = 1;
   snapshot.field(kField, text);
+  snapshot.field(kFormatField, format, 1, kFormat);
   const std::string bytes = base::from_base64(text).value_or("");
   base::ByteReader in({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
   for (const auto names : kTables) get_names(in, names_.*names);
-  if (!in.good() || !open_.read(in)) snapshot.fail(kField, "is damaged");
+  if (!in.good() || !open_.read(in, format)) snapshot.fail(kField, "is damaged");
 }
 
 }  // namespace goban::live::controller

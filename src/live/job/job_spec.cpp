@@ -239,6 +239,7 @@ json to_json(const JobSpec& spec) {
     object["open_mode"] = kOpenModes[static_cast<size_t>(spec.open_mode)];
   }
   out.field("script_path", spec.script_path, normal.script_path);
+  out.field("script_hash", spec.script_hash, normal.script_hash);
   if (spec.stop != normal.stop) {
     object["stop"] = {{"signal", spec.stop.signal},
                       {"lead_s", base::to_seconds(spec.stop.lead_ns)},
@@ -288,6 +289,7 @@ Result<JobSpec> job_spec_from_json(const json& document, std::vector<std::string
   in.field("stdin_path", spec.stdin_path);
   read_open_mode(in, spec.open_mode);
   in.field("script_path", spec.script_path);
+  in.field("script_hash", spec.script_hash, uint32_t{0}, UINT32_MAX);
   read_parts(in, spec);
   if (const auto status = in.status(); !status) return base::failure(status.error());
   if (unknown != nullptr) *unknown = in.unknown();

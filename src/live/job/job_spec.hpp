@@ -132,6 +132,7 @@ struct JobSpec {
   std::string stdin_path{};   ///< a pattern, too; empty = no input
   OpenMode open_mode = OpenMode::Unsaid;
   std::string script_path{};  ///< of the submitted script; to be shown only
+  uint32_t script_hash = 0;   ///< of the text of script or command, for predictions; 0 = unknown
   StopRequest stop{};
   /// Files or folders that are on the fast tier before it starts; relative to the work folder.
   std::vector<std::string> stage_in{};

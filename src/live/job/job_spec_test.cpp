@@ -71,6 +71,7 @@ JobSpec full_spec() {
   spec.stdin_path = "in-%a";
   spec.open_mode = OpenMode::Truncate;
   spec.script_path = "/home/alice/train.sh";
+  spec.script_hash = 0xfedcba98;
   spec.stop = {.signal = 10, .lead_ns = 60 * base::kSecond, .grace_ns = base::kSecond / 2};
   return spec;
 }

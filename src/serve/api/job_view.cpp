@@ -183,6 +183,7 @@ json job_details(const live::controller::LiveJob& job, const core::model::Cluste
   json out = job_summary(job, cluster);
   if (!job.spec.name.empty()) out["name"] = job.spec.name;
   out["spec"] = live::job::to_json(job.spec);
+  out["spec"].erase("script_hash");  // of the site's predictions, not of its owner
   if (!job.spec.interactive && job.engine_id.empty()) {
     out["stdout_file"] = live::job::output_path(job.job, job.spec, live::job::OutputStream::Stdout);
     out["stderr_file"] = live::job::output_path(job.job, job.spec, live::job::OutputStream::Stderr);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/crc32c.hpp"
 #include "base/http/http_uri.hpp"
 #include "base/http/reply.hpp"
 #include "live/job/job_spec.hpp"
@@ -26,6 +27,16 @@ constexpr std::array<const char*, 4> kPayloadFields = {"script", "args", "env", 
 tl::unexpected<base::Error> wrong(std::string field, std::string message, std::string remedy = {}) {
   return base::bad_data({.file = {}, .line = 0, .column = 0, .field = std::move(field)},
                         std::move(message), std::move(remedy));
+}
+
+/// Of the script, or of a command without one; never 0.
+uint32_t hash_of_script(const json& payload) {
+  const auto script = payload.find("script");
+  const bool has_script = script != payload.end() && script->is_string() && !script->empty() &&
+                          !script->get_ref<const std::string&>().empty();
+  const uint32_t hash = has_script ? base::crc32c(script->get_ref<const std::string&>())
+                                   : base::crc32c(payload.value("args", json::array()).dump());
+  return std::max(hash, uint32_t{1});
 }
 
 Status read_tasks(const json& body, const SubmitLimits& limits, std::vector<int32_t>& tasks) {
@@ -189,6 +200,7 @@ base::Result<SubmitRequest> parse_submit_request(std::string_view body,
   if (!spec) return base::failure(std::move(spec.error()));
   if (Status texts = check_texts(*spec, limits); !texts) return base::failure(texts.error());
   if (spec->stdout_path.empty()) spec->stdout_path = "goban-%j.out";
+  spec->script_hash = hash_of_script(payload);
   if (Status size = check_array_bytes(*spec, tasks.size(), limits); !size) {
     return base::failure(size.error());
   }

@@ -6,8 +6,10 @@ namespace goban::core::knowledge {
 namespace {
 
 constexpr std::array<std::string_view, kDurationBases> kBasisNames = {
-    "unknown",      "limit_only", "all",       "size",       "limit",     "account",
-    "account_size", "user",       "user_size", "user_limit", "user_name", "user_name_size"};
+    "unknown",     "limit_only",      "all",          "size",
+    "limit",       "account",         "account_size", "user",
+    "user_size",   "user_limit",      "user_name",    "user_name_size",
+    "user_script", "user_script_size"};
 
 }  // namespace
 
@@ -52,6 +54,10 @@ std::string_view text_of(DurationBasis basis) {
       return "runs of this user with this name";
     case DurationBasis::UserNameSize:
       return "runs of this user with this name, limit and size";
+    case DurationBasis::UserScript:
+      return "runs of this user with this script";
+    case DurationBasis::UserScriptSize:
+      return "runs of this user with this script, limit and size";
   }
   return "";
 }

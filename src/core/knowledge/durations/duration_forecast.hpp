@@ -19,26 +19,29 @@ struct DurationTraits {
   model::PartitionId partition{};
   model::ModelId name{};  ///< application or job name without counters
   int32_t num_gpus = 0;
-  double limit_s = 0;  ///< walltime limit; 0 = none
+  double limit_s = 0;   ///< walltime limit; 0 = none
+  uint32_t script = 0;  ///< hash of its script as submitted; 0 = unknown
   friend bool operator==(const DurationTraits&, const DurationTraits&) = default;
 };
 
 /// The most special group of earlier runs on which a forecast rests, from general to special.
 enum class DurationBasis : uint8_t {
-  Unknown,       ///< too few runs: no quantile is known
-  LimitOnly,     ///< too few runs: the walltime limit stands for all quantiles
-  AllRuns,       ///< of the site
-  Size,          ///< with about as many GPUs, in the partition
-  Limit,         ///< with the same limit
-  Account,       ///< of the account
-  AccountSize,   ///< of the account, with about as many GPUs
-  User,          ///< of the user
-  UserSize,      ///< of the user, with about as many GPUs, in the partition
-  UserLimit,     ///< of the user, with about as many GPUs and the same limit
-  UserName,      ///< of the user, with the same name
-  UserNameSize,  ///< of the user, with the same name, limit, and about as many GPUs
+  Unknown,         ///< too few runs: no quantile is known
+  LimitOnly,       ///< too few runs: the walltime limit stands for all quantiles
+  AllRuns,         ///< of the site
+  Size,            ///< with about as many GPUs, in the partition
+  Limit,           ///< with the same limit
+  Account,         ///< of the account
+  AccountSize,     ///< of the account, with about as many GPUs
+  User,            ///< of the user
+  UserSize,        ///< of the user, with about as many GPUs, in the partition
+  UserLimit,       ///< of the user, with about as many GPUs and the same limit
+  UserName,        ///< of the user, with the same name
+  UserNameSize,    ///< of the user, with the same name, limit, and about as many GPUs
+  UserScript,      ///< of the user, with the same script
+  UserScriptSize,  ///< of the user, with the same script, limit, and about as many GPUs
 };
-inline constexpr size_t kDurationBases = 12;
+inline constexpr size_t kDurationBases = 14;
 /// Such as "runs of this user with as many GPUs".
 [[nodiscard]] std::string_view text_of(DurationBasis basis);
 /// In files and the API, such as "user_size"; and the basis of a name, Unknown if there is none.
@@ -62,6 +65,9 @@ struct DurationForecast {
   /// known.
   std::array<float, kDurationBins> distribution{};
   uint8_t familiarity = 0;
+  /// The same: 0.1, 0.5 and 0.9 quantiles of the two mixtures of which the distribution consists,
+  /// in seconds; 0 = unknown.
+  std::array<std::array<float, 3>, 2> of_mixtures{};
 
   /// False if there were too few runs for an interval.
   [[nodiscard]] bool has_interval() const { return basis > DurationBasis::LimitOnly; }

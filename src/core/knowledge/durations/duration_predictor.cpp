@@ -5,13 +5,18 @@
 #include <cmath>
 
 #include "base/check.hpp"
+#include "base/portable_math.hpp"
 
 namespace goban::core::knowledge {
 namespace {
 
 constexpr double kSlowPrior = 8;
 constexpr double kFastPrior = 4;
-constexpr uint64_t kRunsMin = 20;  ///< below, no interval is given
+constexpr uint64_t kRunsMin = 20;   ///< below, no interval is given
+constexpr double kLossKept = 0.99;  ///< of the losses of a mixture, after the next run
+constexpr std::array<double, 3> kLossLevels = {0.1, 0.5, 0.9};
+/// Shorter runs count as this long in losses, as they do in judging forecasts.
+constexpr double kLossShortest_s = 10;
 
 struct Forgetting {
   double slow = 0;
@@ -89,13 +94,22 @@ DurationPredictor::Keys DurationPredictor::keys_of(const DurationTraits& job) {
   if (limit_s > 0) {
     add({.basis = DurationBasis::UserLimit, .who = user, .size = size, .limit_s = limit_s});
   }
-  if (!job.name.valid()) return out;
-  add({.basis = DurationBasis::UserName, .who = user, .what = job.name.value});
-  add({.basis = DurationBasis::UserNameSize,
-       .who = user,
-       .what = job.name.value,
-       .size = size,
-       .limit_s = limit_s});
+  if (job.name.valid()) {
+    add({.basis = DurationBasis::UserName, .who = user, .what = job.name.value});
+    add({.basis = DurationBasis::UserNameSize,
+         .who = user,
+         .what = job.name.value,
+         .size = size,
+         .limit_s = limit_s});
+  }
+  if (job.script != 0) {
+    add({.basis = DurationBasis::UserScript, .who = user, .what = job.script});
+    add({.basis = DurationBasis::UserScriptSize,
+         .who = user,
+         .what = job.script,
+         .size = size,
+         .limit_s = limit_s});
+  }
   return out;
 }
 
@@ -122,15 +136,34 @@ DurationForecast DurationPredictor::predict(const DurationTraits& job) const {
   DurationForecast out;
   DurationDistribution mixture{};
   mixture.fill(1.0 / kDurationBins);
+  DurationDistribution steady = mixture;
   const Keys keys = keys_of(job);
   for (size_t i = 0; i < keys.count; ++i) {
     const Group* group = find(keys.keys[i]);
     if (group == nullptr) continue;
     group->slow.mix_into(mixture, kSlowPrior);
     group->fast.mix_into(mixture, kFastPrior);
+    group->slow.mix_into(steady, kSlowPrior);
     out.basis = group->key.basis;
   }
-  if (job.limit_s > 0) cut_at(mixture, job.limit_s);
+  if (job.limit_s > 0) {
+    cut_at(mixture, job.limit_s);
+    cut_at(steady, job.limit_s);
+  }
+  const auto bounded = [&job](double run_s) {
+    return job.limit_s > 0 ? std::min(run_s, job.limit_s) : run_s;
+  };
+  for (size_t i = 0; i < kLossLevels.size(); ++i) {
+    const auto at = [&](const DurationDistribution& of) {
+      return static_cast<float>(bounded(seconds_at(position_of_level(of, kLossLevels[i]))));
+    };
+    out.of_mixtures[0][i] = at(mixture);
+    out.of_mixtures[1][i] = at(steady);
+  }
+  const double weight = weight_of_fast();
+  for (size_t bin = 0; bin < kDurationBins; ++bin) {
+    mixture[bin] = weight * mixture[bin] + (1 - weight) * steady[bin];
+  }
   std::ranges::transform(mixture, out.distribution.begin(),
                          [](double share) { return static_cast<float>(share); });
   out.familiarity = familiarity(job);
@@ -142,8 +175,7 @@ DurationForecast DurationPredictor::predict(const DurationTraits& job) const {
   }
   const LevelCalibration& calibration = calibrations_[out.familiarity];
   const auto quantile = [&](double level) {
-    const double run_s = seconds_at(position_of_level(mixture, calibration.level(level)));
-    return job.limit_s > 0 ? std::min(run_s, job.limit_s) : run_s;
+    return bounded(seconds_at(position_of_level(mixture, calibration.level(level))));
   };
   for (size_t i = 0; i < out.quantiles_s.size(); ++i) {
     out.quantiles_s[i] = quantile((static_cast<double>(i) + 0.5) / DurationForecast::kQuantiles);
@@ -156,9 +188,31 @@ DurationForecast DurationPredictor::predict(const DurationTraits& job) const {
   return out;
 }
 
+double DurationPredictor::weight_of_fast() const {
+  return 1 / (1 + base::portable_exp(losses_[0] - losses_[1]));
+}
+
+void DurationPredictor::learn_losses(const DurationForecast& forecast, double run_s) {
+  const auto ln = [](double seconds) {
+    return base::portable_log(std::max(seconds, kLossShortest_s));
+  };
+  if (forecast.of_mixtures[0][1] <= 0) return;  // made by a release that knew one mixture
+  for (size_t mixture = 0; mixture < losses_.size(); ++mixture) {
+    double loss = 0;
+    for (size_t i = 0; i < kLossLevels.size(); ++i) {
+      const double over = ln(run_s) - ln(static_cast<double>(forecast.of_mixtures[mixture][i]));
+      loss += over >= 0 ? kLossLevels[i] * over : (kLossLevels[i] - 1) * over;
+    }
+    losses_[mixture] =
+        losses_[mixture] * kLossKept + loss / static_cast<double>(kLossLevels.size());
+  }
+}
+
 void DurationPredictor::learn(const DurationTraits& job, const DurationForecast& forecast,
                               double run_s) {
-  const double position = scale_position(job.limit_s > 0 ? std::min(run_s, job.limit_s) : run_s);
+  const double counted_s = job.limit_s > 0 ? std::min(run_s, job.limit_s) : run_s;
+  const double position = scale_position(counted_s);
+  learn_losses(forecast, counted_s);
   DurationDistribution distribution{};
   std::ranges::copy(forecast.distribution, distribution.begin());
   calibrations_[forecast.familiarity].learn(level_of_position(distribution, position));
@@ -210,6 +264,7 @@ void DurationPredictor::link_last(uint32_t at) {
 void DurationPredictor::write(std::string& out) const {
   base::put(out, learned_);
   for (const LevelCalibration& each : calibrations_) each.write(out);
+  for (const double loss : losses_) base::put(out, loss);
   base::put_varint(out, index_.size());
   for (uint32_t at = oldest_; at != UINT32_MAX; at = groups_[at].newer) {
     const Group& group = groups_[at];
@@ -223,10 +278,14 @@ void DurationPredictor::write(std::string& out) const {
   }
 }
 
-bool DurationPredictor::read(base::ByteReader& in) {
+bool DurationPredictor::read(base::ByteReader& in, int format) {
   learned_ = in.get<uint64_t>();
   for (LevelCalibration& each : calibrations_) {
     if (!each.read(in)) return false;
+  }
+  for (double& loss : losses_) {
+    if (format >= 2) loss = in.get<double>();
+    if (!std::isfinite(loss) || loss < 0) return false;
   }
   const uint64_t count = in.varint();
   if (count > groups_max_) return false;

@@ -1,8 +1,13 @@
 // Predicts how long jobs run, from the runs that have ended so far. Every group of similar runs
-// (all, by size, by limit, by account, by user, by name, and combinations) has two histograms of
-// run times, one that forgets slowly and one that forgets fast. A forecast mixes them from the most
-// general group to the most special one; each pulls the mixture towards itself in proportion to its
-// runs. Quantiles are read at levels that LevelCalibration corrects.
+// (all, by size, by limit, by account, by user, by name, by script, and combinations) has two
+// histograms of run times, one that forgets slowly and one that forgets fast. A forecast mixes them
+// from the most general group to the most special one; each pulls the mixture towards itself in
+// proportion to its runs. Quantiles are read at levels that LevelCalibration corrects.
+//
+// The fast histograms follow a user from one experiment to the next, but where many jobs are
+// submitted together they repeat what the last few had in common. So there are two mixtures, with
+// and without them, and each counts as much as it has been right lately (exponential weights of
+// their pinball losses).
 //
 // Deterministic: equal calls in equal order give equal bits on every machine.
 #pragma once
@@ -17,6 +22,9 @@
 #include "core/knowledge/durations/level_calibration.hpp"
 
 namespace goban::core::knowledge {
+
+/// Of the bytes of predictors and open forecasts: 1 without scripts and losses of mixtures.
+inline constexpr int kDurationFormat = 2;
 
 class DurationPredictor {
  public:
@@ -38,8 +46,8 @@ class DurationPredictor {
   /// The state as bytes. A predictor that has read them predicts and learns as this one does.
   void write(std::string& out) const;
   /// Into a new predictor. False if they are damaged or have more groups than it keeps; it must not
-  /// be used then.
-  [[nodiscard]] bool read(base::ByteReader& in);
+  /// be used then. `format`: kDurationFormat, or that of the release that wrote them.
+  [[nodiscard]] bool read(base::ByteReader& in, int format = kDurationFormat);
 
  private:
   struct Key {
@@ -54,7 +62,7 @@ class DurationPredictor {
     size_t operator()(const Key& key) const;
   };
   struct Keys {
-    std::array<Key, 10> keys{};
+    std::array<Key, 12> keys{};
     size_t count = 0;
   };
   struct Group {
@@ -67,6 +75,9 @@ class DurationPredictor {
 
   [[nodiscard]] static Keys keys_of(const DurationTraits& job);
   [[nodiscard]] const Group* find(const Key& key) const;
+  /// Of the mixture with the fast histograms; the other one has the rest.
+  [[nodiscard]] double weight_of_fast() const;
+  void learn_losses(const DurationForecast& forecast, double run_s);
   [[nodiscard]] uint8_t familiarity(const DurationTraits& job) const;
   /// The group as the one that was learned last; made if it is new.
   Group& touch(const Key& key);
@@ -80,6 +91,8 @@ class DurationPredictor {
   uint32_t newest_ = UINT32_MAX;
   std::array<LevelCalibration, 3> calibrations_;  ///< by familiarity
   uint64_t learned_ = 0;
+  /// Discounted sums of pinball losses, with and without the fast histograms.
+  std::array<double, 2> losses_{};
 };
 
 }  // namespace goban::core::knowledge

@@ -20,9 +20,10 @@ void put_traits(std::string& out, const DurationTraits& traits) {
   base::put(out, traits.name.value);
   base::put(out, traits.num_gpus);
   base::put(out, traits.limit_s);
+  base::put(out, traits.script);
 }
 
-DurationTraits get_traits(base::ByteReader& in) {
+DurationTraits get_traits(base::ByteReader& in, int format) {
   DurationTraits traits;
   traits.user = model::UserId(in.get<uint32_t>());
   traits.account = model::AccountId(in.get<uint32_t>());
@@ -30,7 +31,18 @@ DurationTraits get_traits(base::ByteReader& in) {
   traits.name = model::ModelId(in.get<uint32_t>());
   traits.num_gpus = in.get<int32_t>();
   traits.limit_s = in.get<double>();
+  if (format >= 2) traits.script = in.get<uint32_t>();
   return traits;
+}
+
+bool get_quantiles(base::ByteReader& in, DurationForecast& forecast) {
+  for (auto& mixture : forecast.of_mixtures) {
+    for (float& quantile_s : mixture) {
+      quantile_s = in.get<float>();
+      if (!std::isfinite(quantile_s) || quantile_s < 0) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -83,29 +95,34 @@ std::string OpenForecasts::bytes() const {
     base::put(out, job.value);
     put_traits(out, open.traits);
     const bool same = before != nullptr && open.forecast->familiarity == before->familiarity &&
-                      open.forecast->distribution == before->distribution;
+                      open.forecast->distribution == before->distribution &&
+                      open.forecast->of_mixtures == before->of_mixtures;
     base::put(out, static_cast<uint8_t>(same ? 1 : 0));
     before = open.forecast.get();
     if (same) continue;
     // Learning needs no more of a forecast.
     base::put(out, open.forecast->familiarity);
     put_sparse(out, open.forecast->distribution);
+    for (const auto& mixture : open.forecast->of_mixtures) {
+      for (const float quantile_s : mixture) base::put(out, quantile_s);
+    }
   }
   return out;
 }
 
-bool OpenForecasts::read(base::ByteReader& in) {
-  if (!predictor_.read(in)) return false;
+bool OpenForecasts::read(base::ByteReader& in, int format) {
+  if (!predictor_.read(in, format)) return false;
   const uint64_t count = in.varint();
   std::shared_ptr<const DurationForecast> before;
   for (uint64_t i = 0; i < count && in.good(); ++i) {
     const JobId job(in.get<uint32_t>());
-    Open open{.traits = get_traits(in), .forecast = {}};
+    Open open{.traits = get_traits(in, format), .forecast = {}};
     if (!std::isfinite(open.traits.limit_s) || open.traits.limit_s < 0) return false;
     if (in.get<uint8_t>() == 0) {
       DurationForecast forecast;
       forecast.familiarity = in.get<uint8_t>();
       if (forecast.familiarity > 2 || !get_sparse(in, forecast.distribution)) return false;
+      if (format >= 2 && !get_quantiles(in, forecast)) return false;
       before = std::make_shared<const DurationForecast>(forecast);
     }
     if (before == nullptr) return false;

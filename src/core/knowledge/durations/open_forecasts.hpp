@@ -40,8 +40,8 @@ class OpenForecasts {
   /// The state as bytes; equal states have equal bytes.
   [[nodiscard]] std::string bytes() const;
   /// Into a new object, to the end of the bytes. False if they are damaged; it must not be used
-  /// then.
-  [[nodiscard]] bool read(base::ByteReader& in);
+  /// then. `format`: as DurationPredictor::read().
+  [[nodiscard]] bool read(base::ByteReader& in, int format = kDurationFormat);
 
  private:
   /// Jobs that were submitted together and are alike share one.

@@ -14,6 +14,7 @@ DurationTraits random_job(base::Random& random) {
   out.user = model::UserId(static_cast<uint32_t>(random.below(5)));
   if (random.below(2) > 0) out.name = model::ModelId(static_cast<uint32_t>(random.below(3)));
   if (random.below(2) > 0) out.limit_s = 3600;
+  out.script = static_cast<uint32_t>(random.below(3));
   return out;
 }
 
@@ -38,6 +39,28 @@ TEST(OpenForecasts, WhatWasWrittenGoesOnAlike) {
   go_on(one, 200, 400);
   go_on(other, 200, 400);
   EXPECT_EQ(other.bytes(), one.bytes());
+}
+
+TEST(OpenForecasts, BytesOfTheFormerFormatAreRead) {
+  OpenForecasts one;
+  OpenForecasts other;
+  const DurationTraits job{.user = model::UserId(1U), .num_gpus = 1};
+  one.submitted(JobId(0U), job);
+  std::string bytes = one.bytes();
+  // The only open job is at the end: after its traits, the script, then a mark, how well the user
+  // is known, the distribution, and the quantiles of the mixtures.
+  constexpr size_t kDistribution = kDurationBins / 8 + sizeof(float) * kDurationBins;
+  constexpr size_t kQuantiles = 6 * sizeof(float);
+  bytes.erase(bytes.size() - kQuantiles);
+  bytes.erase(bytes.size() - kDistribution - 2 - sizeof(uint32_t), sizeof(uint32_t));
+  // After the number of runs and three calibrations of 65 numbers, the losses.
+  bytes.erase(sizeof(uint64_t) + 3 * 65 * sizeof(double), 2 * sizeof(double));
+  base::ByteReader in({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+  ASSERT_TRUE(other.read(in, 1));
+  other.ended(JobId(0U), 100);
+  one.ended(JobId(0U), 100);
+  EXPECT_EQ(other.learned(), 1U);
+  EXPECT_EQ(other.predict(job).distribution, one.predict(job).distribution);
 }
 
 TEST(OpenForecasts, DamagedBytesAreRefused) {
