@@ -125,9 +125,9 @@ void add_policy_options(Command& c, study::StudyOptions& options) {
                "the predicted ones")
       ->range(0.0, 100.0)
       ->capture_default_str();
-  c.add_option("--sharing", options.sharing,
-               "Settings of policies that share GPUs, such as max_slowdown=1.2,util_max_pct=90 "
-               "(docs/energy.md)")
+  c.add_option("--sharing,--set", options.sharing,
+               "Settings of policies, such as max_slowdown=1.2,util_max_pct=90 of those that share "
+               "GPUs (docs/energy.md), or late_bound_s=600 (docs/simulate.md)")
       ->delimiter(',');
   c.add_option("--seed", options.seed, "Seed of policies with random decisions")
       ->capture_default_str();

@@ -36,7 +36,8 @@ enum class EventKind : uint8_t {
   /// `gpu` is left out. Running jobs that the job collides with are preempted. Replaces what the
   /// same holder held.
   JobFound,
-  FoundOver,  ///< what this holder held is free again; unknown holders are ignored
+  FoundOver,      ///< what this holder held is free again; unknown holders are ignored
+  JobProgressed,  ///< a running job is expected to run for `forecast` in total, as it reports
 };
 
 /// Use of one of its GPUs by a job without neighbours. Negative = unknown.
@@ -57,7 +58,7 @@ struct Event {
   const JobRequest* request = nullptr;
   JobArray array{};  ///< JobSubmitted, if the request names an array; ArrayAltered
   const TrainingFacts* training = nullptr;  ///< JobSubmitted; null: unknown
-  RunForecast forecast{};                   ///< JobSubmitted
+  RunForecast forecast{};                   ///< JobSubmitted, JobProgressed
   double slowdown = 1;          ///< RateObserved: time of an epoch / its time without neighbours
   bool failed = false;          ///< JobFinished, JobKilled: the job failed
   bool out_of_memory = false;   ///< JobBroke, or with `failed`: it ran out of memory

@@ -17,7 +17,8 @@ constexpr std::string_view kLiveRules = "live";
 bool any_group(PolicyOptions& options, const auto& visit) {
   return visit(options.rules, kSharingRules) || visit(options.limits, kSharingLimits) ||
          visit(options.observation, kObservationOptions) || visit(options.prices, kPriceOptions) ||
-         visit(options.migration, kMigrationOptions);
+         visit(options.migration, kMigrationOptions) || visit(options.backfill, kBackfillOptions) ||
+         visit(options.placement, kPlacementOptions);
 }
 
 template <typename Options>

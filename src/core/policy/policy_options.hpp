@@ -6,19 +6,24 @@
 
 #include "base/result.hpp"
 #include "core/policy/migration/migration_options.hpp"
+#include "core/policy/placement/placement_options.hpp"
+#include "core/policy/select/backfill_options.hpp"
 #include "core/policy/sharing/observation_options.hpp"
 #include "core/policy/sharing/price_options.hpp"
 #include "core/policy/sharing/sharing_options.hpp"
 
 namespace goban::core::policy {
 
-/// Options of sharing and migration, in groups. docs/energy.md has the sensitivity to the defaults.
+/// Options of backfill, placement, sharing and migration, in groups. docs/energy.md has the
+/// sensitivity of sharing to the defaults.
 struct PolicyOptions {
   SharingRules rules{};
   SharingLimits limits{};
   ObservationOptions observation{};
   PriceOptions prices{};
   MigrationOptions migration{};
+  BackfillOptions backfill{};
+  PlacementOptions placement{};
 };
 
 struct OptionInfo {

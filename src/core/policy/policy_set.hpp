@@ -44,6 +44,8 @@ struct PolicySet {
   base::TimeNs hold_ns = 0;
   /// Uninterrupted waiting time after which a job precedes all others from then on; 0 = never.
   base::TimeNs starvation_ns = 0;
+  /// A promised start that is missed by so much is kept by preempting; 0 = it is not.
+  base::TimeNs late_bound_ns = 0;
   bool needs_estimates = false;  ///< Part::needs_estimates of the selection
   PreemptionPrice price{};
   /// Some part reads JobState::forecast. Estimates then rest on limits and forecasts, never on true

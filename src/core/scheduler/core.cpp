@@ -78,6 +78,10 @@ std::span<const Action> Core::apply(const Event& event) {
     case EventKind::JobAltered:
       state_.alter(event);
       break;
+    case EventKind::JobProgressed:
+      if (!state_.is_active(event.job)) break;
+      state_.expect(state_.slot_of(event.job), event.forecast, event.at_ns);
+      break;
     case EventKind::JobMoved:
       if (!state_.is_active(event.job)) break;
       state_.move(state_.slot_of(event.job), event.reservation, event.at_ns);
@@ -444,6 +448,7 @@ TimeNs Core::wake_ns() const {
                      num_running() > 1 ? next_migration_ns_ : base::kNever});
   }
   if (state_.queue().empty()) wake = std::min(wake, state_.node_power().next_rest_ns());
+  wake = std::min(wake, state_.next_late_ns(decision_.at_ns));
   if (drifting() && policies_.interval_ns > 0) {
     wake = std::min(wake, base::add_saturating(decision_.at_ns, policies_.interval_ns));
   }

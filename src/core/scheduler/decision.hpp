@@ -52,6 +52,7 @@ class DecisionBoard final : public policy::Board {
   void promise(Job job) override;
   policy::BackfillReservation promised_start(Job job) override;
   bool start_in_gap_or_make_room(Job job, policy::Gap& gap) override;
+  bool redeem_late(Job job) override;
   void visit_ends(const std::function<void(TimeNs, int32_t)>& visit) override;
 
   /// A running job that lost its resources in this decision; it may have been placed again.
@@ -127,6 +128,8 @@ class DecisionBoard final : public policy::Board {
   };
   /// Ascending.
   [[nodiscard]] std::vector<End> ends() const;
+  /// Gives released jobs back what they held, the last one first, until `count` are left.
+  void restore_released(size_t count);
   void build_tail();
   void keep_in_tail(const Evictable& each);
   /// The GPUs that a running job holds on the present nodes.

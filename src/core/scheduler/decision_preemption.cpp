@@ -1,5 +1,6 @@
 // A decision in progress: which running jobs give way.
 #include <algorithm>
+#include <tuple>
 
 #include "core/policy/order/expected_left.hpp"
 #include "core/scheduler/decision.hpp"
@@ -137,14 +138,59 @@ bool DecisionBoard::make_room_and_start(Job job) {
     if (free_gpus() >= job->request.num_gpus && start(job)) return true;
   }
   if (policies_->evict_in_vain) return false;
-  // The job does not fit even so: restore the released jobs.
-  while (released_.size() > released_before) {
+  restore_released(released_before);  // the job does not fit even so
+  return false;
+}
+
+void DecisionBoard::restore_released(size_t count) {
+  while (released_.size() > count) {
     Released& back = released_.back();
     state_.start(back.slot, std::move(back.allocation), now_);
     keep_in_tail({back.key, back.slot, gpus_here(back.slot)});
     released_.pop_back();
   }
-  return false;
+}
+
+bool DecisionBoard::redeem_late(Job job) {
+  const HeadPromise promise = state_.head_promise(whose_);
+  const bool is_promised = promise.job.valid() && promise.job == job->job;
+  const bool may = policies_->late_bound_ns > 0 && policy::evicts(policies_->preemption);
+  if (!is_promised || !may || !counts_suffice(*job)) return false;
+  if (now_ < base::add_saturating(promise.at_ns, policies_->late_bound_ns)) return false;
+  struct Victim {
+    TimeNs since_ns = 0;
+    uint32_t arrival = 0;
+    Slot slot = 0;
+  };
+  std::vector<Victim> victims;
+  int64_t room = free_gpus();
+  for (const State::Running& running : state_.running()) {
+    const JobState& each = state_.job(running.slot);
+    const bool is_new = std::ranges::find(started_, running.slot) != started_.end();
+    const bool may_yield = !each.request.stays && !is_new && each.request.reservation == whose_ &&
+                           each.request.priority <= job->request.priority;
+    const int32_t gpus = gpus_here(running.slot);
+    if (!may_yield || gpus == 0) continue;
+    victims.push_back({each.run_start_ns, each.arrival, running.slot});
+    room += gpus;
+  }
+  if (room < job->request.num_gpus) return false;
+  // What was backfilled since the promise started last. What ran before had to have ended by now.
+  std::ranges::sort(victims, [](const Victim& a, const Victim& b) {
+    return std::tie(a.since_ns, a.arrival) > std::tie(b.since_ns, b.arrival);
+  });
+  const size_t released_before = released_.size();
+  bool starts = false;
+  for (size_t i = 0; i < victims.size() && !starts; ++i) {
+    release(victims[i].slot, state_.key(state_.job(victims[i].slot), now_));
+    starts = free_gpus() >= job->request.num_gpus && start(job);
+  }
+  if (!starts) restore_released(released_before);
+  tail_.clear();
+  has_tail_ = false;
+  expected_.clear();
+  has_expected_ = false;
+  return starts;
 }
 
 }  // namespace goban::core::scheduler

@@ -7,6 +7,31 @@ namespace goban::core::scheduler {
 
 using policy::BackfillReservation;
 
+namespace {
+
+/// As earliest_start(), if who has outrun his forecast goes on for half as long as he has run: what
+/// is promised with a bound is kept at his expense, and two jobs that nobody can predict would
+/// otherwise take GPUs from each other for ever.
+TimeNs start_that_lasts(const State& state, const JobState& job, ReservationId whose, TimeNs now) {
+  constexpr TimeNs kShare = 2;
+  std::vector<std::pair<TimeNs, int32_t>> leaving;
+  for (const auto& [end, slot] : state.ends()) {
+    if (end == base::kNever) continue;
+    const TimeNs attained = state.job(slot).attained_ns(now);
+    leaving.emplace_back(end > now ? end : now + attained / kShare,
+                         state.gpus_within(slot, whose, now));
+  }
+  std::ranges::sort(leaving);
+  int64_t free = state.resources().free_gpus(whose, now);
+  for (const auto& [end, gpus] : leaving) {
+    free += gpus;
+    if (free >= job.request.num_gpus) return end;
+  }
+  return base::kNever;
+}
+
+}  // namespace
+
 TimeNs DecisionBoard::estimate_ns(Job job) const { return state_.duration_ns(*job, 1.0, now_); }
 
 BackfillReservation DecisionBoard::earliest_start(Job job) {
@@ -105,9 +130,9 @@ void DecisionBoard::promise(Job job) {
   state_.set_head_promise({}, whose_);
   if (!counts_suffice(*job)) return;
   const BackfillReservation reserved = earliest_start(job);
-  if (reserved.start_ns != base::kNever) {
-    state_.set_head_promise({job->job, reserved.start_ns}, whose_);
-  }
+  TimeNs at_ns = reserved.start_ns;
+  if (policies_->late_bound_ns > 0) at_ns = start_that_lasts(state_, *job, whose_, now_);
+  if (at_ns != base::kNever) state_.set_head_promise({job->job, at_ns}, whose_);
 }
 
 BackfillReservation DecisionBoard::promised_start(Job job) {

@@ -72,6 +72,29 @@ TEST(StartForecast, WhatHasPassedCounts) {
   EXPECT_NEAR(base::to_seconds(made.starts.at(second).p50_ns), 1000, 70);
 }
 
+TEST(StartForecast, WhatARunningJobReportsCounts) {
+  SmallSite site("goban");
+  const JobId first = site.submit(4, kRun_ns, 1.0001);
+  (void)site.core.decide(0);
+  const auto ends = [&] { return site.core.state().ends(); };
+  EXPECT_NEAR(base::to_seconds(ends().begin()->first), 1000, 1);
+  const auto progress = [&](TimeNs at, TimeNs run_ns) {
+    site.core.apply({.kind = EventKind::JobProgressed,
+                     .at_ns = at,
+                     .job = first,
+                     .forecast = {run_ns, run_ns, run_ns}});
+  };
+  progress(500 * kSecond, 3 * kRun_ns);
+  ASSERT_EQ(ends().size(), 1U);
+  EXPECT_EQ(ends().begin()->first, 3 * kRun_ns);
+  const JobId second = site.submit(4, kRun_ns, 1.0001);
+  const StartForecasts made = site.ahead(600 * kSecond);
+  EXPECT_NEAR(base::to_seconds(made.starts.at(second).p50_ns), 3000, 150);
+  site.core.apply({.kind = EventKind::JobFinished, .at_ns = 700 * kSecond, .job = first});
+  EXPECT_TRUE(ends().empty());
+  progress(701 * kSecond, kRun_ns);  // a late report of a job that has ended
+}
+
 TEST(StartForecast, UncertainRunsGiveWideIntervalsAndUsersShareTheirLuck) {
   const auto width = [](bool one_user) {
     SmallSite site("fifo+any");

@@ -62,6 +62,8 @@ class State {
   void set_size(Slot slot, policy::Size size, TimeNs now);
   /// The selection passes the waiting job over, or does so no longer.
   void set_withheld(Slot slot, bool withheld);
+  /// What the job reports changes how long it is expected to run in total.
+  void expect(Slot slot, const model::RunForecast& forecast, TimeNs now);
   /// The job belongs to this reservation from now on, or to none; it keeps what it holds.
   void move(Slot slot, ReservationId whose, TimeNs now);
   /// Moves jobs that waited too long into the promoted tier.
@@ -162,6 +164,9 @@ class State {
   void set_head_promise(HeadPromise promise, ReservationId whose = {});
   /// Jobs of no reservation, and those of a part of the cluster with a policy of its own.
   [[nodiscard]] bool keeps_head_promise(ReservationId whose) const;
+  /// When a promised start becomes late by more than the bound of its policy, after `now`; kNever
+  /// if there is no such promise, or no bound.
+  [[nodiscard]] TimeNs next_late_ns(TimeNs now) const;
   /// When the next waiting job reaches the starvation bound; kNever if none can.
   [[nodiscard]] TimeNs next_starved_ns() const;
 

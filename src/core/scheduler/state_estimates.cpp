@@ -5,6 +5,8 @@
 
 namespace goban::core::scheduler {
 
+using model::JobPhase;
+
 TimeNs State::duration_ns(const JobState& job, double slowdown, TimeNs now) const {
   const auto* promise = job.request.reservation.valid()
                             ? resources_.promised().find(job.request.reservation)
@@ -47,6 +49,34 @@ bool State::scales(const JobState& job) const {
   return oracle_ != nullptr && !job.elastic && !policies_->uses_forecasts &&
          job.request.walltime_limit_ns == 0 && !job.request.reservation.valid() &&
          oracle_->launch_cost_s(job.job) == 0 && !speed_.penalties->has_model(job.request.model);
+}
+
+void State::expect(Slot slot, const model::RunForecast& forecast, TimeNs now) {
+  JobState& job = jobs_[slot];
+  // A waiting job has its place in the queue from what was expected before.
+  if (job.phase != JobPhase::Running || job.forecast == forecast) return;
+  job.forecast = forecast;
+  const bool rests_on_it = estimates_ && policies_of(job).uses_forecasts && !job.elastic &&
+                           job.request.walltime_limit_ns == 0 && !job.request.reservation.valid();
+  if (!rests_on_it) return;
+  ends_.erase({job.predicted_end_ns, slot});
+  job.predicted_end_ns = base::add_saturating(now, duration_ns(job, 1.0, now));
+  ends_.emplace(job.predicted_end_ns, slot);
+}
+
+TimeNs State::next_late_ns(TimeNs now) const {
+  const auto of = [&](const policy::PolicySet& policies, ReservationId whose) {
+    const HeadPromise& promise = head_promise(whose);
+    const bool waits = promise.job.valid() && is_active(promise.job) &&
+                       job(slot_of(promise.job)).phase == JobPhase::Waiting;
+    if (policies.late_bound_ns == 0 || !policy::evicts(policies.preemption) || !waits) {
+      return base::kNever;
+    }
+    const TimeNs due = base::add_saturating(promise.at_ns, policies.late_bound_ns);
+    return due > now ? due : base::kNever;
+  };
+  const TimeNs first = of(*policies_, {});
+  return policies_->of_part ? std::min(first, of(*policies_->of_part, policies_->part)) : first;
 }
 
 bool State::keeps_head_promise(ReservationId whose) const {

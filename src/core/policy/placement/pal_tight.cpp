@@ -12,6 +12,7 @@
 #include "core/policy/part.hpp"
 #include "core/policy/placement/bin_pick.hpp"
 #include "core/policy/placement/placement.hpp"
+#include "core/policy/policy_options.hpp"
 
 namespace goban::core::policy {
 
@@ -48,7 +49,8 @@ Choice best_scored(const BinCounts& counts, const DomainSet& nodes, uint32_t wan
 
 class PalTight final : public Placement {
  public:
-  explicit PalTight(std::unique_ptr<Placement> pal) : pal_(std::move(pal)) {}
+  PalTight(std::unique_ptr<Placement> pal, const PlacementOptions& options)
+      : pal_(std::move(pal)), options_(options) {}
 
   bool place(const PlacementView& view, const PlacementRequest& request,
              model::Allocation& out) const override {
@@ -67,13 +69,14 @@ class PalTight final : public Placement {
     if (has_racks && !on_one_node) return pal_->place(view, request, out);
     if (many) {
       const bool placed = pal_->place(view, request, out);
-      if (!placed || breaks_up_little(free, wanted, out.gpus)) return placed;
+      if (!placed || !options_.whole_nodes || breaks_up_little(free, wanted, out.gpus)) {
+        return placed;
+      }
       out = {};
     }
     if (!on_one_node && request.one_node) return false;
     if (on_one_node) {
-      const uint32_t count = nodes.count(nodes.tightest(wanted));
-      take(view, counts, best_scored(counts, nodes.with(count), wanted), wanted, out);
+      take(view, counts, choice_on_one_node(nodes, counts, wanted), wanted, out);
     } else {
       take_several(view, counts, wanted, out);
     }
@@ -85,6 +88,19 @@ class PalTight final : public Placement {
   bool class_first() const override { return true; }
 
  private:
+  /// Of the nodes that are broken up least, the best-scored one; or, without that rule, of all.
+  [[nodiscard]] Choice choice_on_one_node(const CountBuckets& nodes, const BinCounts& counts,
+                                          uint32_t wanted) const {
+    const uint32_t tightest = nodes.count(nodes.tightest(wanted));
+    Choice best = best_scored(counts, nodes.with(tightest), wanted);
+    if (options_.tight_nodes) return best;
+    for (uint32_t count = tightest + 1; count <= nodes.count_max(); ++count) {
+      const Choice other = best_scored(counts, nodes.with(count), wanted);
+      if (other.node != DomainSet::kNone && other.bin < best.bin) best = other;
+    }
+    return best;
+  }
+
   /// From the nodes with the most free GPUs, as Packed does.
   static void take_several(const PlacementView& view, const BinCounts& counts, uint32_t missing,
                            model::Allocation& out) {
@@ -136,11 +152,12 @@ class PalTight final : public Placement {
   }
 
   std::unique_ptr<Placement> pal_;
+  PlacementOptions options_;
 };
 
 void install(PolicySet& set, const RunContext& run, const PolicyOptions& options) {
   kPal.install(set, run, options);
-  set.placement = std::make_unique<PalTight>(std::move(set.placement));
+  set.placement = std::make_unique<PalTight>(std::move(set.placement), options.placement);
 }
 
 }  // namespace

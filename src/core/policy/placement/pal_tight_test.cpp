@@ -61,6 +61,27 @@ TEST(PalTight, BreaksUpTheNodeThatLosesLeast) {
   EXPECT_EQ(c.place(*test_part("pal-tight").placement, 1), (Chosen{3}));
 }
 
+TEST(PalTight, EachRuleCanBeLeftOut) {
+  const auto with = [](const char* setting) {
+    PolicyOptions options;
+    EXPECT_TRUE(set_option(options, setting));
+    return test_part("pal-tight", options);
+  };
+  std::vector<double> scores(20, 1.0);
+  scores[3] = 1.5;
+  TestCluster c(5, 4, scores, 1.5);
+  for (uint32_t gpu = 0; gpu < 17; ++gpu) {
+    if (gpu != 3) c.take(gpu);
+  }
+  EXPECT_EQ(c.place(*with("tight_nodes=1").placement, 1), (Chosen{3}));
+  EXPECT_EQ(c.place(*with("tight_nodes=0").placement, 1).front() / 4, 4U);
+  TestCluster whole(3, 4, {1.0, 1.0, 1.9, 1.9, 1.0, 1.0, 1.9, 1.9, 1.9, 1.9, 1.9, 1.9}, 1.1);
+  EXPECT_EQ(whole.place(*with("whole_nodes=0").placement, 4),
+            whole.place(*test_part("pal").placement, 4));
+  EXPECT_NE(whole.place(*with("whole_nodes=1").placement, 4),
+            whole.place(*test_part("pal").placement, 4));
+}
+
 TEST(PalTight, EqualGpusGoWherePackedPutsThem) {
   const PolicySet tight = test_part("pal-tight");
   const PolicySet packed = test_part("packed");

@@ -2,10 +2,13 @@
 // walltime limits of running jobs guarantee, and stays first until it starts. Others may start now
 // if, by limits, its GPUs will be there at the promised time. As jobs end before their limits, the
 // slack grows, and the order (by predictions) says who uses it; a wrong prediction makes nobody
-// late. Without limits predictions stand for them, and a promise may be missed.
+// late. Without limits predictions stand for them, and a promise may be missed. With a bound
+// (late_bound_s) it is missed by no more: running jobs that can restart then give way, those that
+// started last first, whatever the price.
 #include <algorithm>
 
 #include "core/policy/part.hpp"
+#include "core/policy/policy_options.hpp"
 #include "core/policy/select/select.hpp"
 
 namespace goban::core::policy {
@@ -19,7 +22,9 @@ Board::Job first_blocked(Board& board) {
   const Board::Job promised = board.promised();
   if (promised != nullptr && board.may_start(promised)) {
     const bool may_evict = evicts(board.preemption());
-    const bool starts = board.start(promised) || (may_evict && board.make_room_and_start(promised));
+    const bool starts = board.start(promised) ||
+                        (may_evict && board.make_room_and_start(promised)) ||
+                        board.redeem_late(promised);
     if (!starts) return promised;
   }
   const Board::Job head = start_prefix(board);
@@ -63,7 +68,11 @@ extern const Part kPromiseBackfill = {
     .name = "promise-backfill",
     .description =
         "the first blocked job starts by the time promised from limits, others fill gaps",
-    .install = put<&PolicySet::select, PromiseBackfill>,
+    .install =
+        [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& options) {
+          set.select = std::make_unique<PromiseBackfill>();
+          set.late_bound_ns = base::from_seconds(options.backfill.late_bound_s);
+        },
     .needs_estimates = true,
     .uses_forecasts = true};
 

@@ -86,6 +86,11 @@ class Board {
   /// Promises the job, and no other any more, the earliest start that limits guarantee; nothing if
   /// there is none.
   virtual void promise(Job job) { (void)job; }
+  /// Starts the promised job, if it is late by more than the bound of the policy, on GPUs of
+  /// running jobs that can restart: first of those that started after the promise, the last one
+  /// first, then of those that were expected to have ended. False if that is not due, or does not
+  /// suffice.
+  virtual bool redeem_late(Job job) { return (void)job, false; }
   /// The reservation that keeps what was promised; without a promise, as earliest_start().
   [[nodiscard]] virtual BackfillReservation promised_start(Job job) { return earliest_start(job); }
   /// As start_in_gap(), or as make_room_and_start() if the job keeps within the gap.
