@@ -168,6 +168,7 @@ json to_json(const LiveJob& job) {
   put_parts("found", job.found, out);
   if (job.staging != JobStaging{}) out["staging"] = staging_json(job.staging);
   if (job.predicted != job::PredictedRun{}) out["predicted"] = to_json(job.predicted);
+  if (job.expected.known()) out["expected"] = job::to_json(job.expected);
   return out;
 }
 
@@ -213,6 +214,7 @@ void read_job(base::FieldReader& in, LiveJob& job) {
   read_node_parts(in, "found", job.found);
   in.object("staging", [&](base::FieldReader& part) { read_staging(part, job.staging); });
   in.object("predicted", [&](base::FieldReader& part) { read_fields(part, job.predicted); });
+  in.object("expected", [&](base::FieldReader& part) { job::read_fields(part, job.expected); });
 }
 
 namespace {

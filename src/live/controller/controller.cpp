@@ -32,7 +32,7 @@ struct Controller::Parts {
   void take(const Drain& drain) { nodes.drain(drain, clock_ns); }
   void take(const Resume& resume) { nodes.resume(resume.node, clock_ns); }
   void take(const Fence& fence) { nodes.fence(fence.node); }
-  void take(const EngineReport& input) { reports.take(input.report, clock_ns); }
+  void take(const EngineReport& input) { reports.take(input, clock_ns); }
   void take(const JobSeen& job) { seen.take(job, clock_ns); }
   void take(const JobGone& job) { seen.take(job, clock_ns); }
   void take(const StageReport& each) {
@@ -223,6 +223,10 @@ Controller::ImaginedJob Controller::imagine(const job::JobSpec& spec) const {
   const auto predicted = parts_->forecasts.predict({spec});
   return {.request = parts_->core.request_for(job, now_ns()),
           .predicted = predicted.empty() ? job::PredictedRun{} : predicted.front()};
+}
+
+core::model::RunForecast Controller::expected_after(const Report& report, TimeNs at) const {
+  return parts_->reports.expected_after(report, at);
 }
 
 const Forecasts& Controller::forecasts() const { return parts_->forecasts; }

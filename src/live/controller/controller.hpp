@@ -95,6 +95,8 @@ class Controller final : public core::model::ReportedProgress {
   };
   /// `spec` passed check() as a Submit.
   [[nodiscard]] ImaginedJob imagine(const job::JobSpec& spec) const;
+  /// EngineReports::expected_after(): for EngineReport::expected.
+  [[nodiscard]] core::model::RunForecast expected_after(const Report& report, TimeNs at) const;
   /// Predicts run times of jobs that are submitted now.
   [[nodiscard]] const Forecasts& forecasts() const;
   /// Forecasts::teach() with the job table of this controller.

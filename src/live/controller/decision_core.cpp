@@ -225,7 +225,7 @@ DecisionCore::Actions DecisionCore::submit(const LiveJob& job, TimeNs at) {
                 .request = &request,
                 .array = {.max_running = spec.array_limit},
                 .training = &training,
-                .forecast = job.predicted.run});
+                .forecast = job.expected.known() ? job.expected : job.predicted.run});
 }
 
 std::string DecisionCore::decide(TimeNs at) { return decision_text(core_->decide(at), *core_); }

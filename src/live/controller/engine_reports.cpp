@@ -1,8 +1,10 @@
 #include "live/controller/engine_reports.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
+#include "core/knowledge/durations/progress_forecast.hpp"
 #include "live/controller/node_parts.hpp"
 
 namespace goban::live::controller {
@@ -26,6 +28,18 @@ void add_progress(ProgressReport& known, const ProgressReport& latest) {
   known.checkpointed = known.checkpointed || latest.checkpointed;
 }
 
+/// The share of the whole job that is done, by its steps, else by its epochs; negative if it does
+/// not say.
+double share_done(const ProgressReport& progress, const core::model::TrainingFacts& training) {
+  const int64_t steps = progress.steps > 0 ? progress.steps : training.steps;
+  if (progress.step >= 0 && steps > 0) {
+    return static_cast<double>(progress.step) / static_cast<double>(steps);
+  }
+  const double epochs =
+      progress.epochs > 0 ? progress.epochs : static_cast<double>(training.epochs);
+  return progress.epoch >= 0 && epochs > 0 ? progress.epoch / epochs : -1;
+}
+
 /// What an ended run shows about its application, if it was long enough and never had neighbours.
 core::model::AloneUse use_alone(const LiveJob& job, const LiveRun& run, const RunUsage& usage,
                                 TimeNs at) {
@@ -44,7 +58,31 @@ core::model::AloneUse use_alone(const LiveJob& job, const LiveRun& run, const Ru
 
 }  // namespace
 
-void EngineReports::take(const Report& report, TimeNs at) {
+core::model::RunForecast EngineReports::expected_after(const Report& report, TimeNs at) const {
+  if (report.kind != ReportKind::Progress || !report.detail.empty()) return {};
+  const auto found = parts_.book.jobs.find(report.run.job);
+  const LiveRun* run = parts_.runs.find(report.run);
+  if (found == parts_.book.jobs.end() || run == nullptr) return {};
+  const LiveJob& job = found->second;
+  const bool runs = run->stage == LiveRun::Stage::Running && report.run.run == job.runs;
+  if (!runs || job.run_start_ns < 0 || job.spec.training.gpus_max > 0) return {};
+  ProgressReport known = job.progress;
+  add_progress(known, report.progress);
+  const core::knowledge::ReportedWork work{
+      .share = share_done(known, job.spec.training),
+      .attained_ns = job.held_ns + at - job.run_start_ns - run->suspensions.total_ns(at)};
+  const auto expected = core::knowledge::forecast_from_progress(work, job.spec.walltime_limit_ns);
+  if (!expected.known()) return {};
+  // Every change is a line of the journal, and may change the decision: small ones wait.
+  constexpr TimeNs kParts = 20;
+  const auto& before = job.expected.known() ? job.expected : job.predicted.run;
+  const TimeNs matters = std::max(base::kMinute, (expected.p50_ns - work.attained_ns) / kParts);
+  const bool differs = !job.expected.known() || std::abs(expected.p50_ns - before.p50_ns) > matters;
+  return differs ? expected : core::model::RunForecast{};
+}
+
+void EngineReports::take(const EngineReport& input, TimeNs at) {
+  const Report& report = input.report;
   switch (report.kind) {
     case ReportKind::Started:
       return started(report, at);
@@ -58,7 +96,7 @@ void EngineReports::take(const Report& report, TimeNs at) {
     case ReportKind::Declined:
       return declined(report, at);
     case ReportKind::Progress:
-      return progressed(report, at);
+      return progressed(report, input.expected, at);
     case ReportKind::NodeDown:
     case ReportKind::NodeUp:
       return node(report, at);
@@ -93,7 +131,8 @@ void EngineReports::started(const Report& report, TimeNs at) {
   parts_.jobs.refresh(job);
 }
 
-void EngineReports::progressed(const Report& report, TimeNs at) {
+void EngineReports::progressed(const Report& report, const core::model::RunForecast& expected,
+                               TimeNs at) {
   const LiveRun* run = parts_.runs.find(report.run);
   if (run == nullptr) return progressed_elsewhere(report, at);
   LiveJob& job = parts_.book.jobs.at(report.run.job);
@@ -105,6 +144,11 @@ void EngineReports::progressed(const Report& report, TimeNs at) {
   add_progress(job.progress, report.progress);
   job.progress_ns = at;
   if (!parts_.core.knows(job.job) || report.run.run != job.runs) return;
+  if (expected.known()) {
+    job.expected = expected;
+    parts_.jobs.tell_core(
+        {.kind = EventKind::JobProgressed, .at_ns = at, .job = job.job, .forecast = expected});
+  }
   parts_.observation.progressed(job, report.progress, at);
   parts_.jobs.report_speed(job.job, at);
 }

@@ -23,12 +23,15 @@ class EngineReports {
   explicit EngineReports(const Parts& parts) : parts_(parts) {}
 
   /// A report about an unknown run is ignored.
-  void take(const Report& report, TimeNs at);
+  void take(const EngineReport& input, TimeNs at);
+  /// What a running job is expected to run for in total after this report, if that differs from
+  /// what is expected now by enough to matter; else unknown.
+  [[nodiscard]] core::model::RunForecast expected_after(const Report& report, TimeNs at) const;
 
  private:
   void node(const Report& report, TimeNs at);
   void started(const Report& report, TimeNs at);
-  void progressed(const Report& report, TimeNs at);
+  void progressed(const Report& report, const core::model::RunForecast& expected, TimeNs at);
   /// Progress of a job that the engine started by itself: it has no run here, and the report run 0.
   void progressed_elsewhere(const Report& report, TimeNs at);
   void ended(const Report& report, TimeNs at);

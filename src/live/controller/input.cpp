@@ -148,7 +148,10 @@ struct Writer {
   }
   void operator()(const Resume& each) const { out["node"] = each.node.value; }
   void operator()(const Fence& each) const { out["node"] = each.node.value; }
-  void operator()(const EngineReport& each) const { out["report"] = report_json(each.report); }
+  void operator()(const EngineReport& each) const {
+    out["report"] = report_json(each.report);
+    if (each.expected.known()) out["expected"] = job::to_json(each.expected);
+  }
   void operator()(const Accounted& each) const { out["job"] = each.job.value; }
   void operator()(const ScoresMeasured& each) const {
     out["table"] = each.table;
@@ -229,6 +232,7 @@ struct Reader {
   void operator()(Fence& each) const { read_id(in, "node", each.node); }
   void operator()(EngineReport& each) const {
     in.object("report", [&](base::FieldReader& part) { read_report(part, each.report); });
+    in.object("expected", [&](base::FieldReader& part) { job::read_fields(part, each.expected); });
   }
   void operator()(Accounted& each) const { read_id(in, "job", each.job); }
   void operator()(ScoresMeasured& each) const {

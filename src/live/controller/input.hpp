@@ -94,6 +94,9 @@ struct Fence {
 };
 struct EngineReport {
   Report report{};
+  /// Progress: what the job is expected to run for in total, by what it reports; unknown: as
+  /// before. Set by CommitCycle, so that a replay decides alike.
+  core::model::RunForecast expected{};
 };
 /// The history store has this job: it may be removed from the job table later.
 struct Accounted {

@@ -124,7 +124,9 @@ struct LiveJob {
   JobId job{};
   job::JobSpec spec{};
   job::PredictedRun predicted{};  ///< at its submission
-  ReservationId reservation{};    ///< in which it runs; invalid: none
+  /// In total, by what it reported to have done; unknown: as predicted.
+  core::model::RunForecast expected{};
+  ReservationId reservation{};  ///< in which it runs; invalid: none
   JobStage stage = JobStage::Waiting;
   JobResult result = JobResult::None;
   TimeNs submit_ns = 0;

@@ -16,6 +16,8 @@ struct PredictedRun {
 };
 
 /// Times are integer nanoseconds.
+[[nodiscard]] nlohmann::json to_json(const core::model::RunForecast& run);
+void read_fields(base::FieldReader& in, core::model::RunForecast& run);
 [[nodiscard]] nlohmann::json to_json(const PredictedRun& predicted);
 void read_fields(base::FieldReader& in, PredictedRun& predicted);
 

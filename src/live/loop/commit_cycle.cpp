@@ -198,7 +198,8 @@ Result<Answer> CommitCycle::take(controller::Input input, TimeNs now) {
 void CommitCycle::take_event(EngineEvent event, TimeNs now) {
   controller::TimedInput timed{.at_ns = now, .input = {}};
   if (auto* report = std::get_if<Report>(&event)) {
-    timed.input = controller::EngineReport{std::move(*report)};
+    const auto expected = controller_->expected_after(*report, now);
+    timed.input = controller::EngineReport{.report = std::move(*report), .expected = expected};
   }
   if (auto* seen = std::get_if<JobSeen>(&event)) {
     const bool is_new = seen->managed && !controller_->book().by_engine_id.contains(seen->id);

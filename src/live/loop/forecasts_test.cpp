@@ -41,6 +41,11 @@ class UsersEngine final : public Engine {
     return out;
   }
 
+  void says(JobId job, ProgressReport progress) {
+    events_.push_back(
+        {.kind = ReportKind::Progress, .run = {.job = job, .run = 1}, .progress = progress});
+  }
+
   TimeNs now = kBegin;
   std::vector<JobId> started;
 
@@ -129,6 +134,66 @@ TEST_F(LiveForecasts, OrderTheQueueOfGoban) {
   EXPECT_EQ(engine.started.back(), quick);
   pass(kLong_ns);
   EXPECT_EQ(engine.started.back(), slow);
+}
+
+TEST_F(LiveForecasts, TellScriptsOfOneNameApart) {
+  log.keeps_records = true;
+  const auto with_script = [](const job::Owner& owner, uint32_t hash) {
+    job::JobSpec out = spec(owner);
+    out.script_hash = hash;
+    return out;
+  };
+  for (int i = 0; i < 25; ++i) {
+    submit(with_script(kQuick, 7));
+    pass(kShort_ns);
+  }
+  EXPECT_EQ(job(submit(with_script(kQuick, 7))).predicted.basis,
+            core::knowledge::DurationBasis::UserScriptSize);
+  const JobId edited = submit(with_script(kQuick, 8));
+  EXPECT_EQ(job(edited).predicted.basis, core::knowledge::DurationBasis::UserNameSize);
+  const std::string before = snapshot();
+  ASSERT_TRUE(cycle->compact());
+  restart();
+  EXPECT_EQ(snapshot(), before);
+  EXPECT_EQ(job(submit(with_script(kQuick, 7))).predicted.basis,
+            core::knowledge::DurationBasis::UserScriptSize);
+}
+
+TEST_F(LiveForecasts, ProgressSaysHowLongARunningJobGoesOn) {
+  log.keeps_records = true;
+  teach_by_running();
+  const JobId slow = submit(spec(kSlow));
+  const auto in_core = [&](JobId id) {
+    const auto& state = cycle->controller().core().state();
+    return state.job(state.slot_of(id)).forecast;
+  };
+  EXPECT_EQ(in_core(slow), job(slow).predicted.run);
+  engine.says(slow, {.step = 1, .steps = 100});
+  pass(kShort_ns);
+  EXPECT_FALSE(job(slow).expected.known()) << "the first steps say nothing";
+  engine.says(slow, {.step = 50, .steps = 100});
+  pass(kShort_ns);
+  const auto half = job(slow).expected;
+  EXPECT_NEAR(base::to_seconds(half.p50_ns), 400, 1);
+  EXPECT_EQ(in_core(slow), half);
+  engine.says(slow, {.step = 74});  // about as expected: nothing is noted
+  const size_t lines = log.safe.records.size();
+  pass(kShort_ns);
+  EXPECT_EQ(job(slow).expected, half);
+  EXPECT_THAT(log.safe.records[lines], testing::Not(HasSubstr("expected")));
+  const std::string before = snapshot();
+  const CommitCycle::Fold fold = restart();
+  EXPECT_EQ(fold.other, 0);
+  EXPECT_EQ(snapshot(), before);
+  EXPECT_EQ(in_core(slow), half);
+  // Journals of releases that made nothing of progress are read, and nothing is made of it now.
+  for (std::string& record : log.safe.records) {
+    const size_t at = record.find(R"("expected":{)");
+    if (at != std::string::npos) record.erase(at, record.find("},", at) + 2 - at);
+  }
+  restart();
+  EXPECT_FALSE(job(slow).expected.known());
+  EXPECT_EQ(job(slow).progress.step, 74);
 }
 
 TEST_F(LiveForecasts, ReplaysAreEqual) {

@@ -78,6 +78,11 @@ void put_forecasts(json& out, const LiveJob& job, const StartTimes* starts) {
   if (job.predicted != live::job::PredictedRun{}) {
     out["predicted_run"] = predicted_json(job.predicted);
   }
+  if (job.expected.known()) {
+    out["expected_run"] = {{"p10_s", base::to_seconds(job.expected.p10_ns)},
+                           {"p50_s", base::to_seconds(job.expected.p50_ns)},
+                           {"p90_s", base::to_seconds(job.expected.p90_ns)}};
+  }
   if (const auto start = start_of(starts, job)) {
     json shown = start_json(*start);
     if (shown.empty()) return;
@@ -95,6 +100,11 @@ std::string forecast_words(const LiveJob& job, const StartTimes* starts) {
   }
   const bool is_over = job.stage == live::controller::JobStage::Done;
   if (job.predicted.run.known() && !is_over) out += "; " + run_words(job.predicted);
+  if (job.expected.known() && !is_over) {
+    out += fmt::format("; by the progress that it reports it runs for about {} in all ({} to {})",
+                       span_text(job.expected.p50_ns), span_text(job.expected.p10_ns),
+                       span_text(job.expected.p90_ns));
+  }
   return out;
 }
 

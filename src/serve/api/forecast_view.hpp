@@ -18,7 +18,8 @@ namespace goban::serve::api {
 /// The forecast of a job that waits; none if there is none yet.
 [[nodiscard]] std::optional<core::model::StartInterval> start_of(
     const StartTimes* starts, const live::controller::LiveJob& job);
-/// Adds `predicted_run`, and `start` of a waiting job, to the JSON of a job.
+/// Adds `predicted_run`, `expected_run` of one that reported progress, and `start` of a waiting
+/// job, to the JSON of a job.
 void put_forecasts(nlohmann::json& out, const live::controller::LiveJob& job,
                    const StartTimes* starts);
 /// The same as sentences that follow an explanation; empty if nothing is known.

@@ -35,6 +35,12 @@ TEST(ForecastView, SaysHowOftenIntervalsHeld) {
   EXPECT_EQ(shown["start"]["inside"], 31);
   job.stage = live::controller::JobStage::Running;
   EXPECT_EQ(forecast_words(job, &starts), "");
+  job.expected = {
+      .p10_ns = 48 * base::kMinute, .p50_ns = base::kHour, .p90_ns = 90 * base::kMinute};
+  EXPECT_THAT(forecast_words(job, &starts),
+              testing::StartsWith("; by the progress that it reports it runs for about "));
+  put_forecasts(shown, job, &starts);
+  EXPECT_EQ(shown["expected_run"]["p50_s"], 3600);
 }
 
 }  // namespace
