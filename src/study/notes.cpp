@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "base/counted.hpp"
+#include "base/units.hpp"
 
 namespace goban::study {
 
@@ -20,6 +21,25 @@ std::string non_sticky_text(const StudyOptions& options, const core::policy::Com
   return fmt::format("{} places all jobs again in each decision, so it decides every {:g} s{}",
                      c.name, c.settings.round_s,
                      options.round_s ? "" : "; --round 0 decides at every event");
+}
+
+/// Durations beyond all experience are often milliseconds; they also take long to simulate.
+std::string long_jobs_text(const core::model::JobHistory& history) {
+  constexpr double kLong_s = 365.0 * base::kDay_s;
+  int64_t count = 0;
+  double longest_s = 0;
+  for (size_t i = 0; i < history.jobs.size(); ++i) {
+    const core::model::Job job = history.jobs[i];
+    const double limit_s = base::to_seconds(job.request.walltime_limit_ns);
+    const double run_s = limit_s > 0 ? std::min(job.work_s, limit_s) : job.work_s;
+    count += run_s > kLong_s ? 1 : 0;
+    longest_s = std::max(longest_s, run_s);
+  }
+  if (count == 0) return {};
+  return fmt::format(
+      "{} for more than a year, the longest for {}: are these seconds? Every year takes about "
+      "90,000 decisions to simulate",
+      base::counted(count, "job runs", "jobs run"), base::human_seconds(longest_s));
 }
 
 }  // namespace
@@ -71,6 +91,9 @@ std::vector<results::Note> study_notes(const StudyOptions& options, const Inputs
   const bool speeds_given = options.locality_penalty || !files.scores.empty() ||
                             !files.penalties.empty() || !files.job_profiles.empty();
   std::vector<results::Note> notes = read_notes(inputs.jobs, files.jobs, files.rejects);
+  if (auto text = long_jobs_text(inputs.jobs.history); !text.empty()) {
+    notes.push_back({results::NoteLevel::Warning, std::move(text)});
+  }
   for (const core::policy::Composition& c : policies) {
     if (c.settings.ideal_speed && speeds_given) {
       notes.push_back({results::NoteLevel::Info,

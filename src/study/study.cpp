@@ -11,6 +11,7 @@
 #include "study/results/decision_log.hpp"
 #include "study/results/failures_csv.hpp"
 #include "study/results/history_csv.hpp"
+#include "study/results/starts_csv.hpp"
 #include "study/results/worth_report.hpp"
 #include "study/run_record.hpp"
 #include "study/study_report.hpp"
@@ -70,6 +71,10 @@ Status finish_runs(const StudyOptions& options, const Inputs& inputs,
     if (options.out.empty()) continue;
     const std::string folder = run_folder(options, policies[i]);
     Status status = write_run_files(folder, inputs, runs.simulated[i].simulation, columns);
+    if (status && !runs.starts.empty() && runs.starts[i] != nullptr) {
+      status = results::write_starts_csv(folder + "/starts.csv", inputs.jobs.history,
+                                         runs.starts[i]->starts());
+    }
     if (status) status = write_run_record(folder, policies[i].name, record);
     if (!status) return status;
   }

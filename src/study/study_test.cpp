@@ -86,6 +86,19 @@ TEST_F(StudyTest, ForecastsAreNoTrueDurations) {
   EXPECT_THAT(notes[0].text, HasSubstr("the jobs have no walltime limits"));
 }
 
+TEST_F(StudyTest, AsksWhetherYearsAreMeant) {
+  options.files.jobs = folder.write("years.csv",
+                                    "job_id,submit_time,duration,num_gpus,user\n"
+                                    "a,1600000000,32000000,1,u\n"
+                                    "b,1600000000,64000000,1,u\n"
+                                    "c,1600000000,31000000,1,u\n");
+  ASSERT_TRUE(run());
+  EXPECT_THAT(notes.front().text, HasSubstr("2 jobs run for more than a year, the longest for"));
+  options.files.jobs = folder.write("jobs.csv", kJobs);
+  ASSERT_TRUE(run());
+  for (const auto& note : notes) EXPECT_THAT(note.text, Not(HasSubstr("a year")));
+}
+
 TEST_F(StudyTest, NonStickyPoliciesHaveAQuantum) {
   std::string jobs = "job_id,submit_time,duration,num_gpus,user\n";
   constexpr std::array<int, 5> kGpus = {1, 2, 3, 4, 6};

@@ -6,11 +6,14 @@ none. Each row is simulated on resamples; a result that is in the results file i
 so the study can be stopped and continued. Ratios are means over resamples of goban / baseline.
 
 usage: ahead.py [--results FILE] [--resamples N] [--only HISTORY,...] [--where KEY=VALUE,...] [--minutes M]
-                [--whole] [--ablation] [--tuning] [--tables] [--short]
+                [--pair] [--whole] [--ablation] [--unlimited] [--tuning] [--tables] [--short]
   --where     only rows with these values: load=0.85,restart_s=30
+  --pair      goban, the same with packed, and the baseline alone: a third of the time
   --whole     whole histories, as recorded, half of the jobs preemptible, 30 s, no scores; one run each
   --short     two small rows without public data, and checks of their ratios: exit code 1 if one fails
   --ablation  the rules of goban, one left out at a time, instead of the rivals
+  --unlimited histories without walltime limits: promised starts that are missed, with and without a
+              bound on how late they may be
   --tuning    the windows and seeds on which the constants were chosen, which the study does not report
   --tables    only print the tables of the results file
 """
@@ -35,8 +38,13 @@ BASELINE = "slurm-multifactor"
 SELF = "goban"
 PACKED = "expansion+promise-backfill+priced+packed"
 RIVALS = [BASELINE, SELF, PACKED, "easy-backfill+packed", "las+packed", "srtf+packed"]
+PAIR = [BASELINE, SELF, PACKED]
+# A policy, or a policy and a setting of it, as "goban late_bound_s=600".
+BOUNDED = f"{SELF} late_bound_s=600"
 ABLATIONS = {
     "goban": SELF,
+    "without the tightest node": f"{SELF} tight_nodes=0",
+    "without keeping whole nodes": f"{SELF} whole_nodes=0",
     "without variability": PACKED,
     "PAL everywhere": "expansion+promise-backfill+priced+pal",
     "without the price of preemption": "expansion+promise-backfill+sticky+pal-tight",
@@ -44,6 +52,7 @@ ABLATIONS = {
     "without promises (skip)": "expansion+skip+priced+pal-tight",
     "reservations made anew (EASY)": "expansion+easy-backfill+priced+pal-tight",
     "without predictions (LAS levels)": "las-levels+promise-backfill+priced+pal-tight",
+    "without predictions (FCFS)": "fifo+promise-backfill+non-preemptive+pal-tight",
     "goban before": "las-levels+skip+pal",
 }
 GPUS_A_NODE = 8
@@ -123,7 +132,10 @@ class Case:
             for row in rows:
                 for name in ("start_time", "end_time", "state"):
                     row.pop(name, None)
-            if self.name != "thetagpu":
+            if self.limits is None:
+                for row in rows:
+                    row.pop("walltime_s", None)
+            elif self.name != "thetagpu":
                 self.limits.add(rows, seed)
             histories.write_history(path, rows)
             return path, f"{self.nodes}x{GPUS_A_NODE}", f"{SOURCES[self.name].warmup_days}d"
@@ -173,6 +185,14 @@ def whole_rows(names):
                    "scores": False, "whole": True}
 
 
+def unlimited_rows(names):
+    """Where no limit is enforced, promises rest on predictions."""
+    for name, share in itertools.product(names, (0.5, 1.0)):
+        if name in SOURCES:
+            yield {"history": name, "load": 0.85, "preemptible": share, "restart_s": RESTARTS_S[0],
+                   "scores": False, "limits": False}
+
+
 def draw_scores(folder, cluster, seed):
     """PM scores from Longhorn's per-GPU medians for class A."""
     path = f"{folder}/scores.csv"
@@ -204,14 +224,24 @@ def run_row(row, seed, made, policies, folder):
                "--rejects", f"{folder}/rejects.csv", "--out", f"{folder}/out"]
     if row["scores"]:
         options += ["--scores", draw_scores(folder, cluster, seed)]
-    document = json.loads(goban("simulate", "--json", "--policy", ",".join(policies), *options))
-    result = {"row": row, "seed": seed, "lower_s": document["jct_bounds"]["lower_s"], "runs": {}}
-    for run in document["runs"]:
+    result = {"row": row, "seed": seed, "runs": {}}
+    plain = [policy for policy in policies if " " not in policy]
+    documents = [json.loads(goban("simulate", "--json", "--policy", ",".join(plain), *options))]
+    result["lower_s"] = documents[0]["jct_bounds"]["lower_s"]
+    for policy in policies:
+        if " " in policy:
+            name, setting = policy.split()
+            document = json.loads(goban("simulate", "--json", "--policy", name, "--set", setting, *options))
+            document["runs"][0]["policy"] = policy
+            documents.append(document)
+    for run in itertools.chain.from_iterable(document["runs"] for document in documents):
         figures = {"jct": run["avg_jct_s"], "wait": run["avg_wait_s"], "p99": run["p99_jct_s"],
                    "killed": run["timed_out"], "preemptions": run["preemptions"],
                    "wall_s": run["wall_s"]}
         if run["policy"] in (SELF, BASELINE):
             figures["worst_wait"] = worst_wait(path, f"{folder}/out/{run['policy']}/jobs.csv", warmup)
+        if "promises" in run:
+            figures["promises"] = run["promises"]
         result["runs"][run["policy"]] = figures
     return result
 
@@ -248,7 +278,8 @@ def study(rows, seeds, policies, path, deadline, tuning):
                     continue
                 if (name, load) not in cases:
                     whole = group[0].get("whole", False)
-                    cases[name, load] = Case(name, load, limits, folder, tuning, whole)
+                    given = limits if group[0].get("limits", True) else None
+                    cases[name, load] = Case(name, load, given, folder, tuning, whole)
                 made = cases[name, load].make(seed)
                 for row in missing:
                     if time.monotonic() > deadline:
@@ -271,7 +302,8 @@ def ratios(results, name, policy, against):
     None if none is left."""
     out = []
     for result in results:
-        mine, theirs = result["runs"][policy].get(name), result["runs"][against].get(name)
+        mine = result["runs"].get(policy, {}).get(name)
+        theirs = result["runs"].get(against, {}).get(name)
         if mine is None or theirs is None:
             continue
         if theirs < 60:
@@ -304,6 +336,8 @@ def gap_closed(results, policy):
     out = []
     for result in results:
         runs = result["runs"]
+        if "srtf+packed" not in runs:
+            continue
         best = runs[BASELINE]["jct"] - runs["srtf+packed"]["jct"]
         if best > 0.01 * runs[BASELINE]["jct"]:
             out.append((runs[BASELINE]["jct"] - runs[policy]["jct"]) / best)
@@ -344,7 +378,7 @@ def print_tables(path):
                  cell(ratios(group, "jct", SELF, "easy-backfill+packed")),
                  cell(ratios(group, "jct", SELF, "las+packed")),
                  cell(gap_closed(group, SELF)),
-                 " / ".join(str(sum(result["runs"][policy]["killed"] for result in group))
+                 " / ".join(str(sum(result["runs"].get(policy, {}).get("killed", 0) for result in group))
                             for policy in (SELF, BASELINE, "las+packed"))]
         print(f"| {' | '.join(cells)} |")
 
@@ -355,6 +389,25 @@ def print_ablations(path):
     for group in by_row(path).values():
         cells = [label(group[0]["row"]), str(len(group))]
         cells += [cell(ratios(group, "jct", policy, BASELINE)) for policy in ABLATIONS.values()]
+        print(f"| {' | '.join(cells)} |")
+
+
+def print_unlimited(path):
+    print("| history | load | preemptible | restart, s | scores | n | promised starts | late | 95 % of these by at most "
+          "| late, bound | by at most | JCT, bound / none | wait |")
+    print("|-|-|-|-|-|-|-|-|-|-|-|-|-|")
+    for group in by_row(path).values():
+        if group[0]["row"].get("limits", True):
+            continue
+        cells = [label(group[0]["row"]), str(len(group))]
+        for policy in (SELF, BOUNDED):
+            promises = [result["runs"][policy].get("promises", {"made": 0, "late": 0, "late_p95_s": 0})
+                        for result in group]
+            made, late = sum(each["made"] for each in promises), sum(each["late"] for each in promises)
+            worst_s = max(each["late_p95_s"] for each in promises)
+            cells += [str(made)] if policy == SELF else []
+            cells += [f"{100 * late / max(made, 1):.1f} %", f"{worst_s / 60:.0f} min"]
+        cells += [cell(ratios(group, "jct", BOUNDED, SELF)), cell(ratios(group, "wait", BOUNDED, SELF))]
         print(f"| {' | '.join(cells)} |")
 
 
@@ -392,14 +445,18 @@ def main():
     parser.add_argument("--only", default=",".join([*SOURCES, *GENERATED]))
     parser.add_argument("--where", default="")
     parser.add_argument("--minutes", type=float, default=math.inf)
-    for flag in ("short", "whole", "ablation", "tuning", "tables"):
+    for flag in ("short", "pair", "whole", "ablation", "unlimited", "tuning", "tables"):
         parser.add_argument(f"--{flag}", action="store_true")
     options = parser.parse_args()
     if options.short:
         return short()
-    policies = list(dict.fromkeys([BASELINE, *ABLATIONS.values()])) if options.ablation else RIVALS
+    policies = PAIR if options.pair else RIVALS
+    if options.ablation:
+        policies = list(dict.fromkeys([BASELINE, *ABLATIONS.values()]))
+    if options.unlimited:
+        policies = [BASELINE, SELF, BOUNDED]
     wanted = [each.split("=") for each in options.where.split(",") if each]
-    made = whole_rows if options.whole else all_rows
+    made = whole_rows if options.whole else unlimited_rows if options.unlimited else all_rows
     rows = [row for row in made(options.only.split(","))
             if all(str(row[key]) == value for key, value in wanted)]
     if options.ablation:
@@ -411,7 +468,8 @@ def main():
         seeds = range(first, first + (1 if options.whole else options.resamples))
         if not study(rows, seeds, policies, options.results, deadline, options.tuning):
             print("time is up; the same command goes on\n", file=sys.stderr)
-    (print_ablations if options.ablation else print_tables)(options.results)
+    printed = print_ablations if options.ablation else print_unlimited if options.unlimited else print_tables
+    printed(options.results)
     return 0
 
 

@@ -53,9 +53,11 @@ RunMetrics measure(const std::string& policy, const core::model::JobHistory& his
     const double job_gpu_s = result.held_gpu_s(i, job.request.num_gpus);
     const double requested_gpu_s = job.work_s * job.request.num_gpus;
     held_gpu_s += job_gpu_s;
-    // On fewer GPUs than it requests an elastic job needs less GPU time.
-    ideal_gpu_s +=
-        result.elastic_of(i).gpus_min > 0 ? std::min(requested_gpu_s, job_gpu_s) : requested_gpu_s;
+    // On fewer GPUs than it requests an elastic job needs less GPU time; a job that is killed at
+    // its limit has done no more than it held.
+    const bool may_need_less =
+        result.elastic_of(i).gpus_min > 0 || outcome.end == simulator::JobEnd::TimedOut;
+    ideal_gpu_s += may_need_less ? std::min(requested_gpu_s, job_gpu_s) : requested_gpu_s;
     if (job.request.submit_ns < counted_from) continue;
     const base::TimeNs jct_ns = outcome.finish_ns - job.request.submit_ns;
     jct_s.push_back(base::to_seconds(jct_ns));

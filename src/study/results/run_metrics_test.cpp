@@ -54,6 +54,13 @@ TEST(RunMetrics, FollowTheirDefinitions) {
   EXPECT_EQ(m.preemptions, 4);
   EXPECT_EQ(m.gpu_hours_lost, 0.01);
   EXPECT_EQ(m.gpu_hours_restarting, 0.005);
+  // The second one was killed at its limit of 20 s.
+  simulator::JobOutcome& second = result.outcomes[1];
+  second.end = simulator::JobEnd::TimedOut;
+  second.held_ns = base::from_seconds(20);
+  EXPECT_EQ(measure("p", history, 4, result).gpu_hours_ideal, (100.0 + 20.0) / 3600);
+  second.end = simulator::JobEnd::Finished;
+  second.held_ns = base::from_seconds(30);
   // The first is elastic, and ran on one of the two GPUs that it requested.
   result.elastic = {{.gpus_min = 1, .gpus_max = 1, .held_gpu_s = 60}, {}};
   const RunMetrics shrunk = measure("p", history, 4, result);

@@ -71,6 +71,7 @@ void StartObserver::started(JobId job, TimeNs now) {
   const Open open = found->second;
   open_.erase(found);
   calibration_.learn(open.raw, now);
+  starts_.push_back({job, open.raw, open.shown, open.is_calibrated, now});
   if (!open.is_calibrated) return;
   ++counts_.judged;
   if (holds(open.raw.interval, now)) ++counts_.inside_raw;

@@ -25,6 +25,15 @@ struct StartCoverage {
   double error_ln = 0;     ///< median |ln| of actual / forecast median wait, each plus a minute
 };
 
+/// A forecast job that started.
+struct ForecastStart {
+  JobId job{};
+  core::knowledge::StartForecastAt raw{};
+  core::model::StartInterval shown{};
+  bool is_calibrated = false;
+  TimeNs start_ns = 0;
+};
+
 class StartObserver final : public Observer {
  public:
   /// Forecasts every third job that waits. `history` and what `site` points to outlive this; `next`
@@ -42,6 +51,8 @@ class StartObserver final : public Observer {
   void ended(TimeNs now) override;
 
   [[nodiscard]] StartCoverage coverage() const;
+  /// In order of their starts.
+  [[nodiscard]] const std::vector<ForecastStart>& starts() const { return starts_; }
 
  private:
   struct Open {
@@ -59,6 +70,7 @@ class StartObserver final : public Observer {
   std::unordered_map<JobId, Open> open_;
   size_t next_job_ = 0;
   StartCoverage counts_;
+  std::vector<ForecastStart> starts_;
   std::vector<double> widths_s_;
   std::vector<double> errors_ln_;
 };
