@@ -1,5 +1,6 @@
 #include "train/mesh/layers.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -9,7 +10,7 @@ Layers::Layers(Graph& graph, DType activation, const std::vector<TypeRule>& rule
     : Layers(graph, activation) {
   for (const TypeRule& rule : rules) {
     try {
-      rules_.emplace_back(std::regex(rule.pattern), rule.activation);
+      rules_.push_back({rule.pattern, std::regex(rule.pattern), rule.activation});
     } catch (const std::regex_error& error) {
       throw GraphError(
           fmt::format("'{}' is not a valid regular expression: {}", rule.pattern, error.what()));
@@ -19,10 +20,20 @@ Layers::Layers(Graph& graph, DType activation, const std::vector<TypeRule>& rule
 
 DType Layers::type_of(const std::string& name) const {
   const std::string whole = graph_.scope() + name;
-  for (const auto& [pattern, type] : rules_) {
-    if (std::regex_search(whole, pattern)) return type;
+  for (const Rule& rule : rules_) {
+    if (std::regex_search(whole, rule.regex)) return rule.activation;
   }
   return types_.activation;
+}
+
+const std::string* Layers::unmatched() const {
+  for (const Rule& rule : rules_) {
+    const auto matches = [&](const Parameter& each) {
+      return std::regex_search(graph_.variable(each.variable).name, rule.regex);
+    };
+    if (std::ranges::none_of(parameters_, matches)) return &rule.pattern;
+  }
+  return nullptr;
 }
 
 Tensor Layers::parameter(const std::string& name, Shape shape, Initializer initializer) {

@@ -49,6 +49,8 @@ class Layers {
   /// The activation type of a variable or layer of this name in the present scopes.
   [[nodiscard]] DType type_of(const std::string& name) const;
   [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
+  /// The first pattern of a rule that no parameter's name matches; nullptr if there is none.
+  [[nodiscard]] const std::string* unmatched() const;
 
   Tensor parameter(const std::string& name, Shape shape, Initializer initializer);
   /// Sums x over the dimensions `in` with a weight [in..., out], and adds a bias [out] initialised
@@ -75,7 +77,12 @@ class Layers {
  private:
   Graph& graph_;
   VariableTypes types_;
-  std::vector<std::pair<std::regex, DType>> rules_;
+  struct Rule {
+    std::string pattern;
+    std::regex regex;
+    DType activation;
+  };
+  std::vector<Rule> rules_;
   std::vector<Parameter> parameters_;
 };
 

@@ -74,8 +74,6 @@ TEST_F(PrecisionRuns, TheScaleIsResumed) {
 
 TEST_F(PrecisionRuns, LayersHaveTypesOfTheirOwn) {
   const double full = last_loss(options_);
-  options_.layer_precision = {{"no_such_layer", DType::F16}};
-  EXPECT_EQ(last_loss(options_), full);
   options_.layer_precision = {{"^hidden2/", DType::BF16}};
   const double one = last_loss(options_);
   EXPECT_NE(one, full);
@@ -84,6 +82,17 @@ TEST_F(PrecisionRuns, LayersHaveTypesOfTheirOwn) {
   EXPECT_EQ(last_loss(options_), full);  // the first match applies
   options_.layer_precision = {{"(", DType::BF16}};
   EXPECT_THAT(run(options_).error().text(), HasSubstr("'(' is not a valid regular expression"));
+}
+
+TEST_F(PrecisionRuns, APatternWithoutALayerIsRefused) {
+  options_.layer_precision = {{"hidden", DType::BF16}, {"no_such_layer", DType::F16}};
+  const auto refused = run(options_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::ErrorCode::Usage);
+  EXPECT_THAT(refused.error().text(),
+              HasSubstr("--precision-of: 'no_such_layer' matches no layer of the model"));
+  EXPECT_THAT(refused.error().text(), HasSubstr("hidden1/kernel, hidden1/bias, hidden2/kernel"));
+  EXPECT_THAT(refused.error().text(), HasSubstr("logits/bias"));
 }
 
 TEST_F(PrecisionRuns, ATransformerMixesTypesOfItsLayers) {

@@ -36,6 +36,22 @@ bool uses_half(const TrainOptions& options) {
                              [](const TypeRule& rule) { return rule.activation == DType::F16; });
 }
 
+/// Errors: Usage, for a --precision-of that no layer has.
+base::Status check_layer_rules(const Layers& layers) {
+  const std::string* unmatched = layers.unmatched();
+  if (unmatched == nullptr) return {};
+  constexpr size_t kMostNames = 20;
+  std::string names;
+  const auto& all = layers.parameters();
+  for (size_t i = 0; i < std::min(all.size(), kMostNames); ++i) {
+    names += (i == 0 ? "" : ", ") + layers.graph().variable(all[i].variable).name;
+  }
+  if (all.size() > kMostNames) names += fmt::format(" and {} more", all.size() - kMostNames);
+  return base::usage_error(
+      fmt::format("--precision-of: '{}' matches no layer of the model", *unmatched),
+      "the model's layers are " + names);
+}
+
 /// Loss scaling for fp16: gradients of the scaled loss stay above the smallest numbers of fp16. A
 /// step with gradients that are not finite is left out and halves the scale; some steps in a row
 /// without double it (Micikevicius et al., Mixed Precision Training, 2018).
@@ -161,6 +177,7 @@ base::Result<std::unique_ptr<StepGraph>> build_step(const TrainOptions& options)
   try {
     Layers layers(out->graph, options.precision, options.layer_precision);
     const Model model = build_model(options, layers, out->micro_batch);
+    if (auto s = check_layer_rules(layers); !s) return base::failure(s.error());
     std::vector<Tensor> values, means;
     for (const Parameter& each : layers.parameters()) values.push_back(each.value);
     const double share = 1.0 / options.micro_batches;
