@@ -291,6 +291,32 @@ TEST(Shards, TheCheckComparesWithTheIndex) {
   EXPECT_THAT(opened.error().text(), HasSubstr("s-1.tar: has 1024 bytes, its index says"));
 }
 
+TEST(Shards, TheCheckFindsKeysThatRepeatAndMembersThatAreAbsent) {
+  const base::TestFolder folder;
+  const std::string bytes = tar_member("a.cls", "1") + tar_member("a.txt", "x") +
+                            tar_member("b.txt", "y") + tar_member("a.cls", "2") + kTarEnd;
+  const std::string path = folder.write("x.tar", bytes);
+  const ShardFindings found = check_shards({"", {{path, 3, 0, ""}}});
+  ASSERT_EQ(found.errors.size(), 1U);
+  EXPECT_THAT(found.errors[0].text(),
+              HasSubstr("x.tar, sample 'a' at byte 3072: the key occurs a second time"));
+  EXPECT_THAT(found.differing,
+              ElementsAre("1 of 3 samples have no 'cls'", "1 of 3 samples have no 'txt'"));
+}
+
+TEST(Shards, ListsThatNameTooMuchAreRefused) {
+  const base::TestFolder folder;
+  (void)write_shards(folder / "s-%d.tar", {4, 1'000'000});  // three shards
+  const auto error = [](const std::string& text) {
+    const auto opened = open_shards(text);
+    return opened ? "" : opened.error().text();
+  };
+  EXPECT_EQ(error(folder / "s-{0..2}.tar"), "");
+  EXPECT_THAT(error(folder / "s-{0..3}.tar"), HasSubstr("s-3.tar': No such file or directory"));
+  folder.write("empty.tar", kTarEnd);
+  EXPECT_THAT(error(folder / "empty.tar"), HasSubstr("has no samples"));
+}
+
 TEST(Shards, BadIndexesAreNamedByField) {
   const auto error = [](const std::string& text) {
     const auto read = from_wids(text, "", "i.json");

@@ -151,6 +151,27 @@ TEST_F(ShardRuns, ADamagedImageEndsTheRunOrIsCounted) {
   EXPECT_EQ((*batches)->skipped(), 1);
 }
 
+TEST_F(ShardRuns, ASampleWithoutLabelOrImageIsNamed) {
+  const auto error_without = [&](const std::string& field, const std::string& instead) {
+    const std::string path = (folder_ / "train-1.tar").string();
+    const std::string whole = contents(path);
+    std::string bytes = whole;
+    // Only the name of the first member changes, so the sum of its header by the difference.
+    const size_t at = bytes.find("." + field) + 1;
+    int sum = static_cast<int>(std::stol(bytes.substr(at / 512 * 512 + 148, 6), nullptr, 8));
+    for (size_t i = 0; i < field.size(); ++i) sum += instead[i] - field[i];
+    bytes.replace(at, field.size(), instead);
+    bytes.replace(at / 512 * 512 + 148, 6, fmt::format("{:06o}", sum));
+    std::ofstream(path, std::ios::binary) << bytes;
+    const auto result = run(shards_);
+    std::ofstream(path, std::ios::binary) << whole;
+    return result ? "" : result.error().text();
+  };
+  EXPECT_THAT(error_without("cls", "txt"),
+              HasSubstr("train-1.tar, sample '00000050' at byte 0: has no label (cls)"));
+  EXPECT_THAT(error_without("pgm", "txt"), HasSubstr("has no image (jpg, jpeg, png or pgm)"));
+}
+
 TEST_F(ShardRuns, ATruncatedShardEndsTheRunWithItsName) {
   const std::string path = (folder_ / "train-3.tar").string();
   // The samples are counted before; the file is cut while the run reads.
