@@ -223,8 +223,8 @@ void add_site_options(Command* command, ServeArguments& arguments) {
 }  // namespace
 
 void add_serve(Command& app, Action& action) {
-  Command* command =
-      app.add_subcommand("serve", "Run the daemon that schedules jobs on this machine");
+  Command* command = app.add_subcommand(
+      "serve", "Run the daemon that schedules jobs, on this machine or a cluster");
   auto arguments = std::make_shared<ServeArguments>();
   command->add_option("--config", arguments->config, "Configuration file (docs/serve.md)")
       ->type_name("FILE");

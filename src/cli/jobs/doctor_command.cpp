@@ -53,8 +53,9 @@ void add_doctor(Command& app, Action& action) {
   Command* run = doctor->add_subcommand("run", "Print where a run spent its time");
   run->add_option("DIR", arguments->folder, "The run's folder: --out of goban-train")->required();
   run->add_flag("--json", arguments->json, "Print JSON only");
-  run->add_option("--html", arguments->html, "Write a timeline of the run to this HTML file");
-  run->footer("Example: goban doctor run results/ --html timeline.html");
+  run->add_option("--html", arguments->html, "Write a timeline of the run to this HTML file")
+      ->type_name("FILE");
+  run->footer("Example:\n  goban doctor run results/ --html timeline.html");
   run->callback([arguments, &action] { action = [arguments] { return doctor_run(*arguments); }; });
   add_doctor_topology(*doctor, action);
 }

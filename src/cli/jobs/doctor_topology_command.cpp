@@ -105,15 +105,18 @@ void add_doctor_topology(Command& doctor, Action& action) {
   const auto arguments = std::make_shared<TopologyArguments>();
   const auto add = [&](const char* name, const char* help) {
     Command* command = doctor.add_subcommand(name, help);
-    command->add_option("--from", arguments->from,
-                        "Read the files of another machine, written by --save, from this folder");
+    command
+        ->add_option("--from", arguments->from,
+                     "Read the files of another machine, written by --save, from this folder")
+        ->type_name("FOLDER");
     command->add_flag("--json", arguments->json, "Print JSON only");
     return command;
   };
   Command* drawn = add("topology",
                        "Draw sockets, NUMA nodes, PCIe switches, GPUs, NVLink, network cards and "
                        "disks of this machine");
-  drawn->add_option("--save", arguments->save, "Write the files that were read to this folder");
+  drawn->add_option("--save", arguments->save, "Write the files that were read to this folder")
+      ->type_name("FOLDER");
   drawn->footer(
       "Examples:\n  goban doctor topology\n"
       "  ssh node7 goban doctor topology --save /shared/node7\n"
@@ -125,9 +128,10 @@ void add_doctor_topology(Command& doctor, Action& action) {
                  "Print export lines only, for a shell or Slurm's TaskProlog");
   nccl->add_option("--verify", arguments->log,
                    "NCCL's log (NCCL_DEBUG=INFO), plain or gzip; - for standard input. Exit code 1 "
-                   "if NVLink or RDMA is not used");
+                   "if NVLink or RDMA is not used")
+      ->type_name("FILE");
   nccl->footer(
-      "Variables that are already set are kept and checked.\nExamples:\n"
+      "Variables that are already set are kept and checked.\n\nExamples:\n"
       "  eval \"$(goban doctor nccl --export)\"\n  goban doctor nccl --verify nccl.log");
   nccl->callback(
       [arguments, &action] { action = [arguments] { return doctor_nccl(*arguments); }; });
