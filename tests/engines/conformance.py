@@ -38,6 +38,10 @@ def main():
     for each in scenario.left_out(engine):
         print(f"left out: {each}: {site_of.left_out[each]}")  # each has a reason
     chosen = [each for each in scenario.read_all(engine) if not sys.argv[3:] or each.name in sys.argv[3:]]
+    if hasattr(site_of, "why_not"):
+        for each in filter(site_of.why_not, chosen):
+            print(f"left out: {each.name}: {site_of.why_not(each)}")
+        chosen = [each for each in chosen if not site_of.why_not(each)]
     failures = play(goban, engine, site_of, chosen, 1.0)
     if failures:
         print("again: " + "\n".join(failures.values()), flush=True)

@@ -10,6 +10,16 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from live_daemon import Daemon, expect
 
 
+POWER = """[[node]]
+name = "test"
+gpus = {gpus}
+host_idle_w = 100
+gpu_idle_w = 30
+gpu_max_w = 300
+gpu_dynamic_w = 200
+"""
+
+
 class Driver:
     """Runs one scenario, `scale` times as slowly as it is written. An engine's driver adds: config(), submit(), number_of(), and the incidents that the engine can have."""
 
@@ -39,6 +49,21 @@ class Driver:
 
     def before(self):
         """Before the first job."""
+
+    # ---- what is known of applications, where jobs share GPUs
+
+    gpu_type = "V100"
+
+    def knowledge(self):
+        """Lines of the configuration."""
+        return 'energy = "power.toml"\ncolocation = "colocation.csv"\nsharing = ["live"]\n' if self.scenario.apps else ""
+
+    def write_knowledge(self):
+        self.write("power.toml", POWER.format(gpus=self.scenario.node_gpus))
+        rows = [(app, "", util, watts) for app, util, watts in self.scenario.apps]
+        rows += [(" + ".join(apps), " + ".join(slowdowns), "", "") for apps, slowdowns in self.scenario.together]
+        self.write("colocation.csv", "gpu_type,members,slowdowns,util_pct,mem_bytes,power_w\n" + "".join(
+            f"{self.gpu_type},{members},{slowdowns},{util},{'1 GiB' if util else ''},{watts}\n" for members, slowdowns, util, watts in rows))
 
     def index_of(self, gpu):
         """Of a GPU as the daemon lists it, in the scenario."""
@@ -77,6 +102,8 @@ class Driver:
             self.daemon.environment["PATH"] += ":/usr/sbin:/sbin"
             if self.scenario.scores:
                 self.write("scores.csv", "GPU_ID,PerfVar_classA\n" + "".join(f"{i},{each}\n" for i, each in enumerate(self.scenario.scores)))
+            if self.scenario.apps:
+                self.write_knowledge()
             self.daemon.start()
             self.before()
             self.play()
@@ -179,13 +206,14 @@ class ClusterDriver(Driver):
 
     def scores(self):
         """Lines of the configuration that name the files of write()."""
-        return 'cluster = "cluster.toml"\nscores = "scores.csv"\n' if self.scenario.scores else ""
+        scores = 'scores = "scores.csv"\n' if self.scenario.scores else ""
+        return ('cluster = "cluster.toml"\n' if scores or self.scenario.apps else "") + scores + self.knowledge()
 
     def write(self, name, text):
         super().write(name, text)
-        if name == "scores.csv":
-            nodes = "".join(f'[[nodes]]\nname = "{node}"\ngpus = {self.scenario.node_gpus}\ngpu_model = "GPU"\n' for node in self.nodes)
-            super().write("cluster.toml", f'name = "lab"\n[[gpu_model]]\nname = "GPU"\n{nodes}')
+        if name in ("scores.csv", "colocation.csv"):
+            nodes = "".join(f'[[nodes]]\nname = "{node}"\ngpus = {self.scenario.node_gpus}\ngpu_model = "{self.gpu_type}"\n' for node in self.nodes)
+            super().write("cluster.toml", f'name = "lab"\n[[gpu_model]]\nname = "{self.gpu_type}"\nmemory = "32 GiB"\n{nodes}')
 
     def wait_for_nodes(self):
         self.daemon.wait_for("the nodes", lambda: all(

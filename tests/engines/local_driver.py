@@ -4,12 +4,15 @@ from driver import Driver, expect
 
 
 class LocalDriver(Driver):
+    gpu_type = "virtual"
+
     def config(self):
         scores = 'scores = "scores.csv"\n' if self.scenario.scores else ""
-        return f'policy = "{self.scenario.policy}"\n{scores}learn = "none"\n', self.scenario.node_gpus
+        return f'policy = "{self.scenario.policy}"\n{scores}{self.knowledge()}learn = "none"\n', self.scenario.node_gpus
 
     def submit(self, job):
-        ran = self.daemon.goban_run("submit", "--parsable", "--gpus", str(job.gpus), "--priority", str(job.priority), "-o", "/dev/null", "--signal", "TERM@1s",
+        known = ["--model", job.app, "--gpu-mem", "1G", *(["--share"] if job.shares else [])] if job.app else []
+        ran = self.daemon.goban_run("submit", "--parsable", *known, "--gpus", str(job.gpus), "--priority", str(job.priority), "-o", "/dev/null", "--signal", "TERM@1s",
                                     "--wrap", f"exec sleep {job.work_s * self.scale}")
         expect(ran.returncode == 0, ran.stderr)
         return ran.stdout.strip()

@@ -12,6 +12,8 @@ class Job:
     submit_s: float
     work_s: float
     priority: int = 0
+    app: str = ""
+    shares: bool = False
 
 
 @dataclasses.dataclass
@@ -22,6 +24,8 @@ class Scenario:
     node_gpus: int = 1
     policy: str = ""
     scores: list = dataclasses.field(default_factory=list)
+    apps: list = dataclasses.field(default_factory=list)  # (name, utilisation, watts)
+    together: list = dataclasses.field(default_factory=list)  # (applications, slowdowns)
     jobs: dict = dataclasses.field(default_factory=dict)
     incidents: list = dataclasses.field(default_factory=list)  # (seconds, words)
     starts: list = dataclasses.field(default_factory=list)  # (seconds, job, GPUs), of those that an engine carries out
@@ -60,14 +64,19 @@ def read(path):
             elif key == "engines":
                 scenario.engines = rest
             elif key == "cluster":
-                scenario.nodes, scenario.node_gpus = (int(each) for each in rest[0].split("x"))
+                scenario.nodes, scenario.node_gpus = (int(each) for each in rest[0].partition(":")[0].split("x"))
             elif key == "policy":
                 scenario.policy = rest[0]
             elif key == "scores":
                 scenario.scores = [float(each) for each in rest]
             elif key == "job":
                 options = dict(word.split("=") for word in rest[4:])
-                scenario.jobs[rest[0]] = Job(rest[0], int(rest[1]), float(rest[2]), float(rest[3]), int(options.get("priority", 0)))
+                scenario.jobs[rest[0]] = Job(rest[0], int(rest[1]), float(rest[2]), float(rest[3]), int(options.get("priority", 0)),
+                                             options.get("app", ""), options.get("share") == "yes")
+            elif key == "app":
+                scenario.apps.append(tuple(rest))
+            elif key == "together":
+                scenario.together.append(tuple(zip(*(word.split(":") for word in rest))))
             elif key == "at":
                 scenario.incidents.append((float(rest[0]), rest[1:]))
     return scenario

@@ -6,7 +6,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "slurm"))
 
 from driver import ClusterDriver, expect, nodes_of
-from slurm_site import SlurmSite, missing
+from slurm_site import FIRST_WITH_SHARDS, SlurmSite, missing, version
 
 USER = "nobody"
 
@@ -33,7 +33,10 @@ class SlurmDriver(ClusterDriver):
 
     def submit(self, job):
         nodes, gpus = self.shares_of(job)
-        return self.site.sbatch("-p", self.partition, f"-N{nodes}", f"--gres=gpu:{gpus}", user=USER,
+        request = [f"--gres={'shard:2' if job.shares else f'gpu:{gpus}'}"]
+        if job.app:
+            request.append(f"--comment=goban:model={job.app};gpu-memory=1G")
+        return self.site.sbatch("-p", self.partition, f"-N{nodes}", *request, user=USER,
                                 script=f"#!/bin/sh\nexec sleep {job.work_s * self.scale}\n")
 
     def cancel(self, name, where=""):
@@ -63,6 +66,11 @@ class SlurmDriver(ClusterDriver):
 class SlurmConformance:
     missing = staticmethod(missing)
     left_out = {"higher_priority_preempts": "policies preempt no jobs of Slurm's"}
+
+    @staticmethod
+    def why_not(scenario):
+        """This release cannot have it."""
+        return "this Slurm has no shards" if scenario.apps and version() < FIRST_WITH_SHARDS else ""
 
     def __init__(self, goban, scenarios):
         self.goban, self.scenarios, self.drivers = goban, scenarios, {}
