@@ -151,6 +151,21 @@ Status add_staging(const ServeConfig& config, live::controller::Site& site) {
   return {};
 }
 
+/// The same policy without the part that lets nodes sleep: its parts by name.
+std::string without_sleep(const core::policy::Composition& composition, std::string_view policy) {
+  const std::string_view name = core::policy::current_name(policy);
+  const auto preset = std::ranges::find(core::policy::presets(), name, &core::policy::Preset::name);
+  std::string_view rest = preset == core::policy::presets().end() ? name : preset->parts;
+  std::string out;
+  while (!rest.empty()) {
+    const std::string_view part = rest.substr(0, rest.find('+'));
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    if (part == composition.part(core::policy::PartKind::Power).name) continue;
+    out += fmt::format("{}{}", out.empty() ? "" : "+", part);
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<live::controller::Site> make_site(const ServeConfig& config,
@@ -188,7 +203,8 @@ Result<live::controller::Site> make_site(const ServeConfig& config,
     return base::usage_error(
         fmt::format("policy '{}' lets nodes sleep, and engine {} may not", config.policy,
                     config.engine.name),
-        "use a policy without node sleep, such as easy-backfill+pal; on Slurm, sleep = \"yes\"");
+        fmt::format("leave that part out, policy = \"{}\", or permit it by `sleep` in [{}]",
+                    without_sleep(*composition, config.policy), config.engine.name));
   }
   site.composition = std::move(*composition);
   if (auto status = set_sharing(config, site.composition.options); !status) {

@@ -98,6 +98,12 @@ TEST(SiteOfACluster, IsNotThisMachine) {
   const auto sleeps = make_site(config, {});
   ASSERT_FALSE(sleeps);
   EXPECT_THAT(sleeps.error().text(), HasSubstr("engine slurm may not"));
+  EXPECT_THAT(sleeps.error().text(),
+              HasSubstr("policy = \"fifo\", or permit it by `sleep` in [slurm]"));
+  config.policy = "eaco";
+  EXPECT_THAT(make_site(config, {}).error().text(),
+              HasSubstr("policy = \"priority+by-priority+share-eaco+consolidate\""));
+  config.policy = "fifo+sleep";
   config.engine.table = base::parse_config("mode = 'all'\nsleep = 'yes'\n", "goban.toml").value();
   EXPECT_THAT(make_site(config, {}).error().text(), HasSubstr("energy")) << "only that is missing";
 }
