@@ -1,7 +1,7 @@
 """CPU time with 10,000 jobs in the queue, in ten arrays or one by one: slurmctld alone, and with Goban deciding. --release: also how long
 `goban engine slurm release-all` takes for them.
 
-    load.py GOBAN [--seconds S] [--singles] [--release] [--poll 1s] [--settle S]     (needs root and Slurm; 77 without them)
+    load.py GOBAN [--seconds S] [--singles] [--release] [--poll 1s] [--settle S] [--not-alone]     (needs root and Slurm; 77 without them)
 """
 
 import argparse
@@ -68,21 +68,26 @@ def main():
     parser.add_argument("--release", action="store_true")
     parser.add_argument("--poll", default="1s")
     parser.add_argument("--settle", type=float, default=30, help="seconds before the measurement")
+    parser.add_argument("--not-alone", action="store_true", help="only with Goban")
     options = parser.parse_args()
     skip_where_missing()
-    with SlurmSite(typed=False, config=CONFIG + SERVING_LINES) as site:  # the same pings of nodes
-        fill(site, options.singles)
-        time.sleep(options.settle)
-        alone, = measure(options.seconds, (site.daemon("slurmctld")[0],))
-    print(f"slurmctld alone: {alone:.4f} CPU s a second", flush=True)
+    alone = 0
+    if not options.not_alone:
+        with SlurmSite(typed=False, config=CONFIG + SERVING_LINES) as site:  # the same pings of nodes
+            fill(site, options.singles)
+            time.sleep(options.settle)
+            alone, = measure(options.seconds, (site.daemon("slurmctld")[0],))
+        print(f"slurmctld alone: {alone:.4f} CPU s a second", flush=True)
     with Serving(options.goban, policy="easy-backfill+pal", slurm=CONFIG, poll=options.poll) as serving:
+        began = time.monotonic()
         fill(serving.site, options.singles)
         serving.site.wait_for("all jobs", lambda: len(serving.jobs_listed()) >= 1000 * ARRAYS, 300)
         time.sleep(options.settle)
         daemon = serving.daemon.process.pid
+        print(f"all jobs are listed after {time.monotonic() - began:.1f} s", flush=True)
         ctld, own, all_of_it = measure(options.seconds, (serving.site.daemon("slurmctld")[0],), (daemon,), (daemon, True))
-        print(f"with Goban: slurmctld {ctld:.4f}, daemon {own:.4f}, squeue and scontrol {all_of_it - own:.4f} CPU s a second; "
-              f"slurmctld {ctld / max(alone, 1e-4):.2f} times", flush=True)
+        print(f"with Goban: slurmctld {ctld:.4f}, daemon {own:.4f}, squeue and scontrol {all_of_it - own:.4f} CPU s a second"
+              + (f"; slurmctld {ctld / max(alone, 1e-4):.2f} times" if alone else ""), flush=True)
         if options.release:
             release_all(serving)
 
