@@ -30,7 +30,7 @@ HOUR = 3600
 STARVED, BUSY = "mnist-mlp", "mnist-conv"
 NAMES = {STARVED: "starved", BUSY: "computing"}
 POLICIES = ["fifo+packed", "eaco", "goban"]
-PARTS = ["input", "compute", "evaluation", "other"]
+PARTS = ["input", "compute", "evaluation", "idle", "other"]
 
 
 def png(pixels):
