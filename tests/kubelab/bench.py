@@ -112,14 +112,14 @@ def idle_cpu(site):
     return (cpu_s(site) - before_s) / (time.monotonic() - began)
 
 
-def requests(site):
-    """Of Goban since the start, by verb and resource."""
+def requests(site, leases=False):
+    """Of Goban since the start, by verb and resource; without those for its Lease."""
     counts = collections.Counter()
     with open(site.path("log/audit.log")) as log:
         for line in log:
             event = json.loads(line)
             what = event.get("objectRef", {})
-            if what.get("resource") != "leases":
+            if leases or what.get("resource") != "leases":
                 counts[f"{event['verb']} {what.get('resource')}{'/' + what['subresource'] if 'subresource' in what else ''}"] += 1
     return counts
 
@@ -151,7 +151,10 @@ def main():
         with Daemon(program, site) as d:
             d.wait("the nodes", lambda: len(d.nodes) == NODES)
             time.sleep(2)
+            before, began = requests(site, leases=True), time.monotonic()
             print(f"API server, nothing happens: {without:.3f} CPU s a second, with Goban's engine {idle_cpu(site):.3f}")
+            sent, took = requests(site, leases=True) - before, time.monotonic() - began
+            print(f"requests of Goban's engine while nothing happens: {sum(sent.values()) / took:.2f} a second; {dict(sent)}")
             rates, each = {"goban": [], "goban, gangs": [], "kube-scheduler": []}, []
             for turn in range(3):
                 before = requests(site)
@@ -168,7 +171,7 @@ def main():
             theirs = statistics.median(speed for speed, _ in rates.pop("kube-scheduler"))
             for name, turns in rates.items():
                 print(f"{name}: {statistics.median(speed for speed, _ in turns) / theirs:.2f} times kube-scheduler")
-            for size in (1, 8, 32):
+            for size in (1, 2, 4, 8, 16, 32):
                 print(f"gang of {size} pods of {GPUS} GPUs, order to running: {1000 * gangs(site, d, size, 100_000 + 100 * size):.0f} ms")
 
 

@@ -311,6 +311,57 @@ def labelled(site, d):
         site.delete(f"{PODS}/plain-{index}")
 
 
+def pod_groups(site, d):
+    """Pods that scheduler-plugins' labels make a gang: of a PodGroup, and of labels alone. One that its controller makes again is not
+    started beside the others: all of them are started anew."""
+    group, version, plural = "scheduling.x-k8s.io", "v1alpha1", "podgroups"
+    site.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+        "metadata": {"name": f"{plural}.{group}", "annotations": {"api-approved.kubernetes.io": "unapproved, test"}},
+        "spec": {"group": group, "scope": "Namespaced", "names": {"kind": "PodGroup", "plural": plural, "singular": "podgroup"},
+                 "versions": [{"name": version, "served": True, "storage": True, "schema": {
+                     "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}})
+    path = f"/apis/{group}/{version}/namespaces/default/{plural}"
+    made = pod("x", scheduler="goban", app="grouped", **{f"{group}/pod-group": "grouped"})
+    del made["metadata"]["name"], made["spec"]["restartPolicy"]
+    site.post("/apis/apps/v1/namespaces/default/replicasets", {"metadata": {"name": "grouped"}, "spec": {
+        "replicas": 3, "selector": {"matchLabels": {"app": "grouped"}}, "template": made}})
+    waits = d.seen("grouped", ready=False)
+    expect(waits["blocked"] == "its PodGroup grouped is not known", str(waits))
+    site.wait_for("the API", lambda: site.get(path)["items"] == [])
+    site.post(path, {"apiVersion": f"{group}/{version}", "kind": "PodGroup", "metadata": {"name": "grouped"}, "spec": {"minMember": 3}})
+    seen = d.seen("grouped")
+    expect(seen["spec"]["num_gpus"] == 3, str(seen))
+    d.launch("grouped", 41, ("n1", [0, 1]), ("n2", [0]))
+    d.report("started", 41)
+    lost = next(p["metadata"] for p in site.pods(selector="app=grouped") if p["spec"]["nodeName"] == "n2")
+    site.delete(f"{PODS}/{lost['name']}")
+    d.wait("its end", lambda: any(e["event"] in ("ended", "lost") and e["job"] == 41 for e in d.events))
+    d.launch("grouped", 41, ("n3", [0, 1, 2]), run=2)
+    d.report("started", 41, 2)
+    nodes = [p["spec"].get("nodeName") for p in site.pods(selector="app=grouped") if not p["metadata"].get("deletionTimestamp")]
+    expect(nodes == ["n3"] * 3, str(nodes))
+    site.delete("/apis/apps/v1/namespaces/default/replicasets/grouped?propagationPolicy=Background")
+    d.wait("its end", lambda: seen["id"] not in d.jobs)
+    site.post(path, {"apiVersion": f"{group}/{version}", "kind": "PodGroup", "metadata": {"name": "duo"}, "spec": {"minMember": 3}})
+    for name, count in (("duo-a", 1), ("duo-b", 2)):
+        site.post(JOBS, job(name, count, **{f"{group}/pod-group": "duo"}))
+    duo = d.seen("duo")
+    expect(duo["spec"]["num_gpus"] == 3, str(duo))
+    d.launch("duo", 43, ("n1", [0, 1, 2]))
+    d.report("started", 43)
+    d.order(do="stop", job=43, run=1, reason="cancel")
+    d.report("ended", 43)
+    site.wait_for("the end of both Jobs", lambda: gone(site, f"{JOBS}/duo-a") and gone(site, f"{JOBS}/duo-b"))
+    light = {"pod-group.scheduling.sigs.k8s.io/name": "light", "pod-group.scheduling.sigs.k8s.io/min-available": "2"}
+    for index in range(2):
+        site.post(PODS, pod(f"light-{index}", run_s=1, scheduler="goban", **light))
+    d.launch("light", 42, ("n4", [0, 1]))
+    d.report("started", 42)
+    expect(d.report("ended", 42)["exit_code"] == 0, "both have ended")
+    for index in range(2):
+        site.delete(f"{PODS}/light-{index}")
+
+
 def restart(program, site, first):
     """Killed with a job that runs, one being bound and one that ended meanwhile: each is found as it is."""
     for name in ("runs", "ends", "waits"):
@@ -358,6 +409,32 @@ def dead_node(program, site, runs):
         site.wait_for("no pod on it", lambda: not any(p["spec"].get("nodeName") == "n1" for p in site.pods(selector="job-name=runs")))
         site.speak("n1")
         d.wait("the node's return", lambda: d.nodes["n1"].get("state", "up") == "up")
+
+
+def silent_cluster(program, site):
+    """All nodes are silent: Kubernetes takes its own network for broken and evicts nothing. Neither do we; what ran goes on."""
+    site.post(JOBS, job("silent", 2, hasty=True))
+    site.delete(LEASE)
+    with Daemon(program, site, 'mode = "all"\ntakeover = "3s"', epoch=7) as d:
+        d.launch("silent", 83, ("n1", [0]), ("n2", [0]))
+        d.report("started", 83)
+        before = {(p["metadata"]["uid"], p["spec"]["nodeName"]) for p in site.pods(selector="job-name=silent")}
+        for name in d.nodes:
+            site.silence(name)
+        d.wait("that all nodes are down", lambda: all(node.get("state") == "down" for node in d.nodes.values()))
+        time.sleep(12)  # one dead node's pods would be evicted after a second
+        pods = site.pods(selector="job-name=silent")
+        expect({(p["metadata"]["uid"], p["spec"]["nodeName"]) for p in pods} == before, "the same pods")
+        expect(not any(p["metadata"].get("deletionTimestamp") for p in pods), "none is evicted, by nobody")
+        expect(d.seen("silent", ready=False).get("running"), "it holds its GPUs")
+        for name in d.nodes:
+            site.speak(name)
+        d.wait("all nodes", lambda: all(node.get("state", "up") == "up" for node in d.nodes.values()))
+        time.sleep(2)
+        expect({(p["metadata"]["uid"], p["spec"]["nodeName"]) for p in site.pods(selector="job-name=silent")} == before, "it goes on")
+        expect(not any(e["event"] in ("lost", "ended", "gone") for e in d.events), str(d.events[-4:]))
+        d.order(do="stop", job=83, run=1, reason="cancel")
+        d.report("ended", 83)
 
 
 def give_rights(site, goban, mode, *namespaces):
@@ -557,14 +634,14 @@ def main():
         first = Daemon(program, site)
         with contextlib.closing(first.process.stdin):
             has_claims = int(VERSION.split(".")[1]) >= 34  # of the version v1, which is what the parts write
-            for part in (a_gang_by_index, not_whole, unmanaged, preempted, cancelled, told, labelled, groups,
+            for part in (a_gang_by_index, not_whole, unmanaged, preempted, cancelled, told, labelled, groups, pod_groups,
                          *((claims,) if has_claims else ()), api_server_killed):
                 began = time.monotonic()
                 part(site, first)
                 print(f"{part.__name__}: {time.monotonic() - began:.1f} s", flush=True)
             runs = restart(program, site, first)
         for part in (lambda: dead_node(program, site, runs), lambda: in_time(program, site), lambda: sleeps(program, site),
-                     lambda: shared(program, site),
+                     lambda: silent_cluster(program, site), lambda: shared(program, site),
                      lambda: two_daemons(program, site), lambda: observes(program, site, goban)):
             began = time.monotonic()
             part()

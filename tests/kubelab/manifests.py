@@ -10,13 +10,14 @@ import os
 import shutil
 import subprocess
 import sys
+import textwrap
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "live"))
 
-from kube_site import ApiError, KubeSite, build, program, skip_where_missing
+from kube_site import ANY_VERSION, ApiError, KubeSite, build, program, skip_where_missing
 from fixture import PODS, pod
-from live_daemon import expect
+from live_daemon import Daemon, expect
 from loopback_site import documented
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -192,9 +193,49 @@ def main():
         for name in ("daemonset.apps/goban-agent", "serviceaccount/goban-agent", "service/goban"):
             expect(f"{name} created (server dry run)" in agents, agents)
         kustomized(site, goban)
+        scored(site, goban)
         for command in documented("kubernetes.md", "Return to kube-scheduler"):
             shell(site, goban, command)
         refused(lambda: site.get("/api/v1/pods", token=site.account), 401, 403)
+
+
+def scored(site, goban):
+    """The page's commands put scores into a ConfigMap; the Deployment's daemon gets them, and takes them."""
+    folder = site.path("state/scores")
+    os.mkdir(folder)
+    with open(f"{folder}/scores.csv", "w") as file:
+        file.write("GPU_ID,PerfVar_classA\n" + "".join(f"{gpu},{2.0 if gpu < 12 else 1.0}\n" for gpu in range(16)))
+    commands = documented("kubernetes.md", "Scores of GPUs")
+    for command in commands[:2]:
+        shell(site, goban, f"cd {folder}; {command}")
+    said = shell(site, goban, commands[2].replace("IMAGE", "registry.example/goban:1").replace("apply -f", "apply --dry-run=server -f"))
+    expect("deployment.apps/goban created (server dry run)" in said, said)
+    text = shell(site, goban, "goban engine kubernetes manifests --mode all --image registry.example/goban:1 --scores")
+    config = textwrap.dedent(text[text.index("goban.toml: |\n") + len("goban.toml: |\n"):text.index("---\napiVersion: v1\nkind: PersistentVolumeClaim")])
+    made = site.get("/api/v1/namespaces/goban/configmaps/goban-scores")["data"]
+    for name, content in made.items():
+        with open(f"{folder}/mounted-{name}", "w") as file:
+            file.write(content)
+    site.write_kubeconfig("account", site.account)
+    keys = config.replace("/etc/goban-scores/", f"{folder}/mounted-").replace(
+        "[kubernetes]", f'policy = "fifo+pal"\n[kubernetes]\nkubeconfig = "{site.path("account.kubeconfig")}"\nindices = "exact"')
+    def emptied():
+        site.delete(f"{JOBS}?propagationPolicy=Background")
+        site.delete(f"{PODS}?gracePeriodSeconds=0")
+        return not site.pods()
+    site.wait_for("empty nodes", emptied)
+    for node in range(1, 5):
+        site.patch(f"/api/v1/nodes/n{node}", {"metadata": {"labels": {"goban.dev/gpus": "4"}}})
+    site.delete("/apis/coordination.k8s.io/v1/namespaces/goban/leases/goban")
+    daemon = Daemon(goban, keys + ANY_VERSION, gpus=0, own_log=True)
+    try:
+        daemon.start()
+        site.post(PODS, pod("scored", gpus=0, scheduler="goban", **{"goban.dev/gpus": "4", "goban.dev/class": "A"}))
+        node = site.wait_for("its node", lambda: site.get(f"{PODS}/scored")["spec"].get("nodeName"))
+        expect(node == "n4", f"{node}: its GPUs are the fast ones")
+    finally:
+        daemon.stop(9)
+        shutil.rmtree(daemon.folder, ignore_errors=True)
 
 
 def kustomized(site, goban):

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,10 +28,12 @@ const gpuResource = "nvidia.com/gpu"
 
 // fakeNodes answers for the kubelets of all nodes. A node is silent while the file SILENT/NAME
 // exists. A pod runs for as long as its annotation kubelab/run-s says (default: until it is
-// deleted) and ends with the exit code kubelab/exit-code.
+// deleted) and ends with the exit code kubelab/exit-code. Its seconds take as many times as long as
+// kubelab/slow says of the slowest of its GPUs: {"NODE/INDEX": TIMES}.
 type fakeNodes struct {
 	client  kubernetes.Interface
 	silent  string
+	logs    int32 // port
 	gpus    int64
 	mutex   sync.Mutex
 	known   map[string]bool
@@ -67,6 +71,8 @@ func (f *fakeNodes) register(ctx context.Context, name string) error {
 		return err
 	}
 	node.Status.Capacity, node.Status.Allocatable = amounts, amounts
+	node.Status.Addresses = []core.NodeAddress{{Type: core.NodeInternalIP, Address: "127.0.0.1"}}
+	node.Status.DaemonEndpoints.KubeletEndpoint.Port = f.logs
 	node.Status.Conditions = []core.NodeCondition{readyStatus(meta.Now())}
 	_, err = f.client.CoreV1().Nodes().UpdateStatus(ctx, node, meta.UpdateOptions{})
 	return err
@@ -211,8 +217,18 @@ func (f *fakeNodes) serve(ctx context.Context, pod *core.Pod) {
 		f.setPhase(ctx, pod, core.PodRunning, "", 0)
 	}
 	if seconds, err := strconv.ParseFloat(pod.Annotations["kubelab/run-s"], 64); err == nil && f.first(pod) {
+		seconds *= slownessOf(pod)
 		time.AfterFunc(time.Duration(seconds*float64(time.Second)), func() { f.end(ctx, pod) })
 	}
+}
+
+func slownessOf(pod *core.Pod) float64 {
+	most, times := 1.0, map[string]float64{}
+	_ = json.Unmarshal([]byte(pod.Annotations["kubelab/slow"]), &times)
+	for _, gpu := range strings.Split(pod.Annotations["goban.dev/gpus"], ",") {
+		most = max(most, times[pod.Spec.NodeName+"/"+gpu])
+	}
+	return most
 }
 
 func (f *fakeNodes) end(ctx context.Context, pod *core.Pod) {
@@ -262,6 +278,8 @@ func runNodes(ctx context.Context, args []string) {
 	f := &fakeNodes{client: client, silent: *silent, gpus: *gpus, known: map[string]bool{},
 		holding: map[string]map[types.UID]int64{}, serving: map[types.UID]bool{},
 		devices: map[string]types.UID{}}
+	f.logs, err = serveLogs()
+	fail(err)
 	for i := 1; i <= *count; i++ {
 		f.known[fmt.Sprintf("n%d", i)] = true
 	}

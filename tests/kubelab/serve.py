@@ -120,6 +120,46 @@ def terminal(site, daemon):
     site.delete(f"{PODS}/sh")
 
 
+def logs(site, daemon, name):
+    """goban logs asks the API server as its caller: who may not read pods there reads nothing here, whatever the daemon says."""
+    number = str(jobs(daemon)[name]["id"])
+
+    def as_user(user, *words):
+        daemon.environment["KUBECONFIG"] = site.path(f"{user}.kubeconfig")
+        return daemon.goban_run("logs", *words, number)
+    said = as_user("admin")
+    pods = sorted(p["metadata"]["name"] for p in site.pods(selector=f"job-name={name}"))
+    expect(said.returncode == 0 and sorted(said.stdout.splitlines()) == sorted(
+        f"[{each}] {line}" for each in pods for line in (f"output of {each}", "end")), said.stdout + said.stderr)
+    expect(sorted(as_user("admin", "-f").stdout.splitlines()) == sorted(said.stdout.splitlines()), "the same when followed")
+    for user, status in (("mallory", "HTTP 403"), ("account", "HTTP 403")):  # the daemon's own account may list pods, and not read them
+        refused = as_user(user)
+        expect(refused.returncode == 1 and status in refused.stderr and not refused.stdout, refused.stdout + refused.stderr)
+    del daemon.environment["KUBECONFIG"]
+
+
+def page(site, daemon):
+    """The nightly page, of pods that kube-scheduler placed, with no more rights than mode observe has."""
+    for index in range(4):
+        made = job(f"theirs-{index}", 1, gpus=2, run_s=1)
+        made["spec"]["template"]["spec"]["schedulerName"] = "default-scheduler"
+        site.post(JOBS, made)
+    site.wait_for("their ends", lambda: all(site.get(f"{JOBS}/theirs-{index}")["status"].get("succeeded") for index in range(4)))
+    folder = site.path("state/bin")
+    os.mkdir(folder)
+    with open(f"{folder}/kubectl", "w") as file:
+        file.write(f'#!/bin/sh\nexec {program()} kubectl "$@"\n')
+    os.chmod(f"{folder}/kubectl", 0o755)
+    out = site.path("state/page")
+    ran = subprocess.run([daemon.goban, "engine", "kubernetes", "observe-report", "--out", out, "--kubeconfig", site.path("account.kubeconfig"),
+                          "--policy", "easy-backfill+pal,fifo+packed"], capture_output=True, text=True,
+                         env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+    expect(ran.returncode == 0, ran.stdout + ran.stderr)
+    expect(all(word in ran.stdout for word in ("kube-scheduler", "priority+skip+spread", "easy-backfill+pal", "recorded")), ran.stdout)
+    (made,) = (name for name in os.listdir(out) if name.startswith("observe-"))
+    expect(os.path.getsize(os.path.join(out, made)) > 10000, made)
+
+
 def run(site, daemon):
     wait_state(site, daemon, "theirs", "running")
     site.post(JOBS, job("fills", 12))
@@ -135,6 +175,7 @@ def run(site, daemon):
     site.wait_for("its four pods say why", lambda: len(reasons()) == 4, 90)
     expect(set(reasons()) == {"fewer GPUs are free than the job requests"}, str(reasons()))
     expect(all(node is None for _, node, _, _ in placed(site, "waits")), "there is no room")
+    logs(site, daemon, "fills")
     before = placed(site, "fills")
     daemon.stop(9)
     daemon.start()
@@ -153,6 +194,7 @@ def run(site, daemon):
     refused = daemon.goban_run("submit", "--wrap", "true")
     expect(refused.returncode == 1 and "use kubectl" in refused.stderr, refused.stderr)
     terminal(site, daemon)
+    page(site, daemon)
     print("passed")
 
 
