@@ -1,5 +1,4 @@
 // The state of the core: unfinished jobs, the queue, allocations. Each function is one legal step.
-// Policies and events are handled in core.cpp and decision.cpp.
 #pragma once
 
 #include <deque>
@@ -32,11 +31,6 @@ struct CoreImage;
 
 class State {
  public:
-  struct Running {
-    Slot slot = 0;
-    Allocation allocation;
-  };
-
   /// `policies` and what `context` points to must outlive the state.
   State(const policy::SpeedModel& speed, const policy::PolicySet& policies,
         const policy::RunContext& context);
@@ -52,11 +46,9 @@ class State {
   Allocation stop(Slot slot, TimeNs now);
   /// Removes the job, running or not.
   void end(JobId id, TimeNs now);
-  /// A job that does not run gets another limit and priority; its place in the queue follows from
-  /// them.
+  /// A job that does not run gets another limit and priority, and its place in the queue by them.
   void alter(const model::Event& altered);
-  /// The number of tasks of an array that hold resources or may start changes; 0 = no limit. No
-  /// running task is stopped.
+  /// So many tasks of an array may hold resources from now on; 0 = no limit. None is stopped.
   void alter_array(model::ArrayId array, int32_t max_running, TimeNs now);
   /// A waiting elastic job is to start on so many GPUs of this model.
   void set_size(Slot slot, policy::Size size, TimeNs now);
@@ -82,8 +74,6 @@ class State {
   void set_aside(Slot slot, Accounts::Node limit);
   /// Keeps the nodes of reservations in effect at this time awake.
   void keep_promised_awake(TimeNs now);
-  /// Whoever holds resources that the core did not give: a job, or a GPU that is left out itself.
-  using Holder = std::pair<JobId, GpuId>;
   void hold_found(Holder holder, const model::FoundAllocation& found, TimeNs now);
   void drop_found(Holder holder, TimeNs now);
   [[nodiscard]] const std::map<Holder, model::FoundAllocation>& found() const { return found_; }
@@ -145,8 +135,7 @@ class State {
   [[nodiscard]] const policy::PolicySet& policies_of(const JobState& job) const {
     return policies_->of(job.request.reservation);
   }
-  /// How many of the GPUs that a running job holds are on the nodes of this reservation, or on
-  /// those of none.
+  /// GPUs that a running job holds on the nodes of this reservation, or on those of none.
   [[nodiscard]] int32_t gpus_within(Slot slot, ReservationId whose, TimeNs now) const;
   /// Number of the job's shape: GPUs, resource type, instances, class and reservation.
   [[nodiscard]] uint32_t shape(const JobState& job) const { return shapes_[slot_of(job.job)]; }
@@ -164,8 +153,7 @@ class State {
   void set_head_promise(HeadPromise promise, ReservationId whose = {});
   /// Jobs of no reservation, and those of a part of the cluster with a policy of its own.
   [[nodiscard]] bool keeps_head_promise(ReservationId whose) const;
-  /// When a promised start becomes late by more than the bound of its policy, after `now`; kNever
-  /// if there is no such promise, or no bound.
+  /// When a promised start exceeds the bound of its policy, after `now`; kNever if none does.
   [[nodiscard]] TimeNs next_late_ns(TimeNs now) const;
   /// When the next waiting job reaches the starvation bound; kNever if none can.
   [[nodiscard]] TimeNs next_starved_ns() const;
