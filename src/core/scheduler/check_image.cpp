@@ -111,7 +111,7 @@ class Check {
   }
 
   void check_found() {
-    std::set<State::Holder> holders;
+    std::set<Holder> holders;
     for (const CoreImage::Found& each : image_.found) {
       require(holders.insert({each.job, each.gpu}).second && each.job.valid() != each.gpu.valid(),
               "a holder of found resources is a duplicate or invalid");

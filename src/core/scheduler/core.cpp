@@ -127,7 +127,7 @@ void Core::break_job(const Event& event) {
 }
 
 void Core::find_job(const Event& event) {
-  const State::Holder holder{event.job, event.gpu};
+  const Holder holder{event.job, event.gpu};
   state_.drop_found(holder, event.at_ns);
   const auto withdraw = [&](Slot slot) {
     state_.stop(slot, event.at_ns);
@@ -136,7 +136,7 @@ void Core::find_job(const Event& event) {
   std::vector<Slot> slots;
   const auto collect = [&](const auto& meets) {
     slots.clear();
-    for (const State::Running& running : state_.running()) {
+    for (const Running& running : state_.running()) {
       if (meets(running.allocation)) slots.push_back(running.slot);
     }
     std::ranges::sort(slots, {}, [&](Slot slot) { return state_.job(slot).arrival; });
@@ -195,7 +195,7 @@ std::vector<model::Breakage> Core::take_broken() {
 void Core::stop_jobs_on(model::NodeId node, ActionKind kind, TimeNs now) {
   const model::Cluster& cluster = *state_.speed().cluster;
   std::vector<Slot> slots;
-  for (const State::Running& running : state_.running()) {
+  for (const Running& running : state_.running()) {
     const Allocation& allocation = running.allocation;
     const bool here =
         std::ranges::any_of(allocation.gpus,

@@ -192,7 +192,7 @@ void DecisionBoard::release(Slot slot, const OrderKey& key) {
 
 void DecisionBoard::release_all() {
   std::vector<std::pair<OrderKey, Slot>> order;
-  for (const State::Running& running : state_.running()) {
+  for (const Running& running : state_.running()) {
     const JobState& job = state_.job(running.slot);
     if (stays(job) || state_.policies_of(job).preemption != policy::Preemption::NonSticky) continue;
     order.emplace_back(state_.key(job, now_), running.slot);

@@ -15,7 +15,7 @@ bool DecisionBoard::stays(const JobState& job) const {
 void DecisionBoard::build_tail() {
   if (has_tail_) return;
   has_tail_ = true;
-  for (const State::Running& running : state_.running()) {
+  for (const Running& running : state_.running()) {
     const JobState& job = state_.job(running.slot);
     if (job.run_start_ns == now_ && std::ranges::find(started_, running.slot) != started_.end()) {
       continue;
@@ -43,7 +43,7 @@ bool DecisionBoard::gives_way(const Evictable& each, const JobState& job) {
 TimeNs DecisionBoard::expected_wait_ns(const JobState& job) {
   if (!has_expected_) {
     has_expected_ = true;
-    for (const State::Running& running : state_.running()) {
+    for (const Running& running : state_.running()) {
       const JobState& each = state_.job(running.slot);
       expected_.push_back({policy::expected_left_ns(each, now_), gpus_here(running.slot)});
     }
@@ -164,7 +164,7 @@ bool DecisionBoard::redeem_late(Job job) {
   };
   std::vector<Victim> victims;
   int64_t room = free_gpus();
-  for (const State::Running& running : state_.running()) {
+  for (const Running& running : state_.running()) {
     const JobState& each = state_.job(running.slot);
     const bool is_new = std::ranges::find(started_, running.slot) != started_.end();
     const bool may_yield = !each.request.stays && !is_new && each.request.reservation == whose_ &&

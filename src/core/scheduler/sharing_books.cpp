@@ -310,7 +310,7 @@ void SharingBooks::reviewed(Tenants& tenants) {
 }
 
 void SharingBooks::review_all() {
-  for (const State::Running& running : state_.running()) {
+  for (const Running& running : state_.running()) {
     const auto groups = tenants().groups_of(state_.job(running.slot).job);
     due_.insert(groups.begin(), groups.end());
   }
@@ -318,7 +318,7 @@ void SharingBooks::review_all() {
 }
 
 void SharingBooks::uncap_all() {
-  for (const State::Running& running : state_.running()) {
+  for (const Running& running : state_.running()) {
     const auto groups = tenants().groups_of(state_.job(running.slot).job);
     uncapped_.insert(groups.begin(), groups.end());
   }

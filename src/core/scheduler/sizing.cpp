@@ -84,11 +84,11 @@ class Sizing {
   }
 
   void add_running() {
-    std::vector<const State::Running*> running;
-    for (const State::Running& each : state_.running()) running.push_back(&each);
+    std::vector<const Running*> running;
+    for (const Running& each : state_.running()) running.push_back(&each);
     std::ranges::sort(running, {},
-                      [&](const State::Running* each) { return state_.job(each->slot).arrival; });
-    for (const State::Running* each : running) {
+                      [&](const Running* each) { return state_.job(each->slot).arrival; });
+    for (const Running* each : running) {
       const JobState& job = state_.job(each->slot);
       if (is_resizable(job, each->allocation)) {
         free_[job.gpu_model] += job.request.num_gpus;

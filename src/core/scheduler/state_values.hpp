@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <utility>
 
 #include "base/time.hpp"
+#include "core/model/event.hpp"
 #include "core/model/ids.hpp"
 
 namespace goban::core::scheduler {
@@ -15,6 +17,14 @@ using model::JobId;
 
 /// Index of the JobState of an unfinished job; reused after the job has finished.
 using Slot = uint32_t;
+
+struct Running {
+  Slot slot = 0;
+  model::Allocation allocation;
+};
+
+/// Whoever holds resources that the core did not give: a job, or a GPU that is left out itself.
+using Holder = std::pair<JobId, GpuId>;
 
 /// Whether the policies of an image decide again, so that its keys of the queue are still valid.
 struct SamePolicies {
