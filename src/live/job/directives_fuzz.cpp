@@ -1,9 +1,8 @@
 // Reads any bytes as a job script: an error with a line, or a job with valid numbers.
-#include "live/job/submit_directives.hpp"
-
 #include <cstdint>
 
 #include "base/check.hpp"
+#include "live/job/submit_directives.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -16,7 +16,7 @@ struct ManifestOptions {
   std::string home = "goban";             ///< namespace of Goban itself
   std::string image{};                    ///< empty: only the rights, without a Deployment
   bool agents = false;                    ///< also agents on all managed nodes; needs `image`
-  bool scores = false;  ///< the Deployment reads scores of GPUs from the ConfigMap goban-scores
+  bool scores = false;     ///< the Deployment reads scores of GPUs from the ConfigMap goban-scores
   std::string watchdog{};  ///< image of kube-scheduler, which decides while no daemon of ours does
 };
 
