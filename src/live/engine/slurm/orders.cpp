@@ -61,7 +61,7 @@ base::Result<std::string> place_lines(std::string_view id, std::span<const NodeP
                                       const Mark& mark, Indices indices,
                                       std::span<const std::string> index_types,
                                       std::string_view gres_prefix, std::string_view partitions,
-                                      ShardUse shards) {
+                                      ShardUse shards, bool ran) {
   std::string nodes;
   for (const NodePart& part : parts) {
     if (!is_name(part.node)) {
@@ -86,8 +86,8 @@ base::Result<std::string> place_lines(std::string_view id, std::span<const NodeP
   const bool are_names = std::ranges::all_of(job::split_list(partitions, ','), is_name);
   const std::string where =
       partitions.empty() || !are_names ? "" : fmt::format(" Partition={}", partitions);
-  return lines + fmt::format("update jobid={}{}{} ReqNodeList={} AdminComment={} StartTime=now\n",
-                             id, gres, where, nodes, mark_text(mark));
+  return lines + fmt::format("update jobid={}{}{} ReqNodeList={} AdminComment={} StartTime={}\n",
+                             id, gres, where, nodes, mark_text(mark), ran ? "now+2" : "now");
 }
 
 std::string restore_lines(std::string_view id, std::string_view gres) {

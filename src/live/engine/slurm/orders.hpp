@@ -51,11 +51,13 @@ struct ShardUse {
 /// follow when these were carried out. Errors: Failed in words for users, if Slurm cannot place it
 /// so: other indices on another node, or a name or index that is not one. `gres_prefix`:
 /// version.hpp. `partitions`: partitions_for(). `shards`: so many of the one GPU, in place of all
-/// of it.
+/// of it. `ran`: the job was requeued. A node refuses a job that starts again in the second in
+/// which it ended there ("credential revoked"), and the job fails: it starts two seconds later.
 [[nodiscard]] base::Result<std::string> place_lines(
     std::string_view id, std::span<const NodePart> parts, const Mark& mark, Indices indices,
     std::span<const std::string> index_types,
-    std::string_view gres_prefix = "gres:", std::string_view partitions = {}, ShardUse shards = {});
+    std::string_view gres_prefix = "gres:", std::string_view partitions = {}, ShardUse shards = {},
+    bool ran = false);
 /// Gives a held job its request back (`gres`, as squeue printed it), after lines that cleared it
 /// were refused: without GPUs it would not be ours any more. Empty if there is none.
 [[nodiscard]] std::string restore_lines(std::string_view id, std::string_view gres);

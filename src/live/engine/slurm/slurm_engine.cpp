@@ -121,7 +121,7 @@ void SlurmEngine::step() {
       report->limited = true;
   }
   const bool has_changed = tell(std::move(events), std::move(view.picture));
-  const bool is_busy = has_changed || ledger_.has_open() || !waking_.empty();
+  const bool is_busy = has_changed || ledger_.has_open() || !waking_.empty() || view.lacks_nodes;
   quiet_ = is_busy ? 0 : std::min(quiet_ + 1, kQuietMost);
   carry_out();
   let_go_of_others(view.leaves);
@@ -153,6 +153,7 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
   Mark mark;
   bool was_placed = false;
   bool own_nodes = false;
+  bool ran = false;
   std::string partitions;
   for (const JobRow& row : questions_.rows()) {
     if (row.id() != task.id) continue;
@@ -162,6 +163,7 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
       return base::failed(fmt::format("a later daemon, of epoch {}, decides", mark.epoch));
     }
     own_nodes = words != nullptr && has_own_nodes(row, *words);
+    ran = row.restarts > 0;
     partitions = partitions_for(row.partition, task.order.parts, questions_.nodes());
   }
   std::span<const std::string> types;
@@ -177,7 +179,7 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
                        takes_types(*words);
   auto lines = place_lines(task.id, task.order.parts, {options_.epoch, task.order.run, own_nodes},
                            by_type ? Indices::Types : Indices::Nodes, types, options_.gres_prefix,
-                           partitions, {.count = shards, .named = shards > 0 && was_placed});
+                           partitions, {.count = shards, .named = shards > 0 && was_placed}, ran);
   if (lines && task.stand == Stand::Released) *lines = hold_lines(task.id) + *lines;
   return lines;
 }

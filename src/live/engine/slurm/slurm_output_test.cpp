@@ -18,6 +18,7 @@ namespace goban::live::engine::slurm {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 std::string recorded(const std::string& name) {
@@ -322,6 +323,9 @@ TEST(SlurmOrders, AnOrderClearsAndSets) {
             "AdminComment=goban:7.11.2 StartTime=now\n");
   EXPECT_EQ(*place_lines("5", parts, mark, Indices::Nodes, {}),
             "update jobid=5 ReqNodeList=n2,n4 AdminComment=goban:7.11.2 StartTime=now\n");
+  EXPECT_THAT(*place_lines("5", parts, mark, Indices::Nodes, {}, "gres:", "", {}, true),
+              EndsWith(" StartTime=now+2\n"))
+      << "its node would refuse it in the second of its end";
   Mark again;
   EXPECT_TRUE(parse_mark("goban:7.11.2", again) && again == mark);
   EXPECT_TRUE(parse_mark("goban:7.11.2:nodes", again) && again.own_nodes);
