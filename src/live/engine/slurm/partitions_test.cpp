@@ -86,6 +86,10 @@ TEST(Partitions, NodesAndFeaturesThatAJobNamesAreAPlace) {
   EXPECT_EQ(where(view(row, "n3", "")), "n3");
   EXPECT_EQ(where(view(row, "", "ib")), "n1n3");
   EXPECT_EQ(where(view(row, "", "ib&hdr")), "n1");
+  EXPECT_EQ(view(row, "", "ib&hdr").picture.jobs.at("1").blocked, "");
+  EXPECT_EQ(view(row, "", "new").picture.jobs.at("1").blocked,
+            "no node is known here that has what it names")
+      << "nodes are looked at less often than jobs";
   row.batch = false;
   EXPECT_EQ(where(view(row, "n2", "")), "n2") << "an allocation of salloc";
   const auto leaves = [&](const QueueView& seen) {

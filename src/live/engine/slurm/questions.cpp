@@ -76,7 +76,8 @@ const JobWords* Questions::words(const std::string& id) const {
 Status Questions::ask(bool by_priority, int quiet) {
   watch_.mark();
   constexpr double kLooksPerList = 5;
-  const double nodes_s = std::max(rhythm_.nodes_s, kLooksPerList * pause_s(rhythm_, quiet, 0));
+  const double at_rest_s = std::max(rhythm_.nodes_s, kLooksPerList * pause_s(rhythm_, quiet, 0));
+  const double nodes_s = lacks_nodes_ ? rhythm_.nodes_s : at_rest_s;
   if (is_due(nodes_at_ns_, nodes_s)) {
     if (auto status = ask_nodes(); !status) {
       nodes_at_ns_ = -1;
@@ -106,8 +107,9 @@ Status Questions::ask(bool by_priority, int quiet) {
   return {};
 }
 
-QueueView Questions::view(const cluster::Picture& told) const {
+QueueView Questions::view(const cluster::Picture& told) {
   QueueView view = view_of(rows_, nodes_, facts_, rules_, outcomes_, told);
+  lacks_nodes_ = view.lacks_nodes;
   limit_arrays(view, rows_, array_limits_);
   block_by_limits(view, rows_, facts_, limits_);
   set_priorities(view, rows_, facts_, priorities_, base::wall_ns());

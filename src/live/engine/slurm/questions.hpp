@@ -48,7 +48,7 @@ class Questions {
   [[nodiscard]] const StateWatch& watch() const { return watch_; }
 
   /// What all answers together mean.
-  [[nodiscard]] QueueView view(const cluster::Picture& told) const;
+  [[nodiscard]] QueueView view(const cluster::Picture& told);
 
   [[nodiscard]] const std::vector<JobRow>& rows() const { return rows_; }
   [[nodiscard]] const std::vector<NodeRow>& nodes() const { return nodes_; }
@@ -78,6 +78,7 @@ class Questions {
   std::vector<JobRow> rows_;
   std::vector<NodeRow> nodes_;
   base::TimeNs nodes_at_ns_ = -1;
+  bool lacks_nodes_ = false;  ///< nodes that fit a job are about to be seen
   base::TimeNs rules_at_ns_ = -1;
   base::TimeNs words_at_ns_ = -1;
   base::TimeNs arrays_at_ns_ = -1;

@@ -238,6 +238,7 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
     std::erase_if(view.places, [](const std::string& place) { return !is_choice(place); });
   }
   const bool tells_partitions = traits.partitions_differ || !view.places.empty();
+  std::set<std::string> inhabited;  // places that some node has
   for (const NodeRow& node : nodes) {
     if (!is_managed_node(node, rules)) continue;
     view.picture.cluster.nodes.push_back(node.node);
@@ -246,6 +247,7 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
     partitions = managed_partitions(node, rules);
     const auto in = places_with(node, partitions, view.places);
     partitions.insert(partitions.end(), in.begin(), in.end());
+    inhabited.insert(in.begin(), in.end());
   }
   for (const JobRow& row : rows) {
     const std::string id = row.id();
@@ -292,6 +294,12 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
     if (row.array_task >= 0) seen.array = std::to_string(row.array_job);
     if (!seen.managed) seen.blocked = slurms_reason(row.mark);
     if (!leaves.empty()) seen.blocked = left_words(leaves);
+    // Slurm accepted it, so that nodes are about to be seen that fit; elsewhere it must not start.
+    if (seen.managed && !runs && view.places.contains(seen.spec.partition) &&
+        !inhabited.contains(seen.spec.partition)) {
+      seen.blocked = "no node is known here that has what it names";
+      view.lacks_nodes = true;
+    }
     if (!runs && !row.dependency.empty()) {
       std::string why = blocked_by(row.dependency, row, rows, outcomes);
       if (!why.empty()) seen.blocked = std::move(why);

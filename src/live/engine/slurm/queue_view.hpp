@@ -45,6 +45,7 @@ struct QueueView {
   cluster::Picture picture{};
   std::map<std::string, cluster::JobStand> stands{};
   std::set<std::string> places{};  ///< that the core knows (partitions.hpp)
+  bool lacks_nodes = false;        ///< no known node has what some job names
   /// Held jobs that the core cannot place, in the order of the queue, and why (why_for_slurm()). It
   /// sees them as blocked until Slurm has them.
   std::vector<std::pair<std::string, std::string_view>> leaves{};
