@@ -72,10 +72,18 @@ Result<std::vector<ClusterNode>> nodes_of(serve::api::ApiClient& client) {
   return out;
 }
 
-/// A job waits, so that nothing is measured now.
+constexpr const char* kJobName = "goban-profile";
+
+/// A job other than those that measure waits, so that nothing is measured now.
 bool is_needed(serve::api::ApiClient& client) {
   const auto stats = get_json(client, "/v1/stats");
-  return !stats || number_of(*stats, "waiting_gpus") > 0;
+  if (!stats) return true;
+  if (number_of(*stats, "waiting_gpus") <= 0) return false;
+  const auto list = get_json(client, "/v1/jobs?all=1&state=waiting&limit=100");
+  const auto jobs = list ? list->find("jobs") : nlohmann::json::const_iterator{};
+  return !list || jobs == list->end() || std::ranges::any_of(*jobs, [](const nlohmann::json& job) {
+    return job.value("name", "") != kJobName;
+  });
 }
 
 /// The job: a measurement of all GPUs of one node, whose log is its output.
@@ -93,7 +101,7 @@ std::vector<std::string> words_of(const ClusterProfileArguments& arguments, cons
                                     fmt::format("--gres=gpu:{}", node.num_gpus),
                                     "--nice=1000000",
                                     "--time=15",
-                                    "--job-name=goban-profile",
+                                    std::string("--job-name=") + kJobName,
                                     "--chdir=/"};
   words.insert(words.end(), arguments.srun_options.begin(), arguments.srun_options.end());
   words.insert(words.end(), {"sh", "-c", std::move(script),
