@@ -22,14 +22,17 @@ class Seen final : public simulator::Observer {
   int64_t shared = 0;
 };
 
+EnergyRecorder recorder_of(core::scheduler::SharingRun& run, Seen& seen) {
+  return {run.history, *run.cluster, run.options.knowledge, run.composition.rests_nodes(), &seen};
+}
+
 TEST(EnergySharingProperty, JobsIdleAndTransitionsAreTheCluster) {
   Seen seen;
   EXPECT_TRUE(rc::check([&] {
     core::scheduler::SharingRun run =
         core::scheduler::draw_sharing_run(*rc::gen::arbitrary<uint64_t>(), {});
     RC_LOG() << run.composition.name << "\n";
-    const bool sleeps = run.composition.rests_nodes();
-    EnergyRecorder recorder(run.history, *run.cluster, run.options.knowledge, sleeps, &seen);
+    EnergyRecorder recorder = recorder_of(run, seen);
     const auto result = run.simulate(&recorder);
     if (!result) RC_FAIL(result.error().message);
     const core::knowledge::EnergyAccount& account = recorder.account();
@@ -41,6 +44,12 @@ TEST(EnergySharingProperty, JobsIdleAndTransitionsAreTheCluster) {
     for (size_t i = 0; i < run.history.jobs.size(); ++i) RC_ASSERT(account.job_j[i] > 0);
     for (const simulator::SharedOutcome& each : result->shared) seen.shared += each.shared;
   }));
+  // A hundred runs may have no power limit: others are added until all was seen.
+  for (uint64_t seed = 0; seed < 1000 && seen.caps == 0; ++seed) {
+    core::scheduler::SharingRun run = core::scheduler::draw_sharing_run(seed, {});
+    EnergyRecorder recorder = recorder_of(run, seen);
+    EXPECT_TRUE(run.simulate(&recorder).has_value());
+  }
   EXPECT_GT(seen.shared, 0);
   EXPECT_GT(seen.rests, 0);
   EXPECT_GT(seen.caps, 0);
