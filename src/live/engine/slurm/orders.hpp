@@ -51,8 +51,9 @@ struct ShardUse {
 /// follow when these were carried out. Errors: Failed in words for users, if Slurm cannot place it
 /// so: other indices on another node, or a name or index that is not one. `gres_prefix`:
 /// version.hpp. `partitions`: partitions_for(). `shards`: so many of the one GPU, in place of all
-/// of it. `ran`: the job was requeued. A node refuses a job that starts again in the second in
-/// which it ended there ("credential revoked"), and the job fails: it starts two seconds later.
+/// of it. `ran`: the job was requeued a moment ago. A node refuses a job that starts again in the
+/// second in which it ended there ("credential revoked"), and the job fails: it starts two seconds
+/// later.
 [[nodiscard]] base::Result<std::string> place_lines(
     std::string_view id, std::span<const NodePart> parts, const Mark& mark, Indices indices,
     std::span<const std::string> index_types,

@@ -163,7 +163,8 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
       return base::failed(fmt::format("a later daemon, of epoch {}, decides", mark.epoch));
     }
     own_nodes = words != nullptr && has_own_nodes(row, *words);
-    ran = row.restarts > 0;
+    // Slurm counts the time of submission from the requeue.
+    ran = row.restarts > 0 && base::wall_ns() - row.submit_ns < 3 * base::kSecond;
     partitions = partitions_for(row.partition, task.order.parts, questions_.nodes());
   }
   std::span<const std::string> types;
