@@ -94,7 +94,7 @@ def loses_a_node(serving, number):
     site.wait_for("that we know", lambda: (job := serving.job(number))["state"] == "running"
                   and job["gpus"][0]["node"] == site.job(number)["NodeList"])
     site.wait_for("its state", lambda: any(
-        line.startswith(node) and "down" in line for line in serving.daemon.goban_run("nodes").stdout.splitlines()))
+        line.startswith(node) and "down" in line for line in serving.daemon.goban_run("nodes").stdout.splitlines()), 90)  # while nothing happens, nodes are seldom looked at
     site.start(node)
     fill = [site.sbatch("--gres=gpu:4", user=USER) for _ in range(3)]
     site.wait_for("the node's return", lambda: node in [site.job(n).get("NodeList") for n in fill], 60)
