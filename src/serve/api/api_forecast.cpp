@@ -22,10 +22,6 @@ constexpr size_t kAlternativesMax = 16;
 /// The jobs of `{"jobs": [...]}`, each as in POST /v1/jobs, but a script may be missing.
 base::Result<std::vector<live::job::JobSpec>> read_alternatives(
     const Call& call, const ApiContext& context, const live::controller::Site& site) {
-  const auto wrong = [](std::string field, std::string what) {
-    return base::bad_data({.file = {}, .line = 0, .column = 0, .field = std::move(field)},
-                          std::move(what));
-  };
   if (const base::Status valid = check_json(call.request.body); !valid) {
     return base::failure(valid.error());
   }
@@ -33,11 +29,11 @@ base::Result<std::vector<live::job::JobSpec>> read_alternatives(
   const auto jobs = body.is_object() ? body.find("jobs") : body.end();
   const bool is_list = body.is_object() && body.size() == 1 && jobs != body.end() &&
                        jobs->is_array() && !jobs->empty();
-  if (!is_list) return wrong("jobs", "must be a list of jobs, and nothing else");
-  if (jobs->size() > kAlternativesMax) return wrong("jobs", "has more than 16 entries");
+  if (!is_list) return bad_field("jobs", "must be a list of jobs, and nothing else");
+  if (jobs->size() > kAlternativesMax) return bad_field("jobs", "has more than 16 entries");
   std::vector<live::job::JobSpec> out;
   for (json& job : *jobs) {
-    if (!job.is_object()) return wrong("jobs", "entries must be objects");
+    if (!job.is_object()) return bad_field("jobs", "entries must be objects");
     job.emplace("script", "#!/bin/sh\n");
     auto read = parse_submit_request(job.dump(), context.limits);
     if (!read) return base::failure(read.error());

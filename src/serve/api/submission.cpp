@@ -24,15 +24,10 @@ using nlohmann::json;
 namespace {
 constexpr std::array<const char*, 4> kPayloadFields = {"script", "args", "env", "dialect"};
 
-tl::unexpected<base::Error> wrong(std::string field, std::string message, std::string remedy = {}) {
-  return base::bad_data({.file = {}, .line = 0, .column = 0, .field = std::move(field)},
-                        std::move(message), std::move(remedy));
-}
-
 /// Of the script, or of a command without one; never 0.
 uint32_t hash_of_script(const json& payload) {
   const auto script = payload.find("script");
-  const bool has_script = script != payload.end() && script->is_string() && !script->empty() &&
+  const bool has_script = script != payload.end() && script->is_string() &&
                           !script->get_ref<const std::string&>().empty();
   const uint32_t hash = has_script ? base::crc32c(script->get_ref<const std::string&>())
                                    : base::crc32c(payload.value("args", json::array()).dump());
@@ -44,17 +39,17 @@ Status read_tasks(const json& body, const SubmitLimits& limits, std::vector<int3
   if (list == body.end()) return {};
   constexpr int64_t kTaskMax = 1'000'000'000;
   if (!list->is_array() || list->empty())
-    return wrong("array_tasks", "must be a non-empty array of integers");
+    return bad_field("array_tasks", "must be a non-empty array of integers");
   if (list->size() > limits.array_tasks_max) {
-    return wrong("array_tasks", fmt::format("has more than {} tasks", limits.array_tasks_max),
-                 "submit several arrays");
+    return bad_field("array_tasks", fmt::format("has more than {} tasks", limits.array_tasks_max),
+                     "submit several arrays");
   }
   int64_t last = -1;
   for (const json& each : *list) {
     // Rejects negative and huge numbers too.
     if (!each.is_number_unsigned() || each.get<uint64_t>() > uint64_t{kTaskMax} ||
         each.get<int64_t>() <= last) {
-      return wrong("array_tasks", "must contain integers from 0 to 10^9 in ascending order");
+      return bad_field("array_tasks", "must contain integers from 0 to 10^9 in ascending order");
     }
     last = each.get<int64_t>();
     tasks.push_back(static_cast<int32_t>(last));
@@ -76,16 +71,16 @@ Status fit_into_type(live::job::JobSpec& spec, const core::model::Cluster& clust
   // 1 is the default of a job that does not state its GPUs.
   if (spec.num_gpus == 1 && instances <= type.max_instances) spec.num_gpus = type.gpus * instances;
   if (spec.cores > type.host.cores) {
-    return wrong(
+    return bad_field(
         "cores",
         fmt::format("requests {} cores; {} has {}", spec.cores, type.name, type.host.cores),
         "omit it, or use another type");
   }
   if (spec.mem_bytes > type.host.mem_bytes) {
-    return wrong("mem_bytes",
-                 fmt::format("requests {} MiB; {} has {} MiB", spec.mem_bytes >> 20, type.name,
-                             type.host.mem_bytes >> 20),
-                 "omit it, or use another type");
+    return bad_field("mem_bytes",
+                     fmt::format("requests {} MiB; {} has {} MiB", spec.mem_bytes >> 20, type.name,
+                                 type.host.mem_bytes >> 20),
+                     "omit it, or use another type");
   }
   if (spec.cores == 0) spec.cores = type.host.cores;
   if (spec.mem_bytes == 0) spec.mem_bytes = type.host.mem_bytes;
@@ -94,11 +89,11 @@ Status fit_into_type(live::job::JobSpec& spec, const core::model::Cluster& clust
         type.walltime_default_ns > 0 ? type.walltime_default_ns : type.walltime_max_ns;
   }
   if (type.walltime_max_ns > 0 && spec.walltime_limit_ns > type.walltime_max_ns) {
-    return wrong("walltime_s",
-                 fmt::format("requests {:g} s; {} permits at most {:g} s",
-                             base::to_seconds(spec.walltime_limit_ns), type.name,
-                             base::to_seconds(type.walltime_max_ns)),
-                 "request less time");
+    return bad_field("walltime_s",
+                     fmt::format("requests {:g} s; {} permits at most {:g} s",
+                                 base::to_seconds(spec.walltime_limit_ns), type.name,
+                                 base::to_seconds(type.walltime_max_ns)),
+                     "request less time");
   }
   return {};
 }
@@ -115,10 +110,10 @@ Status fit_into_site(live::job::JobSpec& spec, const live::controller::JobLimits
     spec.mem_bytes = limits.mem_default_bytes > 0 ? limits.mem_default_bytes : limits.mem_max_bytes;
   }
   if (limits.mem_max_bytes == 0 || spec.mem_bytes <= limits.mem_max_bytes) return {};
-  return wrong("mem_bytes",
-               fmt::format("requests {} MiB; this site allows at most {} MiB per node",
-                           spec.mem_bytes >> 20, limits.mem_max_bytes >> 20),
-               "reduce --mem, or ask an operator to raise mem_max");
+  return bad_field("mem_bytes",
+                   fmt::format("requests {} MiB; this site allows at most {} MiB per node",
+                               spec.mem_bytes >> 20, limits.mem_max_bytes >> 20),
+                   "reduce --mem, or ask an operator to raise mem_max");
 }
 
 /// Gives a job that requests no GPU and no resource type the number of slots that its cores and its
@@ -135,11 +130,12 @@ Status fit_into_slots(live::job::JobSpec& spec, const core::model::Cluster& clus
   const int64_t slots = std::max(cores, by_memory);
   if (slots > slot.max_instances) {
     const bool by_cores = cores > slot.max_instances;
-    return wrong(by_cores ? "cores" : "mem_bytes",
-                 fmt::format("requests {} cores and {} MiB; this machine has {} cores and {} MiB",
-                             cores, (parts * spec.mem_bytes) >> 20, slot.max_instances,
-                             (slot.max_instances * slot_bytes) >> 20),
-                 "request less");
+    return bad_field(
+        by_cores ? "cores" : "mem_bytes",
+        fmt::format("requests {} cores and {} MiB; this machine has {} cores and {} MiB", cores,
+                    (parts * spec.mem_bytes) >> 20, slot.max_instances,
+                    (slot.max_instances * slot_bytes) >> 20),
+        "request less");
   }
   spec.mem_bytes = ceil_div(parts * spec.mem_bytes, slots);
   spec.resource_type = kSlots;
@@ -169,7 +165,7 @@ base::Result<SubmitRequest> parse_submit_request(std::string_view body,
                                                  const SubmitLimits& limits) {
   if (Status valid = check_json(body); !valid) return base::failure(std::move(valid.error()));
   json document = json::parse(body);
-  if (!document.is_object()) return wrong({}, "the body must be a JSON object");
+  if (!document.is_object()) return bad_field({}, "the body must be a JSON object");
   SubmitRequest out;
   std::vector<int32_t> tasks;
   for (const Status& checked : {check_script(document, limits), check_environment(document, limits),
@@ -180,14 +176,14 @@ base::Result<SubmitRequest> parse_submit_request(std::string_view body,
   for (const char* field : kPayloadFields) {
     if (!document.contains(field)) continue;
     if (field == std::string_view("dialect") && !document[field].is_string()) {
-      return wrong(field, "must be a string");
+      return bad_field(field, "must be a string");
     }
     payload[field] = std::move(document[field]);
     document.erase(field);
   }
   if (const auto user = document.find("user"); user != document.end()) {
     if (!user->is_string() || !base::http::is_plain_text(user->get_ref<const std::string&>())) {
-      return wrong("user", "must be a user name");
+      return bad_field("user", "must be a user name");
     }
     out.user = user->get<std::string>();
     document.erase(user);

@@ -24,15 +24,14 @@ constexpr std::array<std::string_view, 39> kKnown = {
     "stderr_path", "stdin_path",   "stdout_path", "stop",          "training",      "umask",
     "user",        "walltime_s",   "work_folder"};
 
-tl::unexpected<base::Error> bad_field(std::string field, std::string message,
-                                      std::string remedy = {}) {
-  return base::bad_data({.file = {}, .line = 0, .column = 0, .field = std::move(field)},
-                        std::move(message), std::move(remedy));
-}
-
 bool has_zero(const std::string& text) { return text.find('\0') != std::string::npos; }
 
 }  // namespace
+
+tl::unexpected<base::Error> bad_field(std::string field, std::string message, std::string remedy) {
+  return base::bad_data({.file = {}, .line = 0, .column = 0, .field = std::move(field)},
+                        std::move(message), std::move(remedy));
+}
 
 Status check_json(std::string_view text) {
   constexpr int kDepthMax = 16;

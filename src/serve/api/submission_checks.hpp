@@ -25,6 +25,10 @@ struct SubmitLimits {
   size_t array_bytes_max = size_t{16} << 20;
 };
 
+/// The error of a field of the body.
+[[nodiscard]] tl::unexpected<base::Error> bad_field(std::string field, std::string message,
+                                                    std::string remedy = {});
+
 /// Checks untrusted JSON: it must be valid and not nested deeper than any request.
 /// Errors: BadData; no message contains the text.
 [[nodiscard]] base::Status check_json(std::string_view text);
