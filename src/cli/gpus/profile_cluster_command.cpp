@@ -82,7 +82,7 @@ bool is_needed(serve::api::ApiClient& client) {
   const auto list = get_json(client, "/v1/jobs?all=1&state=waiting&limit=100");
   const auto jobs = list ? list->find("jobs") : nlohmann::json::const_iterator{};
   return !list || jobs == list->end() || std::ranges::any_of(*jobs, [](const nlohmann::json& job) {
-    return job.value("name", "") != kJobName;
+    return text_of(job, "name") != kJobName;
   });
 }
 

@@ -20,6 +20,17 @@ namespace {
 
 namespace kubernetes = live::engine::kubernetes;
 
+/// The first file of $KUBECONFIG, else ~/.kube/config. Empty: there is none.
+std::string callers_kubeconfig() {
+  const char* named = std::getenv("KUBECONFIG");
+  if (named != nullptr && *named != '\0') {
+    const std::string_view list = named;
+    return std::string(list.substr(0, list.find(':')));
+  }
+  const char* home = std::getenv("HOME");
+  return home == nullptr ? std::string() : std::string(home) + "/.kube/config";
+}
+
 /// As kubectl would reach the cluster.
 base::Result<kubernetes::Access> callers_access() {
   constexpr size_t kMost = size_t{4} << 20;
@@ -38,16 +49,6 @@ base::Result<kubernetes::Access> callers_access() {
 }
 
 }  // namespace
-
-std::string callers_kubeconfig() {
-  const char* named = std::getenv("KUBECONFIG");
-  if (named != nullptr && *named != '\0') {
-    const std::string_view list = named;
-    return std::string(list.substr(0, list.find(':')));
-  }
-  const char* home = std::getenv("HOME");
-  return home == nullptr ? std::string() : std::string(home) + "/.kube/config";
-}
 
 base::Status print_pod_log(serve::api::ApiClient& client, const std::string& job,
                            const LogChoice& choice, const base::Error& refusal, int out) {

@@ -7,10 +7,6 @@
 
 namespace goban::cli {
 
-/// The kubeconfig of the caller: the first file of $KUBECONFIG, else ~/.kube/config. Empty: there
-/// is none.
-[[nodiscard]] std::string callers_kubeconfig();
-
 /// Prints the output of the job's pods. `refusal`: what the daemon answered when it was asked for
 /// the output; returned where the job does not run as pods. Errors: also Failed if the caller has
 /// no access to the cluster, or not the right.
