@@ -294,7 +294,7 @@ std::vector<std::string> lines_of(std::string_view sysfs, const std::string& pat
 }
 
 /// Access control at bridges, the IOMMU, and files that describe a virtual machine to NCCL.
-void read_isolation(const std::string& sysfs, Topology& out) {
+void read_isolation(const std::string& sysfs, const Values& values, Topology& out) {
   // Request redirect, completion redirect, egress control.
   constexpr int kRedirects = 0x04 | 0x08 | 0x20, kHexadecimal = 16;
   for (const std::string& line : lines_of(sysfs, "/sys/bus/pci/acs_control")) {
@@ -308,7 +308,7 @@ void read_isolation(const std::string& sysfs, Topology& out) {
     constexpr std::string_view kSet = "NCCL_TOPO_FILE=";
     if (line.starts_with(kSet)) out.configured_topology = line.substr(kSet.size());
   }
-  for (const auto& [path, value] : values_of(sysfs)) {
+  for (const auto& [path, value] : values) {
     if (path.starts_with("/sys/class/iommu/")) out.iommu = true;
     if (path.ends_with(".xml") && value == "present") out.topology_files.push_back(path);
   }
@@ -316,7 +316,7 @@ void read_isolation(const std::string& sysfs, Topology& out) {
 
 void read_sysfs(const std::string& sysfs, Topology& out) {
   const Values values = values_of(sysfs);
-  read_isolation(sysfs, out);
+  read_isolation(sysfs, values, out);
   for (Device& nic : out.nics) add_port(values, nic);
   out.control_interface = default_interface(sysfs);
   out.interfaces = interfaces_in(values);

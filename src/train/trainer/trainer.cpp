@@ -61,6 +61,10 @@ class Run {
 
  private:
   Moment moment() const { return moment_of(communication_times().exposed_s); }
+  void count_idle() {
+    outside_.count(moment());
+    times_.idle_s = outside_.seconds();
+  }
   bool speaks() const { return end_.rank() == 0 && !options_.quiet; }
 
   bool at_end() const {
@@ -136,9 +140,8 @@ class Run {
   /// Prints and writes where the time went, with the limits of the machine. Collective.
   base::Status tell_times() {
     if (options_.quiet || statistics_.steps == 0) return {};
-    outside_.count(moment());
+    count_idle();
     times_.wall_s = base::steady_s() - started_s_;
-    times_.idle_s = outside_.seconds();
     times_.steps = statistics_;
     times_.preparing = run_.batches->preparing();
     RunLimits limits;
@@ -260,8 +263,7 @@ class Run {
   /// Trains from one evaluation to the next.
   base::Result<EpochResult> interval() {
     const double start = base::steady_s();
-    outside_.count(moment());
-    times_.idle_s = outside_.seconds();
+    count_idle();
     RunTimes earlier = times_;
     earlier.intervals.clear();
     earlier.steps = statistics_;
@@ -318,8 +320,7 @@ class Run {
     if (auto s = check_variables(); !s) return base::failure(s.error());
     if (auto s = evaluate(result); !s) return base::failure(s.error());
     if (auto s = save(); !s) return base::failure(s.error());
-    outside_.count(moment());
-    times_.idle_s = outside_.seconds();
+    count_idle();
     times_.steps = statistics_;
     times_.intervals.push_back(time_interval(earlier, times_, start - started_s_,
                                              base::steady_s() - started_s_, at_.step));

@@ -18,6 +18,10 @@ constexpr std::array<double, 3> kLossLevels = {0.1, 0.5, 0.9};
 /// Shorter runs count as this long in losses, as they do in judging forecasts.
 constexpr double kLossShortest_s = 10;
 
+double within_limit(const DurationTraits& job, double run_s) {
+  return job.limit_s > 0 ? std::min(run_s, job.limit_s) : run_s;
+}
+
 struct Forgetting {
   double slow = 0;
   double fast = 0;
@@ -94,21 +98,15 @@ DurationPredictor::Keys DurationPredictor::keys_of(const DurationTraits& job) {
   if (limit_s > 0) {
     add({.basis = DurationBasis::UserLimit, .who = user, .size = size, .limit_s = limit_s});
   }
+  const auto add_both = [&](DurationBasis plain, DurationBasis sized, uint32_t what) {
+    add({.basis = plain, .who = user, .what = what});
+    add({.basis = sized, .who = user, .what = what, .size = size, .limit_s = limit_s});
+  };
   if (job.name.valid()) {
-    add({.basis = DurationBasis::UserName, .who = user, .what = job.name.value});
-    add({.basis = DurationBasis::UserNameSize,
-         .who = user,
-         .what = job.name.value,
-         .size = size,
-         .limit_s = limit_s});
+    add_both(DurationBasis::UserName, DurationBasis::UserNameSize, job.name.value);
   }
   if (job.script != 0) {
-    add({.basis = DurationBasis::UserScript, .who = user, .what = job.script});
-    add({.basis = DurationBasis::UserScriptSize,
-         .who = user,
-         .what = job.script,
-         .size = size,
-         .limit_s = limit_s});
+    add_both(DurationBasis::UserScript, DurationBasis::UserScriptSize, job.script);
   }
   return out;
 }
@@ -150,12 +148,10 @@ DurationForecast DurationPredictor::predict(const DurationTraits& job) const {
     cut_at(mixture, job.limit_s);
     cut_at(steady, job.limit_s);
   }
-  const auto bounded = [&job](double run_s) {
-    return job.limit_s > 0 ? std::min(run_s, job.limit_s) : run_s;
-  };
   for (size_t i = 0; i < kLossLevels.size(); ++i) {
     const auto at = [&](const DurationDistribution& of) {
-      return static_cast<float>(bounded(seconds_at(position_of_level(of, kLossLevels[i]))));
+      return static_cast<float>(
+          within_limit(job, seconds_at(position_of_level(of, kLossLevels[i]))));
     };
     out.of_mixtures[0][i] = at(mixture);
     out.of_mixtures[1][i] = at(steady);
@@ -175,7 +171,7 @@ DurationForecast DurationPredictor::predict(const DurationTraits& job) const {
   }
   const LevelCalibration& calibration = calibrations_[out.familiarity];
   const auto quantile = [&](double level) {
-    return bounded(seconds_at(position_of_level(mixture, calibration.level(level))));
+    return within_limit(job, seconds_at(position_of_level(mixture, calibration.level(level))));
   };
   for (size_t i = 0; i < out.quantiles_s.size(); ++i) {
     out.quantiles_s[i] = quantile((static_cast<double>(i) + 0.5) / DurationForecast::kQuantiles);
@@ -210,7 +206,7 @@ void DurationPredictor::learn_losses(const DurationForecast& forecast, double ru
 
 void DurationPredictor::learn(const DurationTraits& job, const DurationForecast& forecast,
                               double run_s) {
-  const double counted_s = job.limit_s > 0 ? std::min(run_s, job.limit_s) : run_s;
+  const double counted_s = within_limit(job, run_s);
   const double position = scale_position(counted_s);
   learn_losses(forecast, counted_s);
   DurationDistribution distribution{};
