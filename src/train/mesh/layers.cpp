@@ -9,19 +9,14 @@ namespace goban::train::mesh {
 Layers::Layers(Graph& graph, DType activation, const std::vector<TypeRule>& rules)
     : Layers(graph, activation) {
   for (const TypeRule& rule : rules) {
-    try {
-      rules_.push_back({rule.pattern, std::regex(rule.pattern), rule.activation});
-    } catch (const std::regex_error& error) {
-      throw GraphError(
-          fmt::format("'{}' is not a valid regular expression: {}", rule.pattern, error.what()));
-    }
+    rules_.push_back({NamePattern(rule.pattern), rule.activation});
   }
 }
 
 DType Layers::type_of(const std::string& name) const {
   const std::string whole = graph_.scope() + name;
   for (const Rule& rule : rules_) {
-    if (std::regex_search(whole, rule.regex)) return rule.activation;
+    if (rule.pattern.is_in(whole)) return rule.activation;
   }
   return types_.activation;
 }
@@ -29,9 +24,9 @@ DType Layers::type_of(const std::string& name) const {
 const std::string* Layers::unmatched() const {
   for (const Rule& rule : rules_) {
     const auto matches = [&](const Parameter& each) {
-      return std::regex_search(graph_.variable(each.variable).name, rule.regex);
+      return rule.pattern.is_in(graph_.variable(each.variable).name);
     };
-    if (std::ranges::none_of(parameters_, matches)) return &rule.pattern;
+    if (std::ranges::none_of(parameters_, matches)) return &rule.pattern.text();
   }
   return nullptr;
 }

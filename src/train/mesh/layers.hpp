@@ -1,11 +1,11 @@
 // Layers with parameters, built from the operations; all of them run under any legal layout.
 #pragma once
 
-#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "train/mesh/name_pattern.hpp"
 #include "train/mesh/ops.hpp"
 
 namespace goban::train::mesh {
@@ -78,8 +78,7 @@ class Layers {
   Graph& graph_;
   VariableTypes types_;
   struct Rule {
-    std::string pattern;
-    std::regex regex;
+    NamePattern pattern;
     DType activation;
   };
   std::vector<Rule> rules_;

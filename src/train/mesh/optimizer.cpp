@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
+
+#include "train/mesh/name_pattern.hpp"
 
 namespace goban::train::mesh {
 namespace {
@@ -14,7 +15,8 @@ constexpr double kLargestRelativeStep = 0.01;
 
 class Updates {
  public:
-  Updates(Graph& graph, const OptimizerOptions& options) : graph_(graph), options_(options) {
+  Updates(Graph& graph, const OptimizerOptions& options)
+      : graph_(graph), options_(options), no_decay_(options.no_decay) {
     const VariableId step = graph.add_variable({"step", {}, DType::I64, {}, false});
     const Tensor now = graph.read(step);
     graph.assign(step, now + 1);
@@ -87,9 +89,7 @@ class Updates {
     rule.beta1 = options_.beta1;
     rule.beta2 = options_.beta2;
     rule.epsilon = options_.epsilon;
-    const bool decayed =
-        options_.weight_decay > 0 &&
-        !std::regex_search(graph_.variable(id).name, std::regex(options_.no_decay));
+    const bool decayed = options_.weight_decay > 0 && !no_decay_.is_in(graph_.variable(id).name);
     rule.decay = decayed ? options_.weight_decay : 0;
     graph_.assign_adam(id, gradient, rule);
   }
@@ -120,6 +120,7 @@ class Updates {
 
   Graph& graph_;
   const OptimizerOptions& options_;
+  NamePattern no_decay_;
   Tensor next_, rate_, decay_, warmup_;
 };
 
