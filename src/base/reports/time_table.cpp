@@ -70,6 +70,22 @@ std::optional<TimeInterval> interval_of(const Json& each) {
   return out;
 }
 
+/// Why the parts cannot be those of one run; empty: they can. Times are rounded where they are
+/// written, and parts of an interrupted run may overlap a little.
+std::string contradiction(const TimeTable& table) {
+  if (table.parts.empty()) return "is empty";
+  double sum_s = 0;
+  for (const TimePart& each : table.parts) {
+    if (std::ranges::count(table.parts, each.name, &TimePart::name) > 1) {
+      return fmt::format("has '{}' twice", printable(each.name));
+    }
+    if (!each.inside) sum_s += each.seconds;
+  }
+  constexpr double kTolerance = 1.01, kRounding_s = 0.01;
+  if (sum_s <= kTolerance * table.wall_s + kRounding_s) return "";
+  return fmt::format("has {:.3f} s in all, more than wall_s ({:.3f} s)", sum_s, table.wall_s);
+}
+
 std::string rate_text(const TimePart& part) {
   if (!part.rate && !part.limit) return "";
   const std::string reached = part.rate ? fmt::format("{:.4g}", *part.rate) : "?";
@@ -171,6 +187,9 @@ Result<TimeTable> parse_time_table(std::string_view text, const std::string& fil
     const auto inside = each.find("inside");
     out.parts.push_back({word("name"), *seconds, number_in(each, "rate"), number_in(each, "limit"),
                          word("unit"), inside != each.end() && *inside == Json(true)});
+  }
+  if (const std::string why = contradiction(out); !why.empty()) {
+    return bad_field(file, "parts", why);
   }
   const auto intervals = document.find("intervals");
   if (intervals == document.end()) return out;

@@ -75,7 +75,14 @@ TEST(TimeTable, BadFilesAreNamedByField) {
   EXPECT_THAT(error(R"({"version":1,"wall_s":-1,"parts":[]})"), HasSubstr("wall_s"));
   EXPECT_THAT(error(R"({"version":1,"wall_s":1,"parts":[{"name":"x"}]})"),
               HasSubstr("parts[0].seconds"));
-  EXPECT_THAT(error(R"({"version":1,"wall_s":1,"parts":[],"intervals":[{"begin_s":2,"end_s":1}]})"),
+  EXPECT_THAT(error(R"({"version":1,"wall_s":1,"parts":[]})"), HasSubstr("parts: is empty"));
+  EXPECT_THAT(error(R"({"version":1,"wall_s":0.01,"parts":[{"name":"compute","seconds":2}]})"),
+              HasSubstr("parts: has 2.000 s in all, more than wall_s (0.010 s)"));
+  EXPECT_THAT(error(R"({"version":1,"wall_s":9,"parts":[{"name":"idle","seconds":2},)"
+                    R"({"name":"idle","seconds":1}]})"),
+              HasSubstr("parts: has 'idle' twice"));
+  EXPECT_THAT(error(R"({"version":1,"wall_s":1,"parts":[{"name":"idle","seconds":1}],)"
+                    R"("intervals":[{"begin_s":2,"end_s":1}]})"),
               HasSubstr("intervals[0]: must have begin_s <= end_s"));
 }
 

@@ -85,7 +85,9 @@ base::Status expand(std::string_view text, Paths& out, int depth) {
   std::vector<size_t> commas;
   const size_t close = closing(text, open, commas);
   if (close == std::string_view::npos) return bad("has '{' without '}'");
-  if (depth > kDeepest) return bad("has braces too deep");
+  if (depth > kDeepest) {
+    return bad("has too many braces: more than 16 inside each other or side by side");
+  }
   const std::string_view inside = text.substr(open + 1, close - open - 1);
   Paths choices;
   if (commas.empty()) {

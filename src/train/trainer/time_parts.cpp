@@ -72,20 +72,23 @@ base::reports::TimeTable time_table(const RunTimes& times, const mesh::Plan& pla
       "compute", compute_s, per(plan.totals.flops * steps, compute_s, kBillion),
       {},        "Gflop/s", false};
   const double written = written_bytes(plan) * steps;
-  base::reports::TimePart memory{
-      "memory bandwidth", 0, per(written, compute_s, kBillion), {}, "GB/s", true};
   const auto sent = static_cast<double>(plan.totals.sent_bytes) * steps;
   base::reports::TimePart exposed{"exposed communication", s.exposed_s, {}, {}, "GB/s", false};
   if (sent > 0) exposed.rate = per(sent, s.exposed_s + s.reducing_s, kBillion);
+  std::optional<base::reports::TimePart> memory;  // its time follows from the limit alone
   if (limits.costs) {
     const mesh::CostModel& costs = *limits.costs;
     compute.limit = costs.flops_per_s / kBillion;
-    memory.limit = costs.bytes_per_s / kBillion;
-    memory.seconds = std::min(compute_s, written / costs.bytes_per_s);
+    memory = {"memory bandwidth",
+              std::min(compute_s, written / costs.bytes_per_s),
+              per(written, compute_s, kBillion),
+              costs.bytes_per_s / kBillion,
+              "GB/s",
+              true};
     if (costs.beta_s_per_byte > 0 && sent > 0) exposed.limit = 1 / costs.beta_s_per_byte / kBillion;
   }
   out.parts.push_back(std::move(compute));
-  out.parts.push_back(std::move(memory));
+  if (memory) out.parts.push_back(std::move(*memory));
   out.parts.push_back(std::move(exposed));
   if (s.exposed_s > 0) out.parts.push_back({"late ranks", s.late_s, {}, {}, "", true});
   base::reports::TimePart checkpoint{"checkpoint", times.checkpoint_s, {}, {}, "MB/s", false};

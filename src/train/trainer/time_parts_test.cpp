@@ -59,6 +59,9 @@ TEST(TimeParts, AddUpToTheWholeTime) {
   for (const char* name : {"compute", "checkpoint", "evaluation"}) {
     EXPECT_FALSE(part(table, name).limit) << name;
   }
+  EXPECT_THAT(table.parts,
+              testing::Not(testing::Contains(testing::Field(&TimePart::name, "memory bandwidth"))))
+      << "its limit is not known";
   EXPECT_DOUBLE_EQ(part(table, "late ranks").seconds, 0.5);  // of the exposed communication
 }
 
