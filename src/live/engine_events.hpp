@@ -158,7 +158,8 @@ struct SeenNode {
   std::string zone{};
   std::string site{};
   uint32_t islands = 1;  ///< number of equal NVLink islands or sockets
-  /// A job of one of these partitions may run here; empty: of any.
+  /// A job of one of these partitions may run here; empty: of any. With " at 0,2" at its end, a
+  /// partition has only the GPUs with these indices of its nodes.
   std::vector<std::string> partitions{};
   friend bool operator==(const SeenNode&, const SeenNode&) = default;
 };

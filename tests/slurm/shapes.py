@@ -37,10 +37,10 @@ def nodes_of(job):
     return {gpu["node"] for gpu in job["gpus"]}
 
 
-def first_try(serving, number, own_nodes=False):
-    """It was never declined: the mark has the number of the run, and says whether its user named its nodes."""
+def first_try(serving, number, own=""):
+    """It was never declined: the mark has the number of the run, and says what its user named: its nodes, their GPUs."""
     mark = serving.site.job(number)["AdminComment"]
-    expect(mark.endswith(".1:nodes" if own_nodes else ".1"), f"{number} was placed more than once: {mark}")
+    expect(mark.endswith(f".1:{own}" if own else ".1"), f"{number} was placed more than once: {mark}")
 
 
 def partitions(serving):
@@ -137,7 +137,7 @@ def own_nodes(serving):
     for number, nodes in ((named, {"n3"}), (both, {"n3", "n4"}), (by_feature, {"n4"})):
         job = serving.wait_state(number, "running")
         expect(nodes_of(job) == nodes, f"{nodes}: {job}")
-        first_try(serving, number, own_nodes=number != by_feature)
+        first_try(serving, number, own="nodes" if number != by_feature else "")
     # Another daemon, and another run: what Goban wrote into the request is still known as its user's choice.
     serving.restart()
     serving.wait_state(named, "running")
@@ -149,6 +149,47 @@ def own_nodes(serving):
     site.run("scancel", named, check=True)
     for number in (named, both, by_feature, other):
         serving.wait_state(number, "done")
+
+
+def own_indices(goban):
+    """GPUs that a job names by their index types are what it gets, in its turn; every time."""
+    with Serving(goban, indices="types", nodes=2) as serving:
+        site = serving.site
+        places = lambda job: {(gpu["node"], gpu["index"]) for gpu in job["gpus"]}
+        first = site.sbatch("-w", "n1", "--gres=gpu:g1:1,gpu:g3:1", user=USER)
+        expect(places(serving.wait_state(first, "running")) == {("n1", 1), ("n1", 3)}, str(serving.job(first)))
+        first_try(serving, first, own="nodes:indices")
+        second = site.sbatch("-w", "n1", "--gres=gpu:g1:1", user=USER)
+        gang = site.sbatch("-N2", "--gres=gpu:g1:1", user=USER)
+        for number in (second, gang):
+            serving.wait_state(number, "waiting")
+            expect(site.job(number)["Reason"] == "JobHeldUser", f"{number} waits for its GPUs, though others are free")
+        site.run("scancel", first, check=True)
+        expect(places(serving.wait_state(second, "running")) == {("n1", 1)}, str(serving.job(second)))
+        first_try(serving, second, own="nodes:indices")
+        # Another daemon, and another run: what Goban wrote into the request is still known as its user's choice.
+        serving.restart()
+        serving.wait_state(second, "running")
+        expect(serving.daemon.goban_run("requeue", f"@{second}").returncode == 0, "requeue")
+        expect(places(serving.wait_state(gang, "running")) == {("n1", 1), ("n2", 1)}, str(serving.job(gang)))
+        first_try(serving, gang, own="indices")
+        serving.wait_state(second, "waiting")
+        site.run("scancel", gang, check=True)
+        expect(places(serving.wait_state(second, "running")) == {("n1", 1)}, str(serving.job(second)))
+        expect(site.job(second)["Restarts"] == "1" and site.job(second)["AdminComment"].endswith(".2:nodes:indices"), str(site.job(second)))
+        # Its owner may change his choice while it waits.
+        changing = site.sbatch("-w", "n1", "--gres=gpu:g1:1", user=USER)
+        serving.wait_state(changing, "waiting")
+        changed = site.run("scontrol", "update", f"jobid={changing}", "TresPerNode=gres:gpu:g2:1", user=USER)
+        expect(changed.returncode == 0, changed.stderr)
+        # (Slurm 22.05 does not give it another GPU of the node while the one that it named first is taken.)
+        site.run("scancel", second, check=True)
+        expect(places(serving.wait_state(changing, "running", limit_s=60)) == {("n1", 2)}, str(serving.job(changing)))
+        number = site.sbatch("--gpus=g0:1", user=USER)
+        mark = "goban:slurm:gpu-by-index"
+        site.wait_for(mark, lambda: mark in site.run("squeue", "-h", "-j", number, "-O", "admin_comment:60").stdout)
+        serving.daemon.stop(9)
+        serving.replay()
 
 
 def interactive(serving):
@@ -304,6 +345,7 @@ def main():
         print(f"{serving.replay()} decisions replayed equal")
         serving.daemon.start()
     equal_indices(sys.argv[1])
+    own_indices(sys.argv[1])
     named_types(sys.argv[1])
     print(f"{time.monotonic() - began:.1f} s")
 

@@ -83,6 +83,7 @@ struct ResourceType {
   bool apart = false;         ///< each instance of a job is on a node of its own
   /// The GPUs of each instance of a job have the same indices on its node. Only with `apart`.
   bool equal_indices = false;
+  std::vector<uint32_t> indices{};  ///< of each instance's GPUs on its node; empty = any
   [[nodiscard]] bool may_use(NodeId node) const { return nodes.empty() || nodes[node.index()]; }
 };
 

@@ -39,7 +39,10 @@ BackfillReservation DecisionBoard::earliest_start(Job job) {
   const bool some_found = !state_.found().empty();
   const auto type = job->request.resource_type;
   // How many nodes have the same GPUs free cannot be counted.
-  const bool counts = type.valid() && !resources.cluster().resource_type(type).equal_indices;
+  const auto counted = [&](const model::ResourceType& kind) {
+    return !kind.equal_indices && kind.indices.empty();
+  };
+  const bool counts = type.valid() && counted(resources.cluster().resource_type(type));
   typed_.reset();
   if (counts && !resources.has_windows() && !some_found) {
     typed_.emplace(state_, *job, now_);

@@ -199,14 +199,17 @@ Resources::Part Resources::only_indices(const Part& part, const std::vector<uint
   return out;
 }
 
+bool Resources::place_at(const std::vector<uint32_t>& indices, const JobRequest& job,
+                         const model::ResourceType& type, HoldSpan hold, uint64_t seed,
+                         const Part& part, Allocation& out) const {
+  int32_t nodes = 0;
+  Part left = only_indices(part, indices, nodes);
+  out = {};
+  return nodes >= job.instances && place_instances(job, type, hold, seed, left, out);
+}
+
 bool Resources::place_equal(const JobRequest& job, const model::ResourceType& type, HoldSpan hold,
                             uint64_t seed, const Part& part, Allocation& out) const {
-  const auto place = [&](const std::vector<uint32_t>& wanted) {
-    int32_t nodes = 0;
-    Part left = only_indices(part, wanted, nodes);
-    out = {};
-    return nodes >= job.instances && place_instances(job, type, hold, seed, left, out);
-  };
   // What the policy would give to one part comes first.
   Allocation single;
   if (!place_instance(job, type, hold, seed, part, single)) return false;
@@ -214,9 +217,9 @@ bool Resources::place_equal(const JobRequest& job, const model::ResourceType& ty
   for (const GpuId gpu : single.gpus) {
     wanted.push_back(gpu.value - cluster_->node(cluster_->node_of(gpu)).first_gpu);
   }
-  if (place(wanted)) return true;
+  if (place_at(wanted, job, type, hold, seed, part, out)) return true;
   const auto first = first_equal(*cluster_, part.free, type.gpus, job.instances);
-  return first && place(*first);
+  return first && place_at(*first, job, type, hold, seed, part, out);
 }
 
 bool Resources::find_instances(const JobRequest& job, HoldSpan hold, uint64_t seed,
@@ -225,9 +228,13 @@ bool Resources::find_instances(const JobRequest& job, HoldSpan hold, uint64_t se
   if (type.gpus == 0) return find_hosts(job, type, hold, out);
   if (static_cast<int64_t>(type.gpus) * job.instances > free_.total()) return false;
   bool found = false;
-  const bool are_equal = type.equal_indices && job.instances > 1;
-  if (!has_windows() && are_equal) {
-    found = place_equal(job, type, hold, seed, part_of_type(job.resource_type), out);
+  const bool by_index = !type.indices.empty() || (type.equal_indices && job.instances > 1);
+  const auto place_by_index = [&](const Part& part) {
+    return type.indices.empty() ? place_equal(job, type, hold, seed, part, out)
+                                : place_at(type.indices, job, type, hold, seed, part, out);
+  };
+  if (!has_windows() && by_index) {
+    found = place_by_index(part_of_type(job.resource_type));
   } else if (!has_windows()) {
     Part& part = part_of_type(job.resource_type);
     found = static_cast<int64_t>(type.gpus) * job.instances <= part.free.total() &&
@@ -243,8 +250,7 @@ bool Resources::find_instances(const JobRequest& job, HoldSpan hold, uint64_t se
       }
     }
     Part part = part_of(nodes);
-    found = are_equal ? place_equal(job, type, hold, seed, part, out)
-                      : place_instances(job, type, hold, seed, part, out);
+    found = by_index ? place_by_index(part) : place_instances(job, type, hold, seed, part, out);
   }
   if (!found) out = {};
   return found;

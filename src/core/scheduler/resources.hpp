@@ -131,8 +131,12 @@ class Resources {
   /// The GPUs of `part` with these indices, on the nodes that have all of them; how many do.
   [[nodiscard]] Part only_indices(const Part& part, const std::vector<uint32_t>& wanted,
                                   int32_t& nodes) const;
-  /// As place_instances, for a type with equal indices: those that the policy would give to one
-  /// instance, else the first set (first_equal).
+  /// As place_instances, on GPUs with these indices.
+  [[nodiscard]] bool place_at(const std::vector<uint32_t>& indices, const JobRequest& job,
+                              const model::ResourceType& type, HoldSpan hold, uint64_t seed,
+                              const Part& part, Allocation& out) const;
+  /// As place_at, for a type with equal indices: those that the policy would give to one instance,
+  /// else the first set (first_equal).
   [[nodiscard]] bool place_equal(const JobRequest& job, const model::ResourceType& type,
                                  HoldSpan hold, uint64_t seed, const Part& part,
                                  Allocation& out) const;

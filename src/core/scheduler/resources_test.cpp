@@ -168,6 +168,23 @@ TEST(Resources, PartsHaveEqualIndices) {
   EXPECT_EQ(site.find(2).gpus.size(), 4U);
 }
 
+TEST(Resources, PartsHaveTheIndicesOfTheirType) {
+  PartSite site({.name = "part", .gpus = 2, .host = {}, .apart = true, .indices = {1, 3}});
+  const auto ids = [](std::initializer_list<uint32_t> gpus) {
+    std::vector<GpuId> out;
+    for (const uint32_t gpu : gpus) out.emplace_back(gpu);
+    return out;
+  };
+  EXPECT_THAT(site.find(3).gpus, testing::UnorderedElementsAreArray(ids({1, 3, 5, 7, 9, 11})));
+  site.lose({1});
+  EXPECT_TRUE(site.find(3).gpus.empty()) << "three others are free on the node";
+  EXPECT_THAT(site.find(2).gpus, testing::UnorderedElementsAreArray(ids({5, 7, 9, 11})));
+  site.resources.drain(NodeId(2U), base::kSecond);  // other code is used with windows
+  EXPECT_THAT(site.find(1).gpus.size(), 2U);
+  site.lose({7});
+  EXPECT_TRUE(site.find(2).gpus.empty());
+}
+
 /// Compared with a search through all sets.
 TEST(ResourcesProperty, EqualIndicesAreFoundIfThereAreAny) {
   EXPECT_TRUE(rc::check([](uint64_t seed) {

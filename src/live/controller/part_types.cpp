@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
+#include <utility>
 
 #include "base/counted.hpp"
 #include "base/number.hpp"
+#include "live/job/request_values.hpp"
 
 namespace goban::live::controller {
 
@@ -16,6 +18,21 @@ using core::model::ResourceType;
 constexpr std::string_view kPart = "GPUs of one node: ";
 constexpr std::string_view kEqual = "equal";
 constexpr char kBetween = '|';
+constexpr int64_t kMostGpus = 256;  ///< of a node, and one more
+
+/// Those that the name of a partition ends with (SeenNode); empty: any.
+std::vector<uint32_t> indices_of(std::string_view partition) {
+  constexpr std::string_view kAt = " at ";
+  const size_t at = partition.rfind(kAt);
+  if (at == partition.npos) return {};
+  std::vector<uint32_t> out;
+  for (const std::string_view each : job::split_list(partition.substr(at + kAt.size()), ',')) {
+    const auto index = base::parse_int(each);
+    if (!index || *index < 0 || *index >= kMostGpus) return {};
+    out.push_back(static_cast<uint32_t>(*index));
+  }
+  return out;
+}
 
 /// A node of which no partition is known is in all of them.
 bool is_in(const SeenNode& node, const std::string& partition) {
@@ -33,7 +50,8 @@ std::set<std::string> of_some(std::span<const SeenNode> nodes, Names names_of, H
     }
   }
   std::erase_if(out, [&](const std::string& name) {
-    return std::ranges::all_of(nodes, [&](const SeenNode& node) { return has(node, name); });
+    const auto has_it = [&](const SeenNode& node) { return has(node, name); };
+    return indices_of(name).empty() && std::ranges::all_of(nodes, has_it);
   });
   return out;
 }
@@ -45,6 +63,7 @@ ResourceType type_of(const PartKind& kind, std::span<const SeenNode> nodes, bool
   type.max_instances = INT32_MAX;
   type.apart = !share_nodes;
   type.equal_indices = kind.equal;
+  type.indices = indices_of(kind.partition);
   if (kind.partition.empty() && kind.model.empty()) return type;
   for (const SeenNode& node : nodes) {
     type.nodes.push_back((kind.partition.empty() || is_in(node, kind.partition)) &&
@@ -63,7 +82,6 @@ std::string part_type_name(const PartKind& kind) {
 }
 
 std::optional<PartKind> part_kind(std::string_view name) {
-  constexpr int64_t kMost = 255;
   if (!name.starts_with(kPart)) return std::nullopt;
   name.remove_prefix(kPart.size());
   std::vector<std::string_view> fields(1);
@@ -75,7 +93,7 @@ std::optional<PartKind> part_kind(std::string_view name) {
   fields.back() = name;
   const auto gpus = base::parse_int(fields.front());
   const bool is_whole = fields.size() == 1 || fields.size() == 4;
-  if (!gpus || *gpus < 1 || *gpus > kMost || !is_whole) return std::nullopt;
+  if (!gpus || *gpus < 1 || *gpus >= kMostGpus || !is_whole) return std::nullopt;
   PartKind kind{.gpus = static_cast<int32_t>(*gpus)};
   if (fields.size() == 1) return kind;
   kind.partition = fields[1];
@@ -89,6 +107,7 @@ std::vector<ResourceType> part_types(std::span<const ResourceType> known,
   std::vector<ResourceType> types;
   std::set<std::string> names;
   const auto add = [&](ResourceType type) {
+    if (!type.indices.empty() && std::cmp_not_equal(type.indices.size(), type.gpus)) return;
     if (names.insert(type.name).second) types.push_back(std::move(type));
   };
   int32_t most = 0;

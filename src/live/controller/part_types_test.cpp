@@ -101,6 +101,23 @@ TEST(PartTypes, APartIsOnANodeOfItsPartitionAndModel) {
             "it needs 2 nodes with 1 GPU of type v100 in partition short; there is 1");
 }
 
+TEST(PartTypes, APartHasTheIndicesThatItsPartitionEndsWith) {
+  const std::vector<SeenNode> nodes = {
+      {.name = "n0", .num_gpus = 4, .partitions = {"gpu", "gpu at 1,3"}},
+      {.name = "n1", .num_gpus = 4, .partitions = {"gpu", "gpu at 1,3"}}};
+  const core::model::Cluster cluster = cluster_of(nodes, {}, {}).value();
+  job::JobSpec spec = request_for(2);
+  spec.partition = "gpu at 1,3";
+  EXPECT_THAT(cluster.resource_type(part_type_of(spec, cluster)).indices,
+              testing::ElementsAre(1U, 3U))
+      << "though all nodes have the partition";
+  spec.partition = "gpu";
+  EXPECT_TRUE(cluster.resource_type(part_type_of(spec, cluster)).indices.empty());
+  for (const core::model::ResourceType& type : cluster.resource_types()) {
+    EXPECT_TRUE(type.indices.empty() || type.gpus == 2) << type.name;
+  }
+}
+
 TEST(PartTypes, PartsThatShareNodesAreOnThoseOfTheirPartition) {
   const std::vector<SeenNode> nodes = {{.name = "n0", .num_gpus = 2, .partitions = {"ml/big"}},
                                        {.name = "n1", .num_gpus = 2, .partitions = {""}}};

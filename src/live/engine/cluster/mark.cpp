@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kMark = "goban:";
 constexpr std::string_view kOwnNodes = ":nodes";
+constexpr std::string_view kOwnIndices = ":indices";
 
 /// A number that ends at `end`, which is removed with it.
 bool number(std::string_view& text, char end, uint64_t& out) {
@@ -21,18 +22,25 @@ bool number(std::string_view& text, char end, uint64_t& out) {
   return value.has_value() && *value >= 0;
 }
 
+/// Removes `word` from the end; false if the text does not end so.
+bool take_off(std::string_view& text, std::string_view word) {
+  if (!text.ends_with(word)) return false;
+  text.remove_suffix(word.size());
+  return true;
+}
+
 }  // namespace
 
 std::string mark_text(const Mark& mark) {
-  return fmt::format("{}{}.{}.{}{}", kMark, mark.epoch, mark.run.job.value, mark.run.run,
-                     mark.own_nodes ? kOwnNodes : "");
+  return fmt::format("{}{}.{}.{}{}{}", kMark, mark.epoch, mark.run.job.value, mark.run.run,
+                     mark.own_nodes ? kOwnNodes : "", mark.own_indices ? kOwnIndices : "");
 }
 
 bool parse_mark(std::string_view text, Mark& mark) {
   if (!text.starts_with(kMark)) return false;
   text.remove_prefix(kMark.size());
-  const bool own_nodes = text.ends_with(kOwnNodes);
-  if (own_nodes) text.remove_suffix(kOwnNodes.size());
+  const bool own_indices = take_off(text, kOwnIndices);
+  const bool own_nodes = take_off(text, kOwnNodes);
   uint64_t job = 0;
   uint64_t run = 0;
   if (!number(text, '.', mark.epoch) || !number(text, '.', job) || !number(text, '\0', run) ||
@@ -41,6 +49,7 @@ bool parse_mark(std::string_view text, Mark& mark) {
   }
   mark.run = {JobId{static_cast<uint32_t>(job)}, static_cast<uint32_t>(run)};
   mark.own_nodes = own_nodes;
+  mark.own_indices = own_indices;
   return true;
 }
 

@@ -1,5 +1,5 @@
 // What is stored at a cluster with a job that was started here, as "goban:EPOCH.JOB.RUN", where its
-// user cannot change it; with ":nodes" behind it if the job's user chose its nodes.
+// user cannot change it; with ":nodes" or ":indices" behind it if the job's user chose these.
 #pragma once
 
 #include <string>
@@ -12,8 +12,10 @@ namespace goban::live::engine::cluster {
 struct Mark {
   uint64_t epoch = 0;  ///< of the daemon that decided
   RunId run{};
-  bool own_nodes =
-      false;  ///< the request names nodes because its user does, not only because of us
+  /// The request names nodes, or GPUs by their indices, because its user does, not only because of
+  /// us.
+  bool own_nodes = false;
+  bool own_indices = false;
   friend bool operator==(const Mark&, const Mark&) = default;
 };
 [[nodiscard]] std::string mark_text(const Mark& mark);

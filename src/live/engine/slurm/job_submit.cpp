@@ -21,7 +21,7 @@ constexpr std::string_view kRules = R"lua(
 -- Jobs of managed partitions are held until Goban has decided: those of sbatch, and the allocations for
 -- which salloc and srun wait. Without Goban they wait; to hand scheduling back: goban engine slurm
 -- release-all, or scontrol release. Not held are jobs without GPUs, or that exclude nodes, name licences,
--- a reservation or a GPU by its index, or that are to start at once or not at all (--immediate): Slurm
+-- a reservation or shards of a GPU by its index, or that are to start at once or not at all (--immediate): Slurm
 -- starts them ("goban:slurm", or "goban:slurm:" and why), and Goban takes them into account.
 
 -- Entries of "gres:gpu:a100:2,gres:nic:1" as {name, type, count}, whatever the release's prefix; nil if one is not of this form.
@@ -86,7 +86,7 @@ function slurm_job_submit(job, parts, uid)
       if entry.name == "gpu" then
         has_gpus = has_gpus or entry.count > 0
         if entry.type ~= nil and INDEX_TYPES[entry.type] then
-          by_index = true
+          by_index = by_index or field ~= "tres_per_node" -- there it is a constraint of Goban's
         elseif entry.type ~= nil and not GPU_TYPES[entry.type] then
           return refuse("goban: there are no GPUs of type %s", entry.type)
         end

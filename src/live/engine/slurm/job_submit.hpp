@@ -12,7 +12,7 @@ struct SubmitRules {
   std::vector<std::string> partitions{};  ///< managed ones; empty = all
   std::vector<std::string> gpu_types{};   ///< GRES types that jobs may name
   std::vector<std::string>
-      index_types{};       ///< one per GPU index; jobs that name one are left to Slurm
+      index_types{};       ///< one per GPU index; of GPUs: where jobs name them is a constraint
   int gpus_per_node = 0;   ///< the most that a node has
   uint32_t slurm_uid = 0;  ///< of SlurmUser, who may change what users may not
 };

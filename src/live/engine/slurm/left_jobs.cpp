@@ -4,6 +4,7 @@
 
 #include "live/engine/slurm/orders.hpp"
 #include "live/engine/slurm/partitions.hpp"
+#include "live/job/request_values.hpp"
 
 namespace goban::live::engine::slurm {
 
@@ -16,10 +17,9 @@ bool is_of(std::span<const std::string> names, const std::string& name) {
 }  // namespace
 
 NodeTraits traits_of(std::span<const NodeRow> nodes, const QueueRules& rules) {
-  NodeTraits out;
+  NodeTraits out{.index_types = index_types_of(nodes)};
   std::set<std::vector<std::string>> kinds;
   for (const NodeRow& node : nodes) {
-    if (node.index_types.size() > out.index_types.size()) out.index_types = node.index_types;
     out.shards_per_gpu = std::max(out.shards_per_gpu, shards_per_gpu(node));
     if (!is_managed_node(node, rules)) continue;
     kinds.insert(managed_partitions(node, rules));
@@ -32,10 +32,11 @@ NodeTraits traits_of(std::span<const NodeRow> nodes, const QueueRules& rules) {
 }
 
 bool names_index(const JobWords& words, std::span<const std::string> index_types) {
-  const std::string& gres = words.tres_per_node;
-  return std::ranges::any_of(index_types, [&](const std::string& type) {
-    return gres.find("gpu:" + type + ":") != gres.npos || gres.ends_with("gpu:" + type);
-  });
+  if (index_types.empty()) return false;
+  const auto gpus = requested_gpus(words, {.num_nodes = 1, .tasks = 1});
+  return gpus && std::ranges::any_of(job::split_list(gpus->type, '+'), [&](auto type) {
+           return std::ranges::find(index_types, type) != index_types.end();
+         });
 }
 
 bool takes_types(const JobWords& words) {
@@ -53,13 +54,14 @@ bool is_managed(const JobRow& row, const JobWords& words, const QueueRules& rule
   if (is_slurms(row.mark) || (gpus && gpus->count == 0)) return false;
   // The types that we write into a request are not its user's.
   Mark mark;
-  return parse_mark(row.mark, mark) || !names_index(words, index_types);
+  return parse_mark(row.mark, mark) || !names_index(words, index_types) ||
+         !own_indices(row, words, index_types).empty();
 }
 
 bool is_managed_node(const NodeRow& node, const QueueRules& rules) {
   return rules.partitions.empty() ||
          std::ranges::any_of(node.partitions, [&](const std::string& partition) {
-           return std::ranges::find(rules.partitions, partition) != rules.partitions.end();
+           return is_of(rules.partitions, partition);
          });
 }
 
@@ -72,16 +74,16 @@ std::vector<std::string> managed_partitions(const NodeRow& node, const QueueRule
   return out;
 }
 
-bool is_unknown_place(const JobRow& row, const JobWords& words, const NodeTraits& traits,
+bool is_unknown_place(const std::string& place, const NodeTraits& traits,
                       const std::set<std::string>& places) {
-  const std::string place = place_of(row, words);
   return is_place(place) && (traits.partitions_differ || is_choice(place)) &&
          !places.contains(place);
 }
 
 std::string_view why_for_slurm(const JobRow& row, const JobWords& words, const NodeTraits& traits,
                                const QueueRules& rules, const std::set<std::string>& places) {
-  if (names_index(words, traits.index_types)) return "gpu-by-index";
+  const bool names_indices = names_index(words, traits.index_types);
+  if (names_indices && own_indices(row, words, traits.index_types).empty()) return "gpu-by-index";
   if (has_other_choice(row, words)) return "own-choice-of-nodes";
   const auto gpus = requested_gpus(words, row);
   if (gpus && gpus->shards > 0) {
@@ -90,10 +92,12 @@ std::string_view why_for_slurm(const JobRow& row, const JobWords& words, const N
     if (gpus->shards > traits.shards_per_gpu) return "more-shards-than-a-gpu-has";
   }
   if (!gpus || traits.models.empty()) return {};
-  if (is_unknown_place(row, words, traits, places)) {
-    return is_choice(place_of(row, words)) ? "own-choice-of-nodes" : "many-partition-lists";
+  const std::string place = place_of(row, words, traits.index_types);
+  if (is_unknown_place(place, traits, places)) {
+    return is_choice(place) ? "own-choice-of-nodes" : "many-partition-lists";
   }
   if (gpus->count % std::max(row.num_nodes, 1) != 0) return "unequal-nodes";
+  if (names_indices) return {};
   if (gpus->type.find('+') != gpus->type.npos) return "several-gpu-types";
   // The core knows one model a node.
   const bool is_unknown = traits.models.size() > 1 && !traits.models.contains(gpus->type);

@@ -22,7 +22,7 @@ struct QueueRules {
 
 /// What all nodes together have; made once a look.
 struct NodeTraits {
-  std::vector<std::string> index_types{};  ///< those of the node with most of them
+  std::vector<std::string> index_types{};  ///< index_types_of()
   std::set<std::string> models{};          ///< of GPUs of managed nodes
   bool mixed = false;                      ///< a managed node has GPUs of several models
   bool partitions_differ = false;          ///< of managed nodes: these limit where jobs may run
@@ -31,7 +31,7 @@ struct NodeTraits {
 [[nodiscard]] NodeTraits traits_of(std::span<const NodeRow> nodes, const QueueRules& rules);
 
 /// True for jobs of managed partitions, except parts of heterogeneous jobs, jobs without GPUs
-/// and jobs that name a GPU by its index.
+/// and jobs that name GPUs by their indices in a way that the core does not know (own_indices).
 [[nodiscard]] bool is_managed(const JobRow& row, const JobWords& words, const QueueRules& rules,
                               std::span<const std::string> index_types);
 
@@ -42,9 +42,9 @@ struct NodeTraits {
 [[nodiscard]] std::vector<std::string> managed_partitions(const NodeRow& node,
                                                           const QueueRules& rules);
 
-/// The core knows no kind of parts for the place where the job may run.
-[[nodiscard]] bool is_unknown_place(const JobRow& row, const JobWords& words,
-                                    const NodeTraits& traits, const std::set<std::string>& places);
+/// The core knows no kind of parts for the place where a job may run (place_of()).
+[[nodiscard]] bool is_unknown_place(const std::string& place, const NodeTraits& traits,
+                                    const std::set<std::string>& places);
 
 /// Why a managed job is left to Slurm, which can place it where the core cannot: a word of a mark
 /// ("several-gpu-types"); empty: the core can. `places`: those that the core knows

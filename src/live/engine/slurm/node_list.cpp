@@ -8,6 +8,7 @@
 #include "base/number.hpp"
 #include "core/model/import/slurm_nodes.hpp"
 #include "core/model/import/slurm_text.hpp"
+#include "live/job/request_values.hpp"
 
 namespace goban::live::engine::slurm {
 
@@ -16,7 +17,7 @@ namespace {
 constexpr std::string_view kFile = "scontrol show node";
 
 /// The types of "gpu:g0:1,gpu:g1:1,shard:g0:4" if there is one per GPU, else none.
-std::vector<std::string> index_types_of(std::string_view gres, int32_t num_gpus, int32_t& shards) {
+std::vector<std::string> types_in(std::string_view gres, int32_t num_gpus, int32_t& shards) {
   std::vector<std::string> types;
   while (!gres.empty()) {
     const size_t end = std::min(gres.find(','), gres.size());
@@ -50,14 +51,9 @@ void settle_single_gpus(std::vector<NodeRow>& rows) {
 }
 
 std::vector<std::string> names_of(std::string_view list) {
-  std::vector<std::string> names;
-  if (list == "(null)") return names;
-  while (!list.empty()) {
-    const size_t end = std::min(list.find(','), list.size());
-    if (end > 0) names.emplace_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return names;
+  if (list == "(null)") return {};
+  const std::vector<std::string_view> names = job::split_list(list);
+  return {names.begin(), names.end()};
 }
 
 bool is_silent(std::string_view state) {
@@ -65,6 +61,12 @@ bool is_silent(std::string_view state) {
 }
 
 }  // namespace
+
+std::vector<std::string> index_types_of(std::span<const NodeRow> nodes) {
+  const auto most = std::ranges::max_element(
+      nodes, {}, [](const NodeRow& node) { return node.index_types.size(); });
+  return most == nodes.end() ? std::vector<std::string>{} : most->index_types;
+}
 
 SeenNodeState node_state(std::string_view state) {
   const auto has = [state](std::string_view word) { return state.find(word) != state.npos; };
@@ -98,7 +100,7 @@ base::Result<std::vector<NodeRow>> parse_node_list(std::string_view text) {
     NodeRow& row = rows.emplace_back();
     row.node.name = record.value("NodeName");
     row.node.num_gpus = static_cast<int32_t>(gres->count);
-    row.index_types = index_types_of(record.value("Gres"), row.node.num_gpus, row.shards);
+    row.index_types = types_in(record.value("Gres"), row.node.num_gpus, row.shards);
     if (row.index_types.empty()) row.node.gpu_model = gres->type;
     row.node.cores = static_cast<int32_t>(*cores);
     row.node.mem_bytes = *mem_mib << 20;

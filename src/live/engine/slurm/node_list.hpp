@@ -1,6 +1,7 @@
 // The nodes of the cluster, as `scontrol -o show node` prints them.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ struct NodeRow {
 [[nodiscard]] constexpr int32_t shards_per_gpu(const NodeRow& node) {
   return node.node.num_gpus > 0 ? node.shards / node.node.num_gpus : 0;
 }
+
+/// Those of the node with most of them.
+[[nodiscard]] std::vector<std::string> index_types_of(std::span<const NodeRow> nodes);
 
 /// Nodes of state FUTURE do not exist yet and are left out. Errors: BadData with line and field.
 [[nodiscard]] base::Result<std::vector<NodeRow>> parse_node_list(std::string_view text);

@@ -5,7 +5,9 @@
 #include <fmt/ranges.h>
 #include <utility>
 
+#include "base/number.hpp"
 #include "core/model/import/host_list.hpp"
+#include "live/engine/slurm/left_jobs.hpp"
 #include "live/engine/slurm/orders.hpp"
 #include "live/job/request_values.hpp"
 
@@ -19,6 +21,7 @@ bool has(std::span<const std::string> names, std::string_view name) {
 
 constexpr std::string_view kOn = " on ";
 constexpr std::string_view kWith = " with ";
+constexpr std::string_view kAt = " at ";
 
 /// What stands behind `word`; it is removed from `text` with the word. Empty: the word is not
 /// there.
@@ -51,6 +54,23 @@ bool has_own_nodes(const JobRow& row, const JobWords& words) {
   return !words.nodes.empty() && (!parse_mark(row.mark, mark) || mark.own_nodes);
 }
 
+std::vector<uint32_t> own_indices(const JobRow& row, const JobWords& words,
+                                  std::span<const std::string> index_types) {
+  Mark mark;
+  const bool is_ours = parse_mark(row.mark, mark) && !mark.own_indices;
+  if (is_ours || index_types.empty() || !takes_types(words)) return {};
+  const auto gpus = requested_gpus(words, {.num_nodes = 1, .tasks = 1});
+  if (!gpus) return {};
+  std::vector<uint32_t> out;
+  for (const std::string_view type : job::split_list(gpus->type, '+')) {
+    const auto at = std::ranges::find(index_types, type);
+    if (at == index_types.end()) return {};
+    out.push_back(static_cast<uint32_t>(at - index_types.begin()));
+  }
+  std::ranges::sort(out);
+  return std::cmp_equal(out.size(), gpus->count) ? out : std::vector<uint32_t>{};
+}
+
 bool has_other_choice(const JobRow& row, const JobWords& words) {
   const bool are_plain = std::ranges::all_of(words.features, [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
@@ -63,11 +83,14 @@ bool has_other_choice(const JobRow& row, const JobWords& words) {
          words.nodes.find_first_of(" |") != words.nodes.npos;
 }
 
-std::string place_of(const JobRow& row, const JobWords& words) {
+std::string place_of(const JobRow& row, const JobWords& words,
+                     std::span<const std::string> index_types) {
   std::string place = partition_list(row.partition);
   if (has_other_choice(row, words)) return place;
   if (has_own_nodes(row, words)) place += fmt::format("{}{}", kOn, words.nodes);
   if (!words.features.empty()) place += fmt::format("{}{}", kWith, words.features);
+  const std::vector<uint32_t> indices = own_indices(row, words, index_types);
+  if (!indices.empty()) place += fmt::format("{}{}", kAt, fmt::join(indices, ","));
   return place;
 }
 
@@ -105,6 +128,7 @@ std::vector<std::string> places_with(const NodeRow& node, std::span<const std::s
   std::vector<std::string> out;
   for (const std::string& place : places) {
     std::string_view rest = place;
+    const auto indices = job::split_list(take_behind(rest, kAt), ',');
     const std::string_view features = take_behind(rest, kWith);
     const std::string_view nodes = take_behind(rest, kOn);
     const auto is_in = [&](std::string_view name) { return has(partitions, name); };
@@ -113,6 +137,10 @@ std::vector<std::string> places_with(const NodeRow& node, std::span<const std::s
     if (!std::ranges::all_of(all, [&](auto name) { return has(node.features, name); })) continue;
     const auto names = core::model::expand_host_list(std::string(nodes));
     if (!nodes.empty() && (!names || !has(*names, node.node.name))) continue;
+    const auto has_index = [&](std::string_view index) {
+      return std::cmp_less(base::parse_int(index).value_or(INT64_MAX), node.index_types.size());
+    };
+    if (!std::ranges::all_of(indices, has_index)) continue;
     out.push_back(place);
   }
   return out;

@@ -1,8 +1,9 @@
 // Where in the cluster a job may run. Jobs may name several partitions (sbatch -p long,short):
 // Slurm runs them in any of these. They may name as many nodes as they need (-w), and features of
 // nodes
-// (-C). The core knows one partition a job; such a place is one more partition, with its nodes:
-// "long,short", "gpu on n[1-2]", "gpu with ib&hdr". Pure.
+// (-C), and GPUs by their GRES types (--gres=gpu:g0:1,gpu:g2:1). The core knows one partition a
+// job; such a place is one more partition, with its nodes: "long,short", "gpu on n[1-2]", "gpu with
+// ib&hdr", "gpu at 0,2" (SeenNode). Pure.
 #pragma once
 
 #include <set>
@@ -25,17 +26,22 @@ namespace goban::live::engine::slurm {
 
 /// Its user chose the nodes that the request names.
 [[nodiscard]] bool has_own_nodes(const JobRow& row, const JobWords& words);
+/// The indices of the GPUs that its user chose, the same on each of its nodes; empty: none, or not
+/// so. `index_types`: by index.
+[[nodiscard]] std::vector<uint32_t> own_indices(const JobRow& row, const JobWords& words,
+                                                std::span<const std::string> index_types);
 /// The job chooses nodes or features in another way than place_of() knows: more nodes than it
 /// names, features that are not joined by "&" alone.
 [[nodiscard]] bool has_other_choice(const JobRow& row, const JobWords& words);
 /// Where a job may run: one partition, or a place.
-[[nodiscard]] std::string place_of(const JobRow& row, const JobWords& words);
+[[nodiscard]] std::string place_of(const JobRow& row, const JobWords& words,
+                                   std::span<const std::string> index_types);
 /// False for the name of one partition, which contains no comma and no blank.
 [[nodiscard]] inline bool is_place(std::string_view partition) {
   return partition.find_first_of(", ") != partition.npos;
 }
 
-/// It names nodes or features.
+/// It names nodes, features or indices.
 [[nodiscard]] inline bool is_choice(std::string_view place) {
   return place.find(' ') != place.npos;
 }

@@ -28,6 +28,32 @@ std::vector<NodeRow> three_nodes() {
   return out;
 }
 
+TEST(Partitions, IndicesThatAJobNamesAreItsPlace) {
+  std::vector<NodeRow> nodes = three_nodes();
+  for (NodeRow& node : nodes) node.partitions = {"left"};
+  nodes[0].index_types = {"g0", "g1", "g2", "g3"};
+  nodes[1].index_types = {"g0", "g1"};
+  JobRow row = job_in(1, "left");
+  const JobFacts facts = {
+      .words = {.job = 1, .tres_per_node = "gres:gpu:g3:1,gres:gpu:g0:1", .features = "ib"},
+      .has_words = true};
+  const auto seen = [&] {
+    return view_of(std::vector{row}, nodes, {{"1", facts}}, {.indices = Indices::Types}, {}, {});
+  };
+  nodes[0].features = {"ib"};
+  const QueueView view = seen();
+  EXPECT_TRUE(view.leaves.empty());
+  EXPECT_EQ(view.picture.jobs.at("1").spec.partition, "left with ib at 0,3");
+  EXPECT_EQ(view.picture.jobs.at("1").spec.num_gpus, 2);
+  EXPECT_EQ(view.picture.jobs.at("1").spec.gpu_model, "");
+  EXPECT_THAT(view.picture.cluster.nodes[0].partitions, ElementsAre("left", "left with ib at 0,3"));
+  EXPECT_THAT(view.picture.cluster.nodes[1].partitions, ElementsAre("left")) << "it has two GPUs";
+  row.mark = "goban:1.1.1";
+  EXPECT_EQ(seen().picture.jobs.at("1").spec.partition, "left with ib") << "Goban chose them";
+  row.mark = "goban:1.1.1:indices";
+  EXPECT_EQ(seen().picture.jobs.at("1").spec.partition, "left with ib at 0,3");
+}
+
 TEST(Partitions, AllOfAListMustBeManaged) {
   const std::vector<std::string> managed = {"left", "right"};
   EXPECT_TRUE(are_managed("left", managed));

@@ -79,13 +79,13 @@ JobStand job_stand(const JobRow& row, const std::vector<NodePart>& parts) {
   return out;
 }
 
-job::JobSpec spec_of(const JobRow& row, const JobWords& words, const QueueRules& rules,
-                     std::span<const std::string> index_types) {
+job::JobSpec spec_of(const JobRow& row, const JobWords& words, std::string place,
+                     const QueueRules& rules, std::span<const std::string> index_types) {
   job::JobSpec spec;
   spec.name = words.name;
   spec.owner = {.uid = row.uid, .gid = row.gid, .user = words.user};
   spec.account = row.account;
-  spec.partition = place_of(row, words);
+  spec.partition = std::move(place);
   spec.qos = row.qos;
   const int32_t nodes = std::max(row.num_nodes, 1);
   spec.instances = nodes;
@@ -217,7 +217,7 @@ std::vector<std::string> places_wanted(std::span<const JobRow> rows,
     const auto fact = facts.find(row.id());
     if (fact == facts.end() || !fact->second.has_words) continue;
     const JobWords& words = fact->second.words;
-    std::string place = place_of(row, words);
+    std::string place = place_of(row, words, traits.index_types);
     if (!is_place(place) || stand_of(row) == Stand::Ended) continue;
     if (!is_managed(row, words, rules, traits.index_types)) continue;
     if (row.batch || is_choice(place)) wanted.push_back(std::move(place));
@@ -277,12 +277,13 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
     }
     if (!leaves.empty()) view.leaves.emplace_back(id, leaves);
     // Slurm shows one partition of a job that runs.
-    if (!runs && is_unknown_place(row, words, traits, view.places)) seen.managed = false;
+    std::string place = place_of(row, words, index_types);
+    if (!runs && is_unknown_place(place, traits, view.places)) seen.managed = false;
     view.stands[id] = stand;
     if (!runs && !seen.managed && !told.jobs.contains(id)) continue;
     seen.state = runs ? SeenState::Running : SeenState::Waiting;
     if (runs) seen.run = stand.run;
-    seen.spec = spec_of(row, words, rules, index_types);
+    seen.spec = spec_of(row, words, std::move(place), rules, index_types);
     if (!seen.managed) seen.spec.partition = partition_list(row.partition);
     constexpr std::string_view kComment = "goban:";
     if (seen.managed && row.comment.starts_with(kComment)) {

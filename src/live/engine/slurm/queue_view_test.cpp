@@ -102,7 +102,8 @@ TEST(QueueView, JobsOfARecordedQueue) {
   EXPECT_EQ(view.picture.ended.at("15").exit_code, 3);
   EXPECT_EQ(view.stands.at("16").signal, 9);
   EXPECT_EQ(view.picture.ended.at("17").how, GoneHow::Cancelled);
-  EXPECT_FALSE(jobs.contains("4")) << "names GPU g2: Slurm's, and it waits";
+  EXPECT_EQ(jobs.at("4").spec.partition, "gpu at 2") << "names GPU g2";
+  EXPECT_TRUE(jobs.at("4").managed);
   EXPECT_FALSE(jobs.contains("5")) << "heterogeneous";
   EXPECT_FALSE(jobs.contains("11")) << "ended";
 }
@@ -154,7 +155,10 @@ TEST(QueueView, WhatTheCoreCannotPlaceIsLeftToSlurm) {
   EXPECT_EQ(why(1, "gres:gpu:a100:1"), "");
   EXPECT_EQ(why(1, "gres:gpu:a100:1,gres:gpu:v100:1"), "several-gpu-types");
   nodes[0].index_types = {"g0", "g1", "g2", "g3"};
-  EXPECT_EQ(why(1, "gres:gpu:g1:1"), "gpu-by-index") << "held by a plug-in that did not know it";
+  EXPECT_EQ(why(1, "gres:gpu:g1:1"), "own-choice-of-nodes") << "more different ones than are known";
+  EXPECT_EQ(why(1, "gres:gpu:g1:2"), "gpu-by-index") << "no node has two";
+  EXPECT_EQ(why(1, "gres:gpu:g1:1,gres:gpu:1"), "gpu-by-index") << "and any other";
+  EXPECT_EQ(why(1, "", "gres:gpu:g1:1"), "gpu-by-index") << "--gpus cannot be changed";
   nodes[0].index_types.clear();
   nodes[0].node.gpu_model = "a100";
   nodes[1].node.gpu_model = "v100";

@@ -56,7 +56,8 @@ std::vector<std::string> release_scripts(std::span<const JobRow> rows,
       std::string script = fmt::format("update jobid={}{} AdminComment={} StartTime=now\n", id,
                                        mark.own_nodes ? "" : " ReqNodeList=", kReleasedMark);
       const auto word = words.find(id);
-      const int64_t count = word == words.end() ? 0 : count_by_index(word->second, index_types);
+      const bool is_chosen = word != words.end() && !mark.own_indices;
+      const int64_t count = is_chosen ? count_by_index(word->second, index_types) : 0;
       if (count > 0) {
         script.insert(0, fmt::format("update jobid={0} TresPerNode=\n"
                                      "update jobid={0} TresPerNode={1}gpu:{2}\n",
@@ -85,10 +86,7 @@ base::Result<Released> release_all(const Client& client,
   if (!shown.problem.empty()) return base::failed(shown.problem);
   const auto nodes = parse_node_list(shown.out);
   if (!nodes) return base::failure(nodes.error());
-  std::vector<std::string> index_types;
-  for (const NodeRow& node : *nodes) {
-    if (node.index_types.size() > index_types.size()) index_types = node.index_types;
-  }
+  const std::vector<std::string> index_types = index_types_of(*nodes);
   const auto ask = [&](const std::string& format) {
     return client.run({"squeue", "-h", "-a", "-r", "-t", "PENDING", "-O", format});
   };

@@ -122,6 +122,8 @@ TEST(ReleaseAll, GivesJobsBackAsTheyWereSubmitted) {
       << "its user's nodes";
   EXPECT_EQ(scripts("goban:1.2.3", "gres:gpu:g0:1,gres:gpu:g1:1"),
             "update jobid=8 TresPerNode=\nupdate jobid=8 TresPerNode=gres:gpu:2\n" + loose);
+  EXPECT_EQ(scripts("goban:1.2.3:indices", "gres:gpu:g0:1,gres:gpu:g1:1"), loose)
+      << "its user's indices";
 }
 
 TEST(Heartbeat, IsLateWhenNothingChangesForTooLong) {

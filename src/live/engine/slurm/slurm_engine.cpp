@@ -35,11 +35,16 @@ int32_t shards_asked(const JobWords& words) {
   return request ? request->shards : 0;
 }
 
-bool names_own_nodes(const Questions& questions, const std::string& id) {
-  const JobWords* const words = questions.words(id);
-  return words != nullptr && std::ranges::any_of(questions.rows(), [&](const JobRow& row) {
-           return row.id() == id && has_own_nodes(row, *words);
-         });
+/// The mark of the task's run at its job.
+Mark mark_of(const Task& task, uint64_t epoch, const Questions& questions) {
+  Mark mark{.epoch = epoch, .run = task.order.run};
+  const JobWords* const words = questions.words(task.id);
+  const auto& rows = questions.rows();
+  const auto row = std::ranges::find(rows, task.id, &JobRow::id);
+  if (words == nullptr || row == rows.end()) return mark;
+  mark.own_nodes = has_own_nodes(*row, *words);
+  mark.own_indices = !own_indices(*row, *words, index_types_of(questions.nodes())).empty();
+  return mark;
 }
 
 }  // namespace
@@ -134,8 +139,7 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
     case Act::Requeue:
       return requeue_lines(task.id, is_suspended(questions_.rows(), task.id));
     case Act::Mark:
-      return mark_lines(task.id,
-                        {options_.epoch, task.order.run, names_own_nodes(questions_, task.id)});
+      return mark_lines(task.id, mark_of(task, options_.epoch, questions_));
     case Act::Cancel:
       return std::string{};  // by scancel
     case Act::Start:
@@ -152,7 +156,6 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
   }
   Mark mark;
   bool was_placed = false;
-  bool own_nodes = false;
   bool ran = false;
   std::string partitions;
   for (const JobRow& row : questions_.rows()) {
@@ -162,7 +165,6 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
     if (is_marked && mark.epoch > options_.epoch) {
       return base::failed(fmt::format("a later daemon, of epoch {}, decides", mark.epoch));
     }
-    own_nodes = words != nullptr && has_own_nodes(row, *words);
     // Slurm counts the time of submission from the requeue.
     ran = row.restarts > 0 && base::wall_ns() - row.submit_ns < 3 * base::kSecond;
     partitions = partitions_for(row.partition, task.order.parts, questions_.nodes());
@@ -178,7 +180,7 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
   });
   const bool by_type = options_.rules.indices == Indices::Types && are_equal && words != nullptr &&
                        takes_types(*words);
-  auto lines = place_lines(task.id, task.order.parts, {options_.epoch, task.order.run, own_nodes},
+  auto lines = place_lines(task.id, task.order.parts, mark_of(task, options_.epoch, questions_),
                            by_type ? Indices::Types : Indices::Nodes, types, options_.gres_prefix,
                            partitions, {.count = shards, .named = shards > 0 && was_placed}, ran);
   if (lines && task.stand == Stand::Released) *lines = hold_lines(task.id) + *lines;

@@ -330,6 +330,10 @@ TEST(SlurmOrders, AnOrderClearsAndSets) {
   EXPECT_TRUE(parse_mark("goban:7.11.2", again) && again == mark);
   EXPECT_TRUE(parse_mark("goban:7.11.2:nodes", again) && again.own_nodes);
   EXPECT_EQ(mark_text(again), "goban:7.11.2:nodes");
+  EXPECT_TRUE(parse_mark("goban:7.11.2:nodes:indices", again) && again.own_nodes &&
+              again.own_indices);
+  EXPECT_EQ(mark_text(again), "goban:7.11.2:nodes:indices");
+  EXPECT_FALSE(parse_mark("goban:7.11.2:indices:nodes", again));
   EXPECT_FALSE(parse_mark(kHeldMark, again));
   EXPECT_FALSE(parse_mark("goban:slurm:nodes", again));
   EXPECT_FALSE(parse_mark("goban:1.1", again));
