@@ -209,7 +209,7 @@ bool Ledger::settle(Entry& entry, const JobStand& job, TimeNs now_ns,
            (entry.goal == Goal::Wait && job.stand == Stand::Held);
   }
   if (job.stand == Stand::Running) return settle_running(entry, job, reports);
-  if (job.stand == Stand::Held) return settle_held(entry, reports);
+  if (job.stand == Stand::Held) return settle_held(entry, job, reports);
   if (job.stand == Stand::Released) return settle_released(entry, job, now_ns, reports);
   const bool was_ours = entry.started || job.run == entry.run;
   if (job.stand == Stand::Ended && job.ran && was_ours) {
@@ -245,7 +245,7 @@ bool Ledger::settle_running(Entry& entry, const JobStand& job, std::vector<Repor
   return false;
 }
 
-bool Ledger::settle_held(Entry& entry, std::vector<Report>& reports) {
+bool Ledger::settle_held(Entry& entry, const JobStand& job, std::vector<Report>& reports) {
   if (entry.goal == Goal::Gone) return false;  // until the cluster has cancelled it
   if (entry.started) {
     Report report = answer(entry.stopped ? ReportKind::Ended : ReportKind::Lost, entry.run,
@@ -259,6 +259,10 @@ bool Ledger::settle_held(Entry& entry, std::vector<Report>& reports) {
     return true;
   }
   if (entry.goal == Goal::Run && entry.sent != Act::Start) return false;
+  if (job.nodes_closed && job.run == entry.run) {  // it was refused, and nothing seen of it before
+    entry.detail = job.reason;
+    entry.closed = closed_parts(entry.order, job);
+  }
   Report report = answer(ReportKind::Declined, entry.run,
                          entry.detail.empty() ? "it is held at the cluster" : entry.detail);
   report.parts = entry.closed;

@@ -34,8 +34,9 @@ struct JobStand {
   bool timed_out = false;
   bool cancelled = false;  ///< Ended: by its user or an administrator, there
   bool node_failed = false;
-  bool hopeless = false;                    ///< Released: it cannot start as it is
-  bool nodes_closed = false;                ///< Released: because of its nodes as a whole
+  bool hopeless = false;  ///< Released: it cannot start as it is
+  /// Released: because of its nodes as a whole. Held: these refused `run`, and it waits again.
+  bool nodes_closed = false;
   std::vector<std::string> closed_nodes{};  ///< which of them; empty = unknown
   std::string reason{};                     ///< Released: why it has not started
 };
@@ -117,7 +118,7 @@ class Ledger {
   /// True: the entry is settled and removed.
   bool settle(Entry& entry, const JobStand& job, TimeNs now_ns, std::vector<Report>& reports);
   static bool settle_running(Entry& entry, const JobStand& job, std::vector<Report>& reports);
-  static bool settle_held(Entry& entry, std::vector<Report>& reports);
+  static bool settle_held(Entry& entry, const JobStand& job, std::vector<Report>& reports);
   bool settle_released(Entry& entry, const JobStand& job, TimeNs now_ns,
                        std::vector<Report>& reports) const;
 

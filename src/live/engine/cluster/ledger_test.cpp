@@ -179,6 +179,21 @@ TEST(Ledger, OnlyTheNodesThatAreClosedAreLeftOut) {
   EXPECT_EQ(one.look().at(0).parts, (std::vector<NodePart>{{.node = "n2"}}));
 }
 
+TEST(Ledger, ARefusalThatWasOverBeforeTheFirstLookLeavesItsNodesOut) {
+  for (const uint32_t refused : {1U, 2U}) {
+    OneJob one;
+    one.ledger.launch(order_of(1, 2));
+    one.act();
+    one.job = {.stand = Stand::Held, .run = {JobId{1U}, refused}, .reason = "out of memory"};
+    one.job.nodes_closed = true;
+    const auto reports = one.look();
+    ASSERT_EQ(reports.size(), 1U);
+    EXPECT_EQ(reports[0].kind, ReportKind::Declined);
+    EXPECT_EQ(reports[0].detail, refused == 2 ? "out of memory" : "it is held at the cluster");
+    EXPECT_EQ(reports[0].parts.empty(), refused != 2) << "another run's";
+  }
+}
+
 TEST(Ledger, ATaskThatIsPutOffIsTakenAgain) {
   OneJob one;
   one.ledger.launch(order_of(1, 1));

@@ -55,13 +55,27 @@ bool has_ended(const Gang& gang) {
   return gang.pods.empty();
 }
 
-std::string why_not_whole(const Gang& gang) {
+/// What kubelets refused of a run. What one misses, such as memory, it misses for its other GPUs,
+/// too.
+void set_refusals(const Gang& gang, const RunId& run, JobStand& out) {
   for (const Pod* pod : gang.over) {
-    if (was_refused(*pod) && is_of_run(*pod, gang, gang.mark.run)) {
-      return fmt::format("the kubelet of {} refused a pod: {}", pod->node, pod->reason);
+    if (!was_refused(*pod) || !is_of_run(*pod, gang, run)) continue;
+    if (!out.nodes_closed) {
+      out.reason = fmt::format("the kubelet of {} refused a pod: {}", pod->node, pod->reason);
     }
+    out.nodes_closed = true;
+    out.closed_nodes.push_back(pod->node);
   }
-  return fmt::format("{} of {} pods have a node", gang.bound, gang.size);
+}
+
+/// The last run of which a kubelet refused a pod; invalid: there is none.
+RunId refused_run(const Gang& gang) {
+  RunId last{};
+  for (const Pod* pod : gang.over) {
+    const auto mark = was_refused(*pod) ? mark_of(*pod, gang.first_epoch) : std::nullopt;
+    if (mark && (!last.job.valid() || mark->run > last)) last = mark->run;
+  }
+  return last;
 }
 
 /// Its pods have ended, and its Job's controller has not said yet what follows.
@@ -112,8 +126,10 @@ JobStand stand_of(const Gang& gang, const Holdings& holdings, const JobSeen* tol
   const bool between = started.job.valid() && is_between(gang, started);
   if (between) out.run = started;
   if (gang.bound == 0 && !between) {
+    // All pods of a run may have been refused, and replaced, between two looks.
     out.stand = Stand::Held;
-    out.run = {};
+    out.run = refused_run(gang);
+    set_refusals(gang, out.run, out);
     return out;
   }
   out.parts = parts_of(gang, holdings);
@@ -135,13 +151,9 @@ JobStand stand_of(const Gang& gang, const Holdings& holdings, const JobSeen* tol
   }
   out.stand = Stand::Released;
   out.hopeless = !gang.whole();
-  out.reason = out.hopeless ? why_not_whole(gang) : "its containers are being started";
-  // What a kubelet misses, such as memory, it misses for its other GPUs, too.
-  for (const Pod* pod : gang.over) {
-    if (!was_refused(*pod) || !is_of_run(*pod, gang, gang.mark.run)) continue;
-    out.nodes_closed = true;
-    out.closed_nodes.push_back(pod->node);
-  }
+  out.reason = out.hopeless ? fmt::format("{} of {} pods have a node", gang.bound, gang.size)
+                            : "its containers are being started";
+  set_refusals(gang, gang.mark.run, out);
   return out;
 }
 

@@ -185,6 +185,17 @@ TEST(KubernetesGangs, ARefusalOfTheKubeletIsNoFailure) {
   World::bind(world.objects.pods.at("ml/a"), "n1", "0,1", 2);
   World::bind(world.objects.pods.at("ml/c"), "n1", "2,3", 2);
   EXPECT_EQ(world.view().stands.at(kGang).stand, Stand::Running);
+  // All of its pods may have been refused, and replaced, before anybody looked.
+  World quick;
+  quick.job("train", 1);
+  Pod& first = quick.pod("a", 2, "train");
+  World::bind(first, "n2", "0,1", 1, Phase::Failed);
+  first.reason = "OutOfcpu";
+  quick.pod("b", 2, "train");
+  const auto held = quick.view().stands.at(kGang);
+  EXPECT_EQ(held.stand, Stand::Held);
+  EXPECT_EQ(held.run, (RunId{JobId(5U), 1}));
+  EXPECT_THAT(held.closed_nodes, ElementsAre("n2"));
   // A pod without a controller that was refused has not run.
   World single;
   World::bind(single.pod("p", 1), "n1", "0", 1, Phase::Failed);
