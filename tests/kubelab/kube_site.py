@@ -38,6 +38,7 @@ MARK = "GOBAN_KUBE_SITE"
 MODULE_VERSION = "1.34.4"  # of go.mod
 VERSION = os.environ.get("GOBAN_KUBE_VERSION", MODULE_VERSION)
 ANY_VERSION = "" if VERSION == MODULE_VERSION else '\nversion = "any"'  # key of goban's table; it need not know others yet
+LATER_MODULES = {"k8s.io/cri-streaming": 36}  # staging modules that go.mod's version has not: first minor version
 PROXY_LACKS = {("k8s.io/endpointslice", "v0.32.13"): "v0.32.12"}
 CACHE = os.path.join(os.path.expanduser(os.environ.get("XDG_CACHE_HOME", "~/.cache")), "goban", "kubelab")
 GO = os.path.join(os.path.dirname(CACHE), "go")
@@ -109,6 +110,8 @@ def other_module():
         lines = [line for line in file if "// indirect" not in line and "go.etcd.io/" not in line and not line.startswith("godebug")]
     text = "".join(lines).replace(f"v{MODULE_VERSION}", f"v{VERSION}")
     text = text.replace(f"v0.{MODULE_VERSION.partition('.')[2]}", f"v0.{VERSION.partition('.')[2]}")
+    minor, _, patch = VERSION.partition(".")[2].partition(".")
+    text += "".join(f"replace {name} => {name} v0.{minor}.{patch}\n" for name, first in LATER_MODULES.items() if int(minor) >= first)
     for (name, lacking), there in PROXY_LACKS.items():
         text = re.sub(rf"=> {name} {lacking}$", f"=> {name} {there}", text, flags=re.MULTILINE)
     with open(os.path.join(folder, "go.mod"), "w") as file:
