@@ -63,6 +63,9 @@ void Ledger::launch(const LaunchOrder& order) {
   const Stand stand = entry.stand;
   const bool busy = entry.busy;
   entry = Entry{.run = order.run, .order = order, .stand = stand, .launch = true, .busy = busy};
+  // An earlier daemon carried it out: the next look says how it went.
+  const auto shown = shown_.find(order.engine_id);
+  if (shown != shown_.end() && shown->second == order.run) entry.sent = Act::Start;
 }
 
 void Ledger::resume(const LaunchOrder& order) {
@@ -189,6 +192,10 @@ std::vector<Report> Ledger::look(const std::map<std::string, JobStand>& jobs, Ti
                                  TimeNs now_ns) {
   std::vector<Report> reports = std::move(early_);
   early_.clear();
+  shown_.clear();
+  for (const auto& [id, job] : jobs) {
+    if (job.run.job.valid() && job.stand != Stand::Held) shown_.emplace(id, job.run);
+  }
   for (auto each = entries_.begin(); each != entries_.end();) {
     Entry& entry = each->second;
     const auto found = jobs.find(each->first);
@@ -281,7 +288,7 @@ bool Ledger::settle_released(Entry& entry, const JobStand& job, TimeNs now_ns,
     return false;
   }
   if (entry.goal != Goal::Run) return false;
-  if (!entry.launch && entry.sent_ns < 0) {  // released before a restart of ours
+  if (entry.sent_ns < 0 && (!entry.launch || entry.sent == Act::Start)) {  // before a restart
     entry.sent = Act::Start;
     entry.sent_ns = now_ns;
   }

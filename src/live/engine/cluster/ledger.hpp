@@ -124,7 +124,8 @@ class Ledger {
 
   Patience patience_;
   std::map<std::string, Entry> entries_;
-  std::vector<Report> early_;  ///< answers that need no look
+  std::map<std::string, RunId> shown_;  ///< by job: the run that the last look showed, not held
+  std::vector<Report> early_;           ///< answers that need no look
 };
 
 }  // namespace goban::live::engine::cluster

@@ -194,6 +194,24 @@ TEST(Ledger, ARefusalThatWasOverBeforeTheFirstLookLeavesItsNodesOut) {
   }
 }
 
+TEST(Ledger, AnOrderThatAnEarlierDaemonCarriedOutIsNotSentAgain) {
+  for (const Stand stand : {Stand::Running, Stand::Ended, Stand::Released, Stand::Held}) {
+    OneJob one;
+    one.job = {.stand = stand, .run = {JobId{1U}, 1}, .ran = true, .exit_code = 0};
+    EXPECT_TRUE(one.look().empty());
+    one.ledger.launch(order_of(1, 1));
+    EXPECT_EQ(one.act(), stand == Stand::Held ? Acts{Act::Start} : Acts{});
+    if (stand == Stand::Held) continue;
+    const auto reports = one.look();
+    if (stand == Stand::Released) {
+      EXPECT_TRUE(reports.empty()) << "it has the time that each start has";
+      continue;
+    }
+    ASSERT_EQ(reports.size(), 1U);
+    EXPECT_EQ(reports[0].kind, stand == Stand::Running ? ReportKind::Started : ReportKind::Ended);
+  }
+}
+
 TEST(Ledger, ATaskThatIsPutOffIsTakenAgain) {
   OneJob one;
   one.ledger.launch(order_of(1, 1));
