@@ -130,9 +130,16 @@ class Kills:
         with open(self.site.path("log/slurmctld.log"), errors="replace") as log:
             return set(re.findall(r"[Rr]equeue job JobId=(\d+) due to (?:node failure|failure of node)", log.read()))
 
+    def log_of(self, number):
+        """What slurmctld wrote of a job."""
+        with open(self.site.path("log/slurmctld.log"), errors="replace") as log:
+            return "".join(line for line in log if re.search(rf"JobId={number}\b", line))
+
     def check(self):
         with open(self.lines) as lines:
             said = [line.split() for line in lines]
+        without = [line for line in said if len(line) != 4]
+        expect(not without, f"runs without GPUs: {without}; {self.log_of(without[0][1]) if without else ''}")
         ends = collections.Counter(line[1] for line in said if line[0] == "end")
         missed = [number for number in self.submitted if number not in ends]
         expect(not missed, f"without an end: {missed}")
@@ -153,7 +160,8 @@ class Kills:
         ours = self.site.wait_for("the account", lambda: (jobs := self.serving.jobs()) and all(
             jobs.get(number, {}).get("state") == "done" for number in self.submitted) and jobs)
         wrong = {n: ours[n].get("result") for n in self.submitted if ours[n].get("result") != "completed"}
-        expect(not wrong, f"not completed here: {wrong}")
+        first = next(iter(wrong), None)
+        expect(not wrong, f"not completed here: {wrong}; {first and ours[first]}; {first and self.log_of(first)}")
 
 
 def main():

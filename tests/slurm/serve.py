@@ -94,7 +94,7 @@ def loses_a_node(serving, number):
     site.wait_for("that we know", lambda: (job := serving.job(number))["state"] == "running"
                   and job["gpus"][0]["node"] == site.job(number)["NodeList"])
     site.wait_for("its state", lambda: any(
-        line.startswith(node) and "down" in line for line in serving.daemon.goban_run("nodes").stdout.splitlines()), 90)  # while nothing happens, nodes are seldom looked at
+        line.startswith(node) and "down" in line for line in serving.daemon.goban_run("nodes").stdout.splitlines()))
     site.start(node)
     fill = [site.sbatch("--gres=gpu:4", user=USER) for _ in range(3)]
     site.wait_for("the node's return", lambda: node in [site.job(n).get("NodeList") for n in fill], 60)
@@ -123,6 +123,21 @@ def restarts(serving):
         now = site.job(number)
         expect(number == gone or (now["JobState"], now["StartTime"], now["Restarts"]) == ("RUNNING", *was), f"{number} goes on")
     return waiting[1], new
+
+
+def killed_after_starts(goban):
+    """Killed before it has seen that its job runs: the job is found as it is, and nothing is ordered again."""
+    with Serving(goban, poll="1s") as serving:
+        site = serving.site
+        for seconds in (3, 60, 60):
+            number = site.sbatch("--gres=gpu:4", script=f"#!/bin/sh\nexec sleep {seconds}\n", user=USER)
+            site.wait_for("its start", lambda n=number: site.state(n) == "RUNNING")
+            serving.daemon.stop(9)
+            serving.daemon.start()
+            mark = site.job(number)["AdminComment"]
+            job = serving.wait_state(number, *(("done",) if seconds == 3 else ("running",)))
+            expect(job["gpus"][0]["node"] == site.job(number)["NodeList"] and job["runs"] == 1, str(job))
+            expect(site.job(number)["AdminComment"] == mark, f"it is placed once: {site.job(number)}")
 
 
 def watchdog(serving, waiting):
@@ -201,6 +216,7 @@ def main():
         serving.daemon.start()
         print(f"{decisions} decisions replayed equal")
     agents.end()
+    killed_after_starts(goban)
     observes(goban)
     print(f"{time.monotonic() - began:.1f} s")
 

@@ -185,6 +185,9 @@ def own_indices(goban):
         # (Slurm 22.05 does not give it another GPU of the node while the one that it named first is taken.)
         site.run("scancel", second, check=True)
         expect(places(serving.wait_state(changing, "running", limit_s=60)) == {("n1", 2)}, str(serving.job(changing)))
+        for twice in ("gpu:g1:2", "gpu:g1:1,gpu:g1:1"):
+            ran = site.run("sbatch", f"--gres={twice}", "--wrap", "true", user=USER)
+            expect(ran.returncode != 0 and "one GPU of type g1" in ran.stderr, ran.stderr)
         number = site.sbatch("--gpus=g0:1", user=USER)
         mark = "goban:slurm:gpu-by-index"
         site.wait_for(mark, lambda: mark in site.run("squeue", "-h", "-j", number, "-O", "admin_comment:60").stdout)
@@ -242,6 +245,26 @@ def left_to_slurm(serving):
         site.wait_for(text, lambda n=number, t=text: t in serving.daemon.goban_run("explain", f"@{n}").stdout)
         site.run("scancel", number, check=True)
         site.wait_for("its end", lambda n=number: "RUNNING" not in site.state(n))
+    # So are those that their user held first.
+    held = site.sbatch("-H", "-p", "right", "-w", "n3", "-N2", "--gres=gpu:1", user=USER)
+    serving.wait_state(held, "depends")
+    site.run("scontrol", "release", held, user=USER, check=True)
+    site.wait_for("its start by Slurm", lambda: site.state(held).startswith("RUNNING"))
+    expect("n3" in site.run("scontrol", "show", "hostnames", site.job(held)["NodeList"]).stdout.split(), str(site.job(held)))
+    site.run("scancel", held, check=True)
+
+
+def drained_choice(serving):
+    """A job whose nodes are out of service stands in nobody's way, and says why it waits."""
+    site = serving.site
+    site.run("scontrol", "update", "nodename=n3", "state=drain", "reason=repair", check=True)
+    number = site.sbatch("-p", "right", "-w", "n3", "--gres=gpu:1", user=USER)
+    why = "n3 is drained (repair"
+    site.wait_for(why, lambda: why in serving.daemon.goban_run("explain", f"@{number}").stdout)
+    site.run("scontrol", "update", "nodename=n3", "state=resume", check=True)
+    expect(nodes_of(serving.wait_state(number, "running", limit_s=60)) == {"n3"}, "in service again")
+    site.run("scancel", number, check=True)
+    serving.wait_state(number, "done")
 
 
 def equal_indices(goban):
@@ -338,7 +361,7 @@ def main():
     skip_where_missing()
     began = time.monotonic()
     with Serving(sys.argv[1], policy="easy-backfill+packed", partitions=("left", "right", "last"), slurm=PARTITIONS) as serving:
-        for part in partitions, several_partitions, small_parts, own_nodes, interactive, left_to_slurm:
+        for part in partitions, several_partitions, small_parts, own_nodes, interactive, left_to_slurm, drained_choice:
             part(serving)
             print(f"{part.__name__}: {time.monotonic() - began:.1f} s", flush=True)
         serving.daemon.stop(9)

@@ -77,7 +77,7 @@ local function has_own_choice(job)
 end
 
 function slurm_job_submit(job, parts, uid)
-  local by_index, has_gpus = false, false
+  local by_index, has_gpus, named = false, false, {}
   for field, text in pairs({tres_per_job = job.tres_per_job or "", tres_per_node = job.tres_per_node or "",
                             tres_per_socket = job.tres_per_socket or "", tres_per_task = job.tres_per_task or ""}) do
     local found = entries(text)
@@ -86,6 +86,10 @@ function slurm_job_submit(job, parts, uid)
       if entry.name == "gpu" then
         has_gpus = has_gpus or entry.count > 0
         if entry.type ~= nil and INDEX_TYPES[entry.type] then
+          if entry.count ~= 1 or named[field .. entry.type] then
+            return refuse("goban: each node has one GPU of type %s", entry.type)
+          end
+          named[field .. entry.type] = true
           by_index = by_index or field ~= "tres_per_node" -- there it is a constraint of Goban's
         elseif entry.type ~= nil and not GPU_TYPES[entry.type] then
           return refuse("goban: there are no GPUs of type %s", entry.type)

@@ -107,7 +107,8 @@ base::Result<std::vector<NodeRow>> parse_node_list(std::string_view text) {
     row.node.state = node_state(state);
     row.sleeps = state.find("+POWER") != state.npos;  // ED_DOWN, ING_DOWN, _DOWN, ING_UP, _UP
     if (row.node.state != SeenNodeState::Up) row.node.reason = record.value("Reason");
-    if (row.node.state == SeenNodeState::Drained && row.node.reason.empty() && is_silent(state)) {
+    row.silent = is_silent(state) && row.node.state != SeenNodeState::Down && !row.sleeps;
+    if (row.silent && row.node.reason.empty()) {
       row.node.reason = "its slurmd does not answer";
     }
     row.partitions = names_of(record.value("Partitions"));

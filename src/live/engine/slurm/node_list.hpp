@@ -19,6 +19,7 @@ struct NodeRow {
   std::vector<std::string> features{};
   int32_t shards = 0;
   bool sleeps = false;  ///< or falls asleep, or wakes up
+  bool silent = false;  ///< its slurmd does not answer; Slurm has not given it up yet
 };
 
 /// Of a node whose shards are spread evenly, as Slurm does it by itself.

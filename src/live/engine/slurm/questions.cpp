@@ -51,6 +51,12 @@ bool same_request(const JobWords& one, const JobWords& other) {
 
 }  // namespace
 
+bool lacks_its_nodes(std::span<const JobRow> rows) {
+  return std::ranges::any_of(rows, [](const JobRow& row) {
+    return row.reason.starts_with("ReqNode") && stand_of(row) == Stand::Released;
+  });
+}
+
 bool has_news(std::span<const JobRow> before, std::span<const JobRow> now) {
   return !std::ranges::equal(before, now, [](const JobRow& one, const JobRow& other) {
     return one.job == other.job && one.array_task == other.array_task && one.state == other.state;
@@ -77,7 +83,7 @@ Status Questions::ask(bool by_priority, int quiet) {
   watch_.mark();
   constexpr double kLooksPerList = 5;
   const double at_rest_s = std::max(rhythm_.nodes_s, kLooksPerList * pause_s(rhythm_, quiet, 0));
-  const double nodes_s = lacks_nodes_ ? rhythm_.nodes_s : at_rest_s;
+  const double nodes_s = awaits_nodes() ? rhythm_.nodes_s : at_rest_s;
   if (is_due(nodes_at_ns_, nodes_s)) {
     if (auto status = ask_nodes(); !status) {
       nodes_at_ns_ = -1;
@@ -94,7 +100,8 @@ Status Questions::ask(bool by_priority, int quiet) {
   watch_.asked(has_news(rows_, *rows), base::steady_ns());
   rows_ = std::move(*rows);
   // A job that ran waits again: its node may have failed, which is to be known before it is placed.
-  if (has_returned) {
+  // Or Slurm knows of nodes what we do not.
+  if (has_returned || lacks_its_nodes(rows_)) {
     if (auto status = ask_nodes(); !status) return status;
   }
   remember_outcomes();
@@ -105,6 +112,10 @@ Status Questions::ask(bool by_priority, int quiet) {
   ask_array_limits(is_due(arrays_at_ns_, rhythm_.arrays_s));
   if (is_due(rules_at_ns_, rhythm_.rules_s)) ask_rules(by_priority);
   return {};
+}
+
+bool Questions::awaits_nodes() const {
+  return lacks_nodes_ || std::ranges::any_of(nodes_, &NodeRow::silent);
 }
 
 QueueView Questions::view(const cluster::Picture& told) {
@@ -189,15 +200,14 @@ void Questions::remember_outcomes() {
 Status Questions::ask_words() {
   std::set<std::string> listed;
   std::set<std::string> missing;
-  // Until it is placed, its owner may change what a job requests.
+  // While it waits, its owner may change what a job requests; its features even when it was placed.
   const bool anew = !rules_.observe && is_due(words_at_ns_, rhythm_.rules_s);
   for (const JobRow& row : rows_) {
     const std::string id = row.id();
     listed.insert(id);
     const auto fact = facts_.find(id);
     const Stand stand = stand_of(row);
-    Mark mark;
-    const bool old = anew && stand == Stand::Held && !parse_mark(row.mark, mark);
+    const bool old = anew && stand == Stand::Held;
     const bool known =
         fact != facts_.end() && fact->second.has_words && fact->second.doubts != 1 && !old;
     if (!known && stand != Stand::Ended) missing.insert(id);

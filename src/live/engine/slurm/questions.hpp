@@ -36,6 +36,9 @@ struct Rhythm {
 /// A job that ran in `before` waits in `now`.
 [[nodiscard]] bool waits_again(std::span<const JobRow> before, std::span<const JobRow> now);
 
+/// Slurm cannot start a job that it was given, because of the nodes that were chosen.
+[[nodiscard]] bool lacks_its_nodes(std::span<const JobRow> rows);
+
 class Questions {
  public:
   Questions(const Client& client, const QueueRules& rules, const Rhythm& rhythm)
@@ -46,6 +49,10 @@ class Questions {
   [[nodiscard]] base::Status ask(bool by_priority, int quiet);
   /// slurmctld's state folder; used between two questions.
   [[nodiscard]] const StateWatch& watch() const { return watch_; }
+
+  /// Nodes are about to change: some that fit a job are about to be seen, or one is about to be
+  /// given up, of which slurmctld stores nothing.
+  [[nodiscard]] bool awaits_nodes() const;
 
   /// What all answers together mean.
   [[nodiscard]] QueueView view(const cluster::Picture& told);

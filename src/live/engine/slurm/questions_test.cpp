@@ -52,5 +52,17 @@ TEST(Questions, AJobThatRanMayWaitAgain) {
   EXPECT_TRUE(waits_again(before, now));
 }
 
+TEST(Questions, NodesAreAskedForWhereSlurmSaysThatTheyAreNotThere) {
+  std::vector<JobRow> rows(1);
+  rows[0] = {.job = 1, .state = "PENDING", .priority = 9};
+  rows[0].reason = "ReqNodeNotAvail, May be reserved";
+  EXPECT_TRUE(lacks_its_nodes(rows));
+  rows[0].priority = 0;  // taken back
+  EXPECT_FALSE(lacks_its_nodes(rows));
+  rows[0].priority = 9;
+  rows[0].reason = "Resources";
+  EXPECT_FALSE(lacks_its_nodes(rows));
+}
+
 }  // namespace
 }  // namespace goban::live::engine::slurm

@@ -104,8 +104,7 @@ job::JobSpec spec_of(const JobRow& row, const JobWords& words, std::string place
   spec.array_task = row.array_task;
   spec.preemptible = false;
   spec.equal_indices = rules.indices == Indices::Types && nodes > 1 && takes_types(words);
-  spec.held =
-      row.comment == kHeldMark || (row.mark == kHeldMark && row.comment != "goban:released");
+  spec.held = is_held_by_user(row);
   return spec;
 }
 
@@ -152,6 +151,10 @@ std::string condition(std::string_view text, const JobRow& job, std::span<const 
 
 }  // namespace
 
+bool is_held_by_user(const JobRow& row) {
+  return row.comment == kHeldMark || (row.mark == kHeldMark && row.comment != "goban:released");
+}
+
 Stand stand_of(const JobRow& row) {
   constexpr std::array<std::string_view, 9> kRuns = {
       "RUNNING",   "COMPLETING", "SUSPENDED", "CONFIGURING",       "STOPPED",
@@ -164,6 +167,32 @@ Stand stand_of(const JobRow& row) {
 }
 
 namespace {
+
+/// The nodes of a place that a job chose.
+struct PlaceNodes {
+  int32_t known = 0;
+  int32_t up = 0;
+  std::string why{};  ///< of one that is not in service
+
+  void add(const SeenNode& node) {
+    ++known;
+    if (node.state == SeenNodeState::Up) {
+      ++up;
+    } else if (why.empty()) {
+      why = fmt::format("{} is {}{}", node.name,
+                        node.state == SeenNodeState::Down ? "down" : "drained",
+                        node.reason.empty() ? "" : " (" + node.reason + ")");
+    }
+  }
+};
+
+/// What a place lacks for a job of so many nodes; empty: nothing.
+std::string place_problem(const PlaceNodes& nodes, int32_t wanted) {
+  if (nodes.known == 0) return "no node is known here that has what it names";
+  if (nodes.up >= std::max(wanted, 1)) return "";
+  return fmt::format("of the nodes that it may run on, {} {} in service: {}", nodes.up,
+                     nodes.up == 1 ? "is" : "are", nodes.why);
+}
 
 /// Of a job that was placed, it may be Goban's own hold.
 bool is_held_by_admin(const JobRow& row) {
@@ -187,8 +216,8 @@ std::string slurms_reason(std::string_view mark) {
 
 /// It is held for Goban, which has not placed it yet.
 bool is_new(const JobRow& row) {
-  return stand_of(row) == Stand::Held && row.mark.empty() && row.comment != kHeldMark &&
-         row.reason == "JobHeldUser";
+  return stand_of(row) == Stand::Held && (row.mark.empty() || row.mark == kHeldMark) &&
+         !is_held_by_user(row) && row.reason == "JobHeldUser";
 }
 
 }  // namespace
@@ -238,7 +267,7 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
     std::erase_if(view.places, [](const std::string& place) { return !is_choice(place); });
   }
   const bool tells_partitions = traits.partitions_differ || !view.places.empty();
-  std::set<std::string> inhabited;  // places that some node has
+  std::map<std::string, PlaceNodes> inhabited;
   for (const NodeRow& node : nodes) {
     if (!is_managed_node(node, rules)) continue;
     view.picture.cluster.nodes.push_back(node.node);
@@ -247,7 +276,7 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
     partitions = managed_partitions(node, rules);
     const auto in = places_with(node, partitions, view.places);
     partitions.insert(partitions.end(), in.begin(), in.end());
-    inhabited.insert(in.begin(), in.end());
+    for (const std::string& place : in) inhabited[place].add(node.node);
   }
   for (const JobRow& row : rows) {
     const std::string id = row.id();
@@ -296,10 +325,11 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
     if (!seen.managed) seen.blocked = slurms_reason(row.mark);
     if (!leaves.empty()) seen.blocked = left_words(leaves);
     // Slurm accepted it, so that nodes are about to be seen that fit; elsewhere it must not start.
-    if (seen.managed && !runs && view.places.contains(seen.spec.partition) &&
-        !inhabited.contains(seen.spec.partition)) {
-      seen.blocked = "no node is known here that has what it names";
-      view.lacks_nodes = true;
+    if (seen.managed && !runs && view.places.contains(seen.spec.partition)) {
+      const PlaceNodes& there = inhabited[seen.spec.partition];
+      std::string why = place_problem(there, row.num_nodes);
+      if (!why.empty()) seen.blocked = std::move(why);
+      view.lacks_nodes = view.lacks_nodes || there.known == 0;
     }
     if (!runs && !row.dependency.empty()) {
       std::string why = blocked_by(row.dependency, row, rows, outcomes);

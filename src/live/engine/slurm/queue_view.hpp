@@ -29,6 +29,8 @@ struct JobFacts {
 
 /// Where a job stands by its state, PENDING with priority 0 being held.
 [[nodiscard]] cluster::Stand stand_of(const JobRow& row);
+/// Its user holds it, since its submission or later, and has not released it.
+[[nodiscard]] bool is_held_by_user(const JobRow& row);
 
 /// How jobs ended that Slurm no longer lists.
 struct Outcomes {

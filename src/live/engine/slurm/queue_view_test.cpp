@@ -130,6 +130,49 @@ TEST(QueueView, WhatIsLeftToSlurmIsBlockedUntilSlurmHasIt) {
       << "else the core would place it meanwhile";
 }
 
+TEST(QueueView, WhatItsUserHeldFirstIsLeftToSlurmToo) {
+  std::vector<NodeRow> nodes(2);
+  for (NodeRow& node : nodes) {
+    node.node.num_gpus = 4;
+    node.partitions = {"gpu"};
+  }
+  JobRow held = row(1, "PENDING");
+  held.mark = kHeldMark;
+  held.reason = "JobHeldUser";
+  held.num_nodes = 2;
+  const JobFacts fact = {.words = {.job = 1, .tres_per_job = "gres:gpu:3"}, .has_words = true};
+  const auto leaves = [&] {
+    return view_of(std::vector{held}, nodes, {{"1", fact}}, {.partitions = {"gpu"}}, {}, {}).leaves;
+  };
+  EXPECT_TRUE(leaves().empty());
+  held.comment = "goban:released";
+  EXPECT_EQ(leaves().size(), 1U);
+}
+
+TEST(QueueView, AJobWhoseNodesAreOutOfServiceSaysSo) {
+  std::vector<NodeRow> nodes(2);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    nodes[i].node = {.name = "n" + std::to_string(i + 1), .num_gpus = 4};
+    nodes[i].partitions = {"gpu"};
+  }
+  nodes[1].node.state = SeenNodeState::Drained;
+  nodes[1].node.reason = "repair";
+  JobRow waiting = row(1, "PENDING");
+  const auto blocked = [&](const std::string& names, int32_t count) {
+    waiting.num_nodes = count;
+    const JobFacts fact = {.words = {.job = 1, .tres_per_node = "gres:gpu:1", .nodes = names},
+                           .has_words = true};
+    return view_of(std::vector{waiting}, nodes, {{"1", fact}}, {.partitions = {"gpu"}}, {}, {})
+        .picture.jobs.at("1")
+        .blocked;
+  };
+  EXPECT_EQ(blocked("n1", 1), "");
+  EXPECT_EQ(blocked("n2", 1),
+            "of the nodes that it may run on, 0 are in service: n2 is drained (repair)");
+  EXPECT_EQ(blocked("n1,n2", 2),
+            "of the nodes that it may run on, 1 is in service: n2 is drained (repair)");
+}
+
 TEST(QueueView, JobsWithoutGpusAreSlurms) {
   const JobRow waiting = row(1, "PENDING");
   EXPECT_TRUE(is_managed(waiting, {.job = 1, .tres_per_node = "gres:gpu:1"}, {}, kTypes));

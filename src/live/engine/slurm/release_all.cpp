@@ -37,8 +37,7 @@ std::vector<std::string> release_scripts(std::span<const JobRow> rows,
   std::vector<std::string> ids;
   for (const JobRow& row : rows) {
     if (!are_managed(row.partition, partitions) || stand_of(row) != cluster::Stand::Held) continue;
-    const bool let_go = row.comment == "goban:released";
-    if (row.comment == kHeldMark || is_slurms(row.mark) || (row.mark == kHeldMark && !let_go)) {
+    if (is_slurms(row.mark) || is_held_by_user(row)) {
       ++released.kept_held;
       continue;
     }

@@ -83,7 +83,8 @@ void SlurmEngine::pause() {
   using Clock = std::chrono::steady_clock;
   using Seconds = std::chrono::duration<double>;
   const Rhythm& rhythm = options_.rhythm;
-  const bool watched = questions_.watch().is_of_use() && !ledger_.has_open();
+  const bool watched =
+      questions_.watch().is_of_use() && !ledger_.has_open() && !questions_.awaits_nodes();
   const Seconds least(pause_s(rhythm, 0, took_s_));
   const auto until = Clock::now() + Seconds(pause_s(rhythm, quiet_, took_s_, watched));
   for (auto left = until - Clock::now(); left.count() > 0; left = until - Clock::now()) {

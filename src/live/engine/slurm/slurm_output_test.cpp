@@ -277,6 +277,9 @@ TEST(SlurmOutput, Nodes) {
     return parse_node_list(record + "\n").value().front();
   };
   EXPECT_EQ(row_of("MIXED+NOT_RESPONDING").node.reason, "its slurmd does not answer");
+  EXPECT_TRUE(row_of("MIXED+NOT_RESPONDING").silent) << "soon it may be given up";
+  EXPECT_FALSE(row_of("DOWN+NOT_RESPONDING").silent) << "it was";
+  EXPECT_FALSE(row_of("IDLE+NOT_RESPONDING+POWERING_UP").silent);
   const auto sleeps = [&](std::string_view state) { return row_of(state).sleeps; };
   EXPECT_FALSE(sleeps("MIXED"));
   for (const char* state : {"POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN", "POWERING_UP"}) {
