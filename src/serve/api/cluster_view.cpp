@@ -63,15 +63,16 @@ const char* ClusterView::gpu_state(core::model::GpuId gpu) const {
   const size_t count = holders[gpu.index()].size();
   if (count > 1) return "shared";
   if (count == 1) return "busy";
+  if (!is_open[node] && !is_asleep[node]) return "down";
   if (is_drained[node]) return "drained";
-  if (is_asleep[node]) return "asleep";
-  return is_open[node] ? "free" : "down";
+  return is_asleep[node] ? "asleep" : "free";
 }
 
 const char* ClusterView::node_state(size_t node) const {
-  if (is_drained[node]) return held_gpus(node) > 0 ? "draining" : "drained";
-  if (is_asleep[node]) return "asleep";
-  return is_open[node] ? "up" : "down";
+  if (is_drained[node] && held_gpus(node) > 0) return "draining";
+  if (!is_open[node] && !is_asleep[node]) return "down";
+  if (is_drained[node]) return "drained";
+  return is_asleep[node] ? "asleep" : "up";
 }
 
 uint32_t ClusterView::held_gpus(size_t node) const {
