@@ -155,13 +155,18 @@ int run(const SubmitArguments& arguments, const SubmitChoices& choices) {
   payload->as_slurm = arguments.as_slurm;
   payload->is_here = is_local(arguments.server);
   live::job::SubmitManner of_script;
-  const auto body = submission_json(*payload, &of_script);
+  std::vector<std::string> warnings;
+  const auto body = submission_json(*payload, &of_script, &warnings);
   if (!body) return report_error(body.error());
   const live::job::SubmitManner manner = both(arguments.manner, of_script);
-  if (arguments.dry_run) return print_plan(arguments.server, *body);
-  if (manner.test_only) return print_test(arguments, *body);
+  if (arguments.dry_run || manner.test_only) {
+    print_warnings(warnings);
+    return arguments.dry_run ? print_plan(arguments.server, *body) : print_test(arguments, *body);
+  }
   const auto jobs = submit(arguments.server, *body);
-  if (!jobs && is_for_sbatch(jobs.error())) {
+  const bool by_sbatch = !jobs && is_for_sbatch(jobs.error());
+  if (!by_sbatch) print_warnings(warnings);  // sbatch says itself what it does not take
+  if (by_sbatch) {
     if (manner.wait) {
       return report_error(base::usage_error("--wait: the daemon decides for a cluster of Slurm",
                                             "use sbatch --wait")

@@ -152,7 +152,7 @@ Status apply_choice(live::job::SubmitDirectives& request, const std::string& nam
     return ours->set(request, value);
   }
   if (option->set != nullptr) return option->set(request, value);
-  fmt::print(stderr, "goban: warning: {} has no effect: {}\n", name, option->why);
+  request.notes.push_back(fmt::format("{} has no effect: {}", name, option->why));
   return {};
 }
 
@@ -171,7 +171,6 @@ Result<live::job::SubmitDirectives> apply_choices(live::job::SubmitDirectives re
       return base::failure(std::move(error));
     }
   }
-  for (const std::string& note : request.notes) fmt::print(stderr, "goban: warning: {}\n", note);
   return request;
 }
 
@@ -304,7 +303,12 @@ Result<SubmitPayload> read_script(const std::string& path) {
   return payload;
 }
 
-Result<json> submission_json(const SubmitPayload& payload, live::job::SubmitManner* manner) {
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& each : warnings) fmt::print(stderr, "goban: warning: {}\n", each);
+}
+
+Result<json> submission_json(const SubmitPayload& payload, live::job::SubmitManner* manner,
+                             std::vector<std::string>* warnings) {
   auto fine = check_script(payload.script, payload.script_name);
   if (fine) fine = check_arguments(payload.arguments);
   if (!fine) return base::failure(std::move(fine.error()));
@@ -314,6 +318,11 @@ Result<json> submission_json(const SubmitPayload& payload, live::job::SubmitMann
   if (payload.as_slurm) directives->dialect = "slurm";
   auto request = apply_choices(std::move(*directives), payload);
   if (!request) return base::failure(std::move(request.error()));
+  if (warnings == nullptr) {
+    print_warnings(request->notes);
+  } else {
+    *warnings = request->notes;
+  }
   if (payload.as_slurm && request->spec.stdout_path.empty()) {
     request->spec.stdout_path = request->array_tasks.empty() ? "slurm-%j.out" : "slurm-%A_%a.out";
   }

@@ -44,12 +44,16 @@ struct SubmitPayload {
 /// is empty, contains a zero byte, or is larger than 1 MiB.
 [[nodiscard]] base::Result<SubmitPayload> read_script(const std::string& path);
 
+void print_warnings(const std::vector<std::string>& warnings);
+
 /// The body of POST /v1/jobs. `manner`, if given: what the submitting command is asked to do.
+/// `warnings`, if given: those about options, which are printed otherwise.
 /// Prints warnings to stderr about directives and about variables that are omitted because they are
 /// not valid UTF-8. Errors: those of directives, options and the environment; BadData if the script
 /// or another value is not valid UTF-8, or the folder of an output file does not exist.
 [[nodiscard]] base::Result<nlohmann::json> submission_json(
-    const SubmitPayload& payload, live::job::SubmitManner* manner = nullptr);
+    const SubmitPayload& payload, live::job::SubmitManner* manner = nullptr,
+    std::vector<std::string>* warnings = nullptr);
 
 /// Whether the daemon that `server` names is on this machine: it is asked over a Unix socket.
 [[nodiscard]] bool is_local(const std::string& server);
