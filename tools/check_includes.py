@@ -43,6 +43,7 @@ LIBRARIES = {
     "archive.h": ("src/train/data/",),
     "archive_entry.h": ("src/train/data/",),
     "png.h": ("src/train/data/",),
+    "zstd.h": ("src/train/data/",),
     "re2/": ("src/train/mesh/name_pattern.cpp",),
     "turbojpeg.h": ("src/train/data/",),
     "zlib.h": ("src/base/", "src/site/series/record.cpp"),

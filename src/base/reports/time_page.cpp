@@ -12,7 +12,6 @@ namespace goban::base::reports {
 namespace {
 
 constexpr double kWidth = 960, kHeight = 200, kAxis = 24;
-constexpr size_t kMostDrawn = 2000;  // columns: more are narrower than half a pixel
 
 struct Colour {
   std::string_view part, colour;
@@ -67,10 +66,9 @@ std::string column(const TimeInterval& interval, double scale) {
 std::string to_html(const TimeTable& table, const std::string& title) {
   const double scale = kWidth / std::max(table.wall_s, 1e-9);
   std::string columns;
-  const size_t every = table.intervals.size() / kMostDrawn + 1;
-  for (size_t i = 0; i < table.intervals.size(); i += every) {
-    columns += column(table.intervals[i], scale);
-  }
+  auto intervals = table.intervals;
+  join_neighbours(intervals);
+  for (const TimeInterval& each : intervals) columns += column(each, scale);
   std::string legend;
   for (const Colour& each : kColours) {
     legend +=
@@ -99,7 +97,10 @@ std::string to_html(const TimeTable& table, const std::string& title) {
       "run\">\n{3}</svg>\n<p>{4}</p>\n<pre tabindex=\"0\" role=\"region\" "
       "aria-label=\"Where the time went\">{6}</pre>\n</main></body></html>\n",
       shown(title), kWidth, kHeight + kAxis, columns, legend,
-      table.intervals.empty() ? " This file has no intervals: it is of an older release." : "",
+      table.intervals.empty()
+          ? " This file has no intervals: the run was stopped before it finished a "
+            "step, or its release wrote none."
+          : "",
       html_escaped(to_text(table)));
 }
 

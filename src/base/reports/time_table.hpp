@@ -37,8 +37,21 @@ struct TimeTable {
   static constexpr int kVersion = 1;
   double wall_s = 0;  ///< from the first step to the end
   std::vector<TimePart> parts;
-  std::vector<TimeInterval> intervals{};  ///< empty in files of older releases
+  /// Empty in files of older releases, and of a run that was stopped before its first step ended.
+  std::vector<TimeInterval> intervals{};
+  /// Options of the run that remedies name, such as "--overlap buckets".
+  std::vector<std::string> options{};
 };
+
+/// A run writes at most so many intervals, and a page draws as many: more columns would be narrower
+/// than half a pixel.
+inline constexpr size_t kMostIntervals = 2000;
+/// Larger ones are no time tables: what releases without that limit wrote fits, too.
+inline constexpr size_t kLargestTimeTable = size_t{64} << 20;
+
+/// Joins as many neighbours as it takes to have at most `most` intervals: parts are summed, and a
+/// gap becomes "other".
+void join_neighbours(std::vector<TimeInterval>& intervals, size_t most = kMostIntervals);
 
 /// The part that holds the run back, and what to do.
 struct Bottleneck {
@@ -56,7 +69,8 @@ struct Bottleneck {
 /// A page that needs no other file: the intervals as columns over time, each divided into its
 /// parts, and the table. `title`: the run's name.
 [[nodiscard]] std::string to_html(const TimeTable& table, const std::string& title);
-/// Errors: BadData with `file` and the field, also for a newer version.
+/// Errors: BadData with `file` and the field, also for a newer version and for numbers that
+/// contradict each other.
 [[nodiscard]] Result<TimeTable> parse_time_table(std::string_view text, const std::string& file);
 
 }  // namespace goban::base::reports

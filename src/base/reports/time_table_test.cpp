@@ -65,6 +65,90 @@ TEST(TimeTable, FilesOfOlderReleasesHaveNoIdleTimeAndNoLimitsOfCheckpoints) {
   EXPECT_THAT(to_html(now, "run"), HasSubstr("fill=\"#f0e442\"><title>to step 5: idle 1 s"));
 }
 
+TEST(TimeTable, RemediesAreNotWhatTheRunDoesAlready) {
+  TimeTable table = run_of(1, 10, 4);
+  table.options = {"--overlap delayed", "--loader-threads 2", "--data", "--test-limit 50"};
+  EXPECT_THAT(bottleneck_of(table).remedy,
+              testing::StartsWith("--overlap delayed is on already: use larger batches"));
+  const auto remedy_of = [&](const char* part) {
+    table.parts = {{part, 9}};
+    return bottleneck_of(table).remedy;
+  };
+  EXPECT_THAT(remedy_of("input"), HasSubstr("--loader-threads 2 is on already"));
+  EXPECT_THAT(remedy_of("input"), testing::Not(HasSubstr("pack")));
+  EXPECT_THAT(remedy_of("evaluation"), HasSubstr("fewer samples than --test-limit 50"));
+  const auto again = parse_time_table(to_json(table), "t.json");
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(again->options, table.options);
+  table.options.clear();
+  EXPECT_THAT(remedy_of("input"), HasSubstr("add loader threads (--loader-threads), pack"));
+  EXPECT_THAT(remedy_of("evaluation"), HasSubstr("(--test-limit)"));
+  EXPECT_THAT(remedy_of("compute"), HasSubstr("(--precision)"));
+}
+
+TEST(TimeTable, NeighboursAreJoinedAndNothingIsLost) {
+  TimeTable table{5001, {{"compute", 4000}, {"input", 1000}}};
+  for (int i = 0; i < 5001; ++i) {
+    table.intervals.push_back({static_cast<double>(i), i + 1.0, i, {{"compute", 0.5}}});
+    table.intervals.back().parts.emplace_back(i % 2 == 0 ? "input" : "evaluation", 0.25);
+  }
+  auto joined = table.intervals;
+  join_neighbours(joined);
+  ASSERT_EQ(joined.size(), 1667U);  // by three
+  EXPECT_DOUBLE_EQ(joined[1].begin_s, 3);
+  EXPECT_DOUBLE_EQ(joined[1].end_s, 6);
+  EXPECT_EQ(joined.back().step, 5000);
+  double compute_s = 0;
+  for (const TimeInterval& each : joined) compute_s += each.parts.at(0).second;
+  EXPECT_DOUBLE_EQ(compute_s, 5001 * 0.5);
+  EXPECT_DOUBLE_EQ(joined[1].parts.at(1).second, 0.5);  // evaluations at 3 and 5
+  // The page has the slow interval that it would have passed over.
+  table.intervals[1].parts = {{"checkpoint", 0.9}};
+  EXPECT_THAT(to_html(table, "run"), HasSubstr("to step 2: checkpoint 0.9 s"));
+  join_neighbours(joined, 1667);
+  EXPECT_EQ(joined.size(), 1667U);
+  EXPECT_LT(to_json({1, table.parts, joined}).size(), size_t{1} << 20);
+}
+
+TEST(TimeTable, NumbersThatContradictEachOtherAreRefused) {
+  const auto with_parts = [](const std::string& parts) {
+    const auto read =
+        parse_time_table(R"({"version":1,"wall_s":10,"parts":[)" + parts + "]}", "t.json");
+    return read ? "" : read.error().text();
+  };
+  const std::string compute = R"({"name":"compute","seconds":5})";
+  EXPECT_EQ(with_parts(compute + R"(,{"name":"memory","seconds":5.05,"inside":true})"), "");
+  EXPECT_THAT(with_parts(compute + R"(,{"name":"memory","seconds":6,"inside":true})"),
+              HasSubstr("parts: has 6.000 s of 'memory' inside of 'compute', which has 5.000 s"));
+  EXPECT_THAT(with_parts(R"({"name":"memory","seconds":1,"inside":true})"),
+              HasSubstr("'memory', which is inside of no other part"));
+  for (const auto& [field, value] :
+       {std::pair("rate", R"("fast")"), std::pair("rate", "-1"), std::pair("limit", "[]"),
+        std::pair("unit", "7"), std::pair("inside", "1"), std::pair("name", "{}")}) {
+    const std::string name = std::string(field) == "name" ? "" : R"("name":"x",)";
+    EXPECT_THAT(
+        with_parts(compute + ",{" + name + R"("seconds":1,")" + field + "\":" + value + "}"),
+        HasSubstr(std::string("parts[1].") + field));
+  }
+  const auto with_intervals = [&](const std::string& intervals) {
+    const auto read = parse_time_table(
+        R"({"version":1,"wall_s":10,"parts":[)" + compute + R"(],"intervals":[)" + intervals + "]}",
+        "t.json");
+    return read ? "" : read.error().text();
+  };
+  const std::string first = R"({"begin_s":0,"end_s":4,"step":5,"seconds":{"compute":4}})";
+  EXPECT_EQ(with_intervals(first + R"(,{"begin_s":4,"end_s":10.05,"step":5,"seconds":{}})"), "");
+  EXPECT_THAT(with_intervals(first + R"(,{"begin_s":3,"end_s":9,"step":6,"seconds":{}})"),
+              HasSubstr("intervals[1]: begins at 3.000 s, before the end of the one before"));
+  EXPECT_THAT(with_intervals(first + R"(,{"begin_s":5,"end_s":9,"step":4,"seconds":{}})"),
+              HasSubstr("intervals[1]: ends at step 4, before"));
+  EXPECT_THAT(with_intervals(first + R"(,{"begin_s":5,"end_s":11,"step":6,"seconds":{}})"),
+              HasSubstr("intervals[1]: ends at 11.000 s, later than wall_s"));
+  EXPECT_THAT(
+      with_intervals(first + R"(,{"begin_s":5,"end_s":6,"step":6,"seconds":{"a":0.6,"b":0.6}})"),
+      HasSubstr("intervals[1]: has parts of 1.200 s in all, more than its length (1.000 s)"));
+}
+
 TEST(TimeTable, BadFilesAreNamedByField) {
   const auto error = [](const char* text) {
     const auto read = parse_time_table(text, "t.json");

@@ -406,6 +406,7 @@ NcclAdvice nccl_advice(const Topology& topology, const Environment& environment)
   check_environment(topology, environment, out);
   check_machine(topology, fabric, out);
   check_access_control(topology, fabric, out);
+  if (!topology.absent.empty()) out.problems.push_back({"", "", absent_text(topology)});
   return out;
 }
 

@@ -32,6 +32,7 @@ void add_lines(const fs::path& path, std::string& out) {
   if (!text) return;
   std::istringstream lines(*text);
   for (std::string line; std::getline(lines, line);) {
+    std::erase(line, '\0');
     out += fmt::format("{}:{}\n", path.string(), line);
   }
 }
@@ -166,10 +167,25 @@ Result<NodeFacts> read_facts(const std::string& folder) {
        {std::pair(kTopoFile, &out.smi_topo), std::pair(kGpusFile, &out.smi_gpus),
         std::pair(kSysfsFile, &out.sysfs)}) {
     const std::string path = folder + "/" + name;
-    if (!exists(path)) continue;
+    if (!exists(path)) {
+      out.absent.emplace_back(name);
+      continue;
+    }
     auto read = read_small_file(path);
     if (!read) return failure(read.error());
     *text = std::move(*read);
+  }
+  const auto empty = [&](const char* name, const std::string& text) {
+    return exists(folder + "/" + name) && trimmed(text).empty();
+  };
+  // Earlier releases wrote two empty files for a machine without a driver.
+  for (const char* name :
+       {empty(kSysfsFile, out.sysfs) ? kSysfsFile : nullptr,
+        empty(kTopoFile, out.smi_topo) && !out.smi_gpus.empty() ? kTopoFile : nullptr}) {
+    if (name == nullptr) continue;
+    return bad_data({folder + "/" + name, 0, 0, {}}, "is empty",
+                    "save it on the node again: goban doctor topology --save DIR; without the file "
+                    "what it would say is unknown");
   }
   return out;
 }
@@ -181,7 +197,30 @@ Status save_facts(const NodeFacts& facts, const std::string& folder) {
   for (const auto& [name, text] :
        {std::pair(kHwlocFile, &facts.hwloc_xml), std::pair(kTopoFile, &facts.smi_topo),
         std::pair(kGpusFile, &facts.smi_gpus), std::pair(kSysfsFile, &facts.sysfs)}) {
-    if (auto s = write_file(folder + "/" + name, *text); !s) return s;
+    const std::string path = folder + "/" + name;
+    if (text->empty()) {
+      fs::remove(path, error);
+    } else if (auto s = write_file(path, *text); !s) {
+      return s;
+    }
+  }
+  return {};
+}
+
+Status check_sysfs(std::string_view sysfs, const std::string& file) {
+  const auto bad = [&](int line, const char* why) {
+    return bad_data({file, line, 0, {}}, why,
+                    "save it on the node again: goban doctor topology --save DIR");
+  };
+  for (int number = 1; !sysfs.empty(); ++number) {
+    const size_t end = sysfs.find('\n');
+    const std::string_view line = sysfs.substr(0, end);
+    if (!line.starts_with('/') || line.find(':') == std::string_view::npos ||
+        line.find('\0') != std::string_view::npos) {
+      return bad(number, "is not a line 'path:value'");
+    }
+    if (end == std::string_view::npos) return bad(number, "has no end: the file is truncated");
+    sysfs.remove_prefix(end + 1);
   }
   return {};
 }

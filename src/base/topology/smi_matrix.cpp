@@ -79,6 +79,11 @@ Result<SmiMatrix> parse_smi_matrix(std::string_view text, const std::string& fil
   SmiMatrix read;
   const std::string plain = without_escapes(text);
   std::string_view rest = plain;
+  const auto bad = [&](int line, std::string field, std::string why) {
+    return bad_data({file, line, 0, std::move(field)}, std::move(why),
+                    "save the output of nvidia-smi topo -m again");
+  };
+  int last_row = 0;
   for (int number = 1; !rest.empty(); ++number) {
     const size_t end = std::min(rest.find('\n'), rest.size());
     const std::string_view line = rest.substr(0, end);
@@ -96,20 +101,32 @@ Result<SmiMatrix> parse_smi_matrix(std::string_view text, const std::string& fil
       continue;
     }
     if (cells.empty() || !is_device(cells.front())) continue;
+    last_row = number;
+    if (std::ranges::find(columns, cells.front()) == columns.end()) {
+      return bad(number, cells.front(), "is not in the heading");
+    }
     if (cells.size() <= columns.size()) {
-      return bad_data({file, number, 0, {}},
-                      fmt::format("has {} columns instead of {}", cells.size() - 1, columns.size()),
-                      "save the output of nvidia-smi topo -m again");
+      return bad(number, {},
+                 fmt::format("has {} columns instead of {}", cells.size() - 1, columns.size()));
     }
     for (size_t i = 0; i < columns.size(); ++i) {
       const auto path = path_of(cells[i + 1]);
       if (!path) {
-        return bad_data(
-            {file, number, 0, columns[i]},
-            fmt::format("'{}' is not in the legend of nvidia-smi topo -m", cells[i + 1]),
-            "save the output of nvidia-smi topo -m again");
+        return bad(number, columns[i],
+                   fmt::format("'{}' is not in the legend of nvidia-smi topo -m", cells[i + 1]));
+      }
+      if ((path->way == Way::Self) != (cells.front() == columns[i])) {
+        return bad(number, columns[i], fmt::format("'{}' is at the wrong place", cells[i + 1]));
       }
       read[{cells.front(), columns[i]}] = *path;
+    }
+  }
+  if (columns.empty() && !trimmed(plain).empty()) {
+    return bad(1, {}, "has no heading with GPUs: it is not the table of nvidia-smi topo -m");
+  }
+  for (const std::string& each : columns) {
+    if (!read.contains({each, each})) {
+      return bad(last_row, {}, fmt::format("is the last row, but '{}' has none", each));
     }
   }
   SmiMatrix out;

@@ -15,7 +15,8 @@ namespace goban::base::topology {
 /// drivers are replaced by those of their legend.
 using SmiMatrix = std::map<std::pair<std::string, std::string>, Path>;
 
-/// An empty text gives an empty matrix. Errors: BadData, with `file` and line.
+/// An empty text gives an empty matrix. Errors: BadData, with `file` and line, also for a text
+/// without a heading, and for devices of the heading without a row.
 [[nodiscard]] Result<SmiMatrix> parse_smi_matrix(std::string_view text, const std::string& file);
 
 }  // namespace goban::base::topology

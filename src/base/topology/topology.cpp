@@ -385,7 +385,9 @@ Result<Topology> topology_of(const NodeFacts& facts) {
   if (!matrix) return failure(matrix.error());
   out.driver_table = !matrix->empty();
   if (auto s = name_gpus(facts.smi_gpus, out); !s) return failure(s.error());
+  if (auto s = check_sysfs(facts.sysfs, "sysfs.txt"); !s) return failure(s.error());
   read_sysfs(facts.sysfs, out);
+  out.absent = facts.absent;
   // mlx5_2 before mlx5_10.
   std::ranges::sort(out.nics, {},
                     [](const Device& nic) { return std::pair(nic.name.size(), nic.name); });

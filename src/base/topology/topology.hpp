@@ -85,11 +85,16 @@ struct Topology {
   std::vector<std::string> topology_files{};  ///< for NCCL_TOPO_FILE, found on this machine
   std::string configured_topology{};          ///< NCCL_TOPO_FILE in /etc/nccl.conf
   std::string kernel{};
+  std::vector<std::string> absent{};  ///< NodeFacts::absent
 
   [[nodiscard]] std::vector<Island> islands() const;
   /// Bytes per second in one direction over all NVLinks of a GPU's island; nullopt without NVLink.
   [[nodiscard]] std::optional<double> nvlink_bytes_per_s(const Island& island) const;
 };
+
+/// "no smi-topo.txt, sysfs.txt: what the machine would say there is unknown"; empty: none is
+/// absent.
+[[nodiscard]] std::string absent_text(const Topology& topology);
 
 /// Errors: BadData, with the file that is damaged.
 [[nodiscard]] Result<Topology> topology_of(const NodeFacts& facts);

@@ -251,7 +251,54 @@ TEST(Topology, DamagedFilesAreNamed) {
   facts.smi_gpus.clear();
   facts.smi_topo = "\tGPU0\tGPU1\nGPU0\t X \tNV99x\n";
   EXPECT_THAT(error(facts), HasSubstr("smi-topo.txt:2: GPU1: 'NV99x' is not in the legend"));
+  const std::string heading = "\tGPU0\tGPU1\tCPU Affinity\n", row = "GPU0\t X \tNV4\t0-3\n";
+  facts.smi_topo = "nonsense\nmore\n";
+  EXPECT_THAT(error(facts), HasSubstr("smi-topo.txt:1: has no heading with GPUs"));
+  facts.smi_topo = heading + row;
+  EXPECT_THAT(error(facts), HasSubstr("smi-topo.txt:2: is the last row, but 'GPU1' has none"));
+  facts.smi_topo = heading + row + "GPU7\tNV4\t X \t0-3\n";
+  EXPECT_THAT(error(facts), HasSubstr("smi-topo.txt:3: GPU7: is not in the heading"));
+  facts.smi_topo = heading + row + "GPU1\t X \tNV4\t0-3\n";
+  EXPECT_THAT(error(facts), HasSubstr("smi-topo.txt:3: GPU0: 'X' is at the wrong place"));
+  facts.smi_topo.clear();
+  const std::string good = facts.sysfs;
+  for (const auto& [bad, wanted] :
+       {std::pair("/sys/class/net/eth0/speed:1\nrubbish\n", "sysfs.txt:2: is not a line"),
+        std::pair("/sys/class/net/eth0", "sysfs.txt:1: is not a line"),
+        std::pair("/a:1\n/sys/class/net/eth0:10", "sysfs.txt:2: has no end")}) {
+    facts.sysfs = bad;
+    EXPECT_THAT(error(facts), HasSubstr(wanted));
+  }
+  facts.sysfs = good;
+  facts.sysfs[good.size() / 2] = '\0';
+  EXPECT_THAT(error(facts), HasSubstr("is not a line 'path:value'"));
   EXPECT_THAT(read_facts("/nowhere").error().text(), HasSubstr("goban doctor topology --save"));
+}
+
+TEST(Topology, EmptyFilesAreRefusedAndAbsentOnesNamed) {
+  const NodeFacts facts = facts_of("dgx_a100");
+  EXPECT_THAT(facts.absent, IsEmpty());
+  const TestFolder folder;
+  NodeFacts some = facts;
+  some.smi_topo.clear();
+  ASSERT_TRUE(save_facts(facts, folder.path()));
+  ASSERT_TRUE(save_facts(some, folder.path()));  // which removes the table of before
+  const auto again = read_facts(folder.path());
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_THAT(again->absent, ::testing::ElementsAre("smi-topo.txt"));
+  const std::string note = "no smi-topo.txt: what the machine would say there is unknown\n";
+  EXPECT_THAT(to_text(read(*again)), HasSubstr(note));
+  EXPECT_THAT(to_text(nccl_advice(read(*again), {})), HasSubstr(note));
+  EXPECT_THAT(to_json(read(*again)), HasSubstr("\"smi-topo.txt\""));
+  const auto error = [&](const char* name) {
+    (void)folder.write(name, "");
+    const auto read = read_facts(folder.path());
+    return read ? Error{} : read.error();
+  };
+  EXPECT_THAT(error("smi-topo.txt").text(), HasSubstr("smi-topo.txt: is empty"));
+  EXPECT_EQ(error("smi-topo.txt").code, ErrorCode::BadData);
+  EXPECT_EQ(error("smi-gpus.csv").text(), "") << "no driver, by an earlier release";
+  EXPECT_THAT(error("sysfs.txt").text(), HasSubstr("sysfs.txt: is empty"));
 }
 
 TEST(Topology, ThisMachineIsReadAndReadsBackFromItsFiles) {
@@ -263,8 +310,9 @@ TEST(Topology, ThisMachineIsReadAndReadsBackFromItsFiles) {
   EXPECT_GE(here.packages, 1);
   const TestFolder folder;
   ASSERT_TRUE(save_facts(*facts, folder.path() + "/saved"));
-  const auto again = read_facts(folder.path() + "/saved");
+  auto again = read_facts(folder.path() + "/saved");
   ASSERT_TRUE(again) << again.error().text();
+  again->absent.clear();  // those of the driver, if there is none
   EXPECT_EQ(to_json(read(*again)), to_json(here));
 }
 

@@ -130,6 +130,12 @@ Json matrix_json(const std::vector<std::vector<Path>>& paths) {
 
 }  // namespace
 
+std::string absent_text(const Topology& topology) {
+  if (topology.absent.empty()) return {};
+  return fmt::format("no {}: what the machine would say there is unknown",
+                     fmt::join(topology.absent, ", "));
+}
+
 std::string to_text(const Topology& topology) {
   std::string out = fmt::format(
       "{}: {} sockets, {} NUMA nodes, {} GPUs, {} network cards, {} disks{}\n",
@@ -159,6 +165,7 @@ std::string to_text(const Topology& topology) {
     draw(elsewhere, "  ", out);
   }
   add_links(topology, out);
+  if (!topology.absent.empty()) out += absent_text(topology) + "\n";
   return printable(out);
 }
 
@@ -191,7 +198,8 @@ std::string to_json(const Topology& topology) {
                     {"nvlink_islands", std::move(islands)},
                     {"between_gpus", matrix_json(topology.between_gpus)},
                     {"gpus_to_nics", matrix_json(topology.gpus_to_nics)},
-                    {"virtual_machine", topology.virtual_machine}};
+                    {"virtual_machine", topology.virtual_machine},
+                    {"absent", topology.absent}};
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

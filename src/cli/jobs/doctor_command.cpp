@@ -20,10 +20,14 @@ struct RunArguments {
 int doctor_run(const RunArguments& arguments) {
   const std::string& folder = arguments.folder;
   const std::string path = folder + "/time_table.json";
-  const auto text = base::read_small_file(path);
+  const auto text = base::read_small_file(path, base::reports::kLargestTimeTable);
   if (!text) {
     base::Error error = text.error();
-    error.remedy = "give the folder that the run had as --out (goban-train writes it at its end)";
+    error.remedy =
+        base::exists(path)
+            ? "goban-train writes at most some megabytes, readable by its user: restore the file, "
+              "or run again"
+            : "give the folder that the run had as --out (goban-train writes it at its end)";
     return report_error(error);
   }
   const auto table = base::reports::parse_time_table(*text, path);

@@ -1,4 +1,5 @@
 // goban doctor on files: a run's table and timeline, a machine, NCCL's log.
+#include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -28,6 +29,11 @@ TEST(DoctorCommand, PrintsTheTableOfARunAndDrawsItsTimeline) {
   const Output absent = shell("GOBAN doctor run /nowhere 2>&1");
   EXPECT_EQ(absent.code, 1);
   EXPECT_THAT(absent.out, HasSubstr("give the folder that the run had as --out"));
+  (void)folder.write("time_table.json", std::string((size_t{64} << 20) + 1, ' '));
+  const Output large = shell(fmt::format("GOBAN doctor run {} 2>&1", folder.path()));
+  EXPECT_EQ(large.code, 1);
+  EXPECT_THAT(large.out, HasSubstr("larger than 67108864 bytes"));
+  EXPECT_THAT(large.out, HasSubstr("goban-train writes at most some megabytes"));
   (void)folder.write("time_table.json", "{}");
   EXPECT_EQ(shell(fmt::format("GOBAN doctor run {} 2>&1", folder.path())).code, 3);
 }
@@ -43,6 +49,15 @@ TEST(DoctorCommand, DrawsAMachineFromItsFilesAndExportsNcclsEnvironment) {
             "export NCCL_IB_HCA==mlx5_1:1,mlx5_2:1,mlx5_3:1,mlx5_4:1,mlx5_5:1,mlx5_6:1,mlx5_7:1,"
             "mlx5_8:1\nexport NCCL_IB_GID_INDEX=3\n");
   const base::TestFolder folder;
+  std::filesystem::copy(std::string(kMachines) + "/pcie_box/hwloc.xml", folder / "hwloc.xml");
+  (void)folder.write("sysfs.txt", "\x01\x02 rubbish\n");
+  const Output refused = shell(fmt::format("GOBAN doctor topology --from {} 2>&1", folder.path()));
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_THAT(refused.out, HasSubstr(folder.path() + "/sysfs.txt:1: is not a line"));
+  std::filesystem::remove(folder / "sysfs.txt");
+  const Output part = shell(fmt::format("GOBAN doctor topology --from {} 2>&1", folder.path()));
+  EXPECT_EQ(part.code, 0);
+  EXPECT_THAT(part.out, HasSubstr("no smi-topo.txt, smi-gpus.csv, sysfs.txt: what"));
   (void)folder.write("hwloc.xml", "<topology");
   const Output damaged = shell(fmt::format("GOBAN doctor topology --from {} 2>&1", folder.path()));
   EXPECT_EQ(damaged.code, 3);

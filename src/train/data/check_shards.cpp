@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <map>
 #include <set>
+#include <unordered_map>
 
+#include "base/printable.hpp"
 #include "train/data/image.hpp"
 #include "train/data/md5.hpp"
 #include "train/data/sample.hpp"
@@ -16,6 +18,33 @@ namespace {
 
 /// Fields by name, and the number of samples that have each.
 using FieldCounts = std::map<std::string, int64_t>;
+
+/// Keys that occur in several shards. Of each key it keeps a hash: a warning may be wrong.
+class RepeatedKeys {
+ public:
+  void add(const Sample& sample) {
+    const auto [found, is_new] =
+        first_.emplace(std::hash<std::string>{}(sample.key), shards_.size() - 1);
+    if (is_new || found->second + 1 == shards_.size()) return;
+    if (++count_ == 1) {
+      example_ = fmt::format("'{}' in {} and {}", base::printable(sample.key),
+                             shards_[found->second], sample.shard);
+    }
+  }
+  void begin(const std::string& shard) { shards_.push_back(shard); }
+  void report(std::vector<std::string>& warnings) const {
+    if (count_ == 0) return;
+    warnings.push_back(fmt::format(
+        "{} keys occur in several shards, the first is {}: shards of an earlier packing?", count_,
+        example_));
+  }
+
+ private:
+  std::vector<std::string> shards_;
+  std::unordered_map<size_t, size_t> first_;  ///< hash of the key to its first shard
+  int64_t count_ = 0;
+  std::string example_;
+};
 
 base::Error in_shard(const Shard& shard, const std::string& what, const std::string& remedy) {
   return {base::ErrorCode::BadData, what, {shard.path, 0, 0, ""}, remedy};
@@ -36,7 +65,9 @@ void check_sample(const Sample& sample, FieldCounts& counts, ShardFindings& out)
 }
 
 /// Reads all samples; returns their number. An error ends the shard.
-int64_t check_samples(const Shard& shard, FieldCounts& counts, ShardFindings& out) {
+int64_t check_samples(const Shard& shard, FieldCounts& counts, RepeatedKeys& repeated,
+                      ShardFindings& out) {
+  repeated.begin(shard.path);
   const auto reader = open_shard(shard.path);
   if (!reader) {
     out.errors.push_back(reader.error());
@@ -54,6 +85,7 @@ int64_t check_samples(const Shard& shard, FieldCounts& counts, ShardFindings& ou
                             {sample.place(), 0, 0, ""},
                             "keys must be unique, and the files of a sample adjacent"});
     }
+    repeated.add(sample);
     check_sample(sample, counts, out);
   }
 }
@@ -85,10 +117,11 @@ void check_against_index(const Shard& shard, int64_t samples, ShardFindings& out
 ShardFindings check_shards(const ShardSet& set) {
   ShardFindings out;
   FieldCounts counts;
+  RepeatedKeys repeated;
   for (const Shard& shard : set.shards) {
     const size_t before = out.errors.size();
     if (const auto s = find_nul_names(shard.path); !s) out.errors.push_back(s.error());
-    const int64_t samples = check_samples(shard, counts, out);
+    const int64_t samples = check_samples(shard, counts, repeated, out);
     out.samples += samples;
     const bool whole = out.errors.size() == before;
     Shard told = shard;
@@ -97,10 +130,11 @@ ShardFindings check_shards(const ShardSet& set) {
   }
   for (const auto& [name, count] : counts) {
     if (count != out.samples) {
-      out.differing.push_back(
+      out.warnings.push_back(
           fmt::format("{} of {} samples have no '{}'", out.samples - count, out.samples, name));
     }
   }
+  repeated.report(out.warnings);
   return out;
 }
 

@@ -10,9 +10,10 @@
 namespace goban::train::data {
 
 struct ShardFindings {
-  int64_t samples = 0, bytes = 0;      ///< read; bytes of the fields
-  std::vector<base::Error> errors;     ///< with shard and offset
-  std::vector<std::string> differing;  ///< fields that some samples lack, as text
+  int64_t samples = 0, bytes = 0;   ///< read; bytes of the fields
+  std::vector<base::Error> errors;  ///< with shard and offset
+  /// As text: fields that some samples lack, keys that occur in several shards.
+  std::vector<std::string> warnings;
 };
 
 /// Reads every shard to its end: structure, names, equal fields in all samples, images that decode,

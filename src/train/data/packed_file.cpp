@@ -2,7 +2,9 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <array>
 #include <fmt/format.h>
+#include <zstd.h>
 
 #include "base/output_file.hpp"
 #include "base/text.hpp"
@@ -11,38 +13,63 @@ namespace goban::train::data {
 
 struct PackedFile::Impl {
   explicit Impl(base::OutputFile out) : file(std::move(out)) {}
-  ~Impl() { archive_write_free(packer); }
+  ~Impl() {
+    archive_write_free(gzip);
+    ZSTD_freeCCtx(zstd);
+  }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   base::OutputFile file;
-  archive* packer = nullptr;  ///< writes to `file`; null: not packed
+  // They write to `file`; null: it is not packed so. libarchive writes zstd without a checksum.
+  archive* gzip = nullptr;
+  ZSTD_CCtx* zstd = nullptr;
+
+  void take(std::string_view packed) {
+    file.buffer() += packed;
+    file.write_out();
+  }
 
   [[nodiscard]] base::Status failure() const {
-    const char* why = archive_error_string(packer);
+    const char* why = archive_error_string(gzip);
     return base::failed(fmt::format("packing failed: {}", why == nullptr ? "unknown" : why));
   }
-  base::Status pack_by(bool gzip) {
-    packer = archive_write_new();
-    archive_write_set_format_raw(packer);
-    if (gzip) {
-      archive_write_add_filter_gzip(packer);
-      archive_write_set_filter_option(packer, "gzip", "timestamp", nullptr);
-    } else {
-      archive_write_add_filter_zstd(packer);
-    }
-    archive_write_set_bytes_in_last_block(packer, 1);
+
+  base::Status pack_by_gzip() {
+    gzip = archive_write_new();
+    archive_write_set_format_raw(gzip);
+    archive_write_add_filter_gzip(gzip);
+    archive_write_set_filter_option(gzip, "gzip", "timestamp", nullptr);
+    archive_write_set_bytes_in_last_block(gzip, 1);
     const auto sink = [](archive*, void* to, const void* bytes, size_t size) -> la_ssize_t {
-      auto* into = static_cast<base::OutputFile*>(to);
-      into->buffer().append(static_cast<const char*>(bytes), size);
-      into->write_out();
+      static_cast<Impl*>(to)->take({static_cast<const char*>(bytes), size});
       return static_cast<la_ssize_t>(size);
     };
     archive_entry* entry = archive_entry_new();
     archive_entry_set_filetype(entry, AE_IFREG);
-    const bool fine = archive_write_open(packer, &file, nullptr, sink, nullptr) == ARCHIVE_OK &&
-                      archive_write_header(packer, entry) == ARCHIVE_OK;
+    const bool fine = archive_write_open(gzip, this, nullptr, sink, nullptr) == ARCHIVE_OK &&
+                      archive_write_header(gzip, entry) == ARCHIVE_OK;
     archive_entry_free(entry);
     return fine ? base::Status{} : failure();
+  }
+
+  void pack_by_zstd() {
+    zstd = ZSTD_createCCtx();
+    ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
+  }
+
+  base::Status add_to_zstd(std::string_view bytes, ZSTD_EndDirective end) {
+    ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
+    std::array<char, size_t{128} << 10> room{};
+    for (size_t left = 1; left > 0 && (end == ZSTD_e_end || in.pos < in.size);) {
+      ZSTD_outBuffer out{room.data(), room.size(), 0};
+      left = ZSTD_compressStream2(zstd, &out, &in, end);
+      if (ZSTD_isError(left) != 0) {
+        return base::failed(fmt::format("packing failed: {}", ZSTD_getErrorName(left)));
+      }
+      take({room.data(), out.pos});
+      if (end == ZSTD_e_continue) left = 1;
+    }
+    return {};
   }
 };
 
@@ -54,26 +81,30 @@ base::Result<std::unique_ptr<PackedFile>> PackedFile::create(const std::string& 
   if (!file) return base::failure(file.error());
   auto impl = std::make_unique<Impl>(std::move(*file));
   const std::string name = base::lowered(path);
-  const bool gzip = name.ends_with("gz");
-  if (gzip || name.ends_with(".zst")) {
-    if (auto s = impl->pack_by(gzip); !s) return base::failure(s.error());
+  if (name.ends_with("gz")) {
+    if (auto s = impl->pack_by_gzip(); !s) return base::failure(s.error());
+  } else if (name.ends_with(".zst")) {
+    impl->pack_by_zstd();
   }
   return std::unique_ptr<PackedFile>(new PackedFile(std::move(impl)));
 }
 
 base::Status PackedFile::write(std::string_view bytes) {
-  if (impl_->packer == nullptr) {
-    impl_->file.buffer() += bytes;
-    impl_->file.write_out();
+  if (impl_->zstd != nullptr) return impl_->add_to_zstd(bytes, ZSTD_e_continue);
+  if (impl_->gzip == nullptr) {
+    impl_->take(bytes);
     return {};
   }
-  const la_ssize_t written = archive_write_data(impl_->packer, bytes.data(), bytes.size());
+  const la_ssize_t written = archive_write_data(impl_->gzip, bytes.data(), bytes.size());
   return written == static_cast<la_ssize_t>(bytes.size()) ? base::Status{} : impl_->failure();
 }
 
 base::Status PackedFile::finish() {
-  if (impl_->packer != nullptr && archive_write_close(impl_->packer) != ARCHIVE_OK) {
+  if (impl_->gzip != nullptr && archive_write_close(impl_->gzip) != ARCHIVE_OK) {
     return impl_->failure();
+  }
+  if (impl_->zstd != nullptr) {
+    if (auto s = impl_->add_to_zstd({}, ZSTD_e_end); !s) return s;
   }
   return impl_->file.commit();
 }

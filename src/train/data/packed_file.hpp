@@ -1,5 +1,5 @@
 // A file written complete or not at all, packed as its name says: .gz and .tgz by gzip, .zst by
-// zstd.
+// zstd, with its checksum of the content.
 #pragma once
 
 #include <memory>

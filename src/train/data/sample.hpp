@@ -50,7 +50,13 @@ class ShardReader {
   [[nodiscard]] virtual base::Result<bool> next(Sample& sample) = 0;
   /// Passes over one sample without reading its bytes, where the format permits. False at the end.
   [[nodiscard]] virtual base::Result<bool> skip() = 0;
+  /// The same, and `sum` becomes a checksum of itself, the sample's names and sizes, and the first
+  /// kSummedBytes of each field.
+  [[nodiscard]] virtual base::Result<bool> glance(uint32_t& sum) = 0;
 };
+
+/// What a disk reads at once anyway; images and labels are seldom larger.
+inline constexpr size_t kSummedBytes = size_t{64} << 10;
 
 /// Formats of shards, by the name of the file.
 enum class ShardFormat : uint8_t { Tar, TfRecord };

@@ -15,16 +15,18 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Paths relative to the folder, ordered so that the files of a sample are adjacent.
-base::Result<std::vector<std::string>> files_in(const std::string& folder, int64_t& left_out) {
+base::Result<std::vector<std::string>> files_in(const std::string& folder, LeftOut& left_out) {
   std::error_code error;
   std::vector<std::string> out;
   fs::recursive_directory_iterator each(folder, error);
   for (; !error && each != fs::recursive_directory_iterator(); each.increment(error)) {
     const fs::directory_entry& entry = *each;
-    if (entry.is_directory(error)) continue;
+    if (!entry.is_symlink(error) && entry.is_directory(error)) continue;
     const std::string name = entry.path().lexically_relative(folder).generic_string();
-    if (entry.is_symlink(error) || !entry.is_regular_file(error) || !split_name(name)) {
-      ++left_out;
+    if (!entry.is_regular_file(error)) {  // of a link: what it names
+      ++left_out.others;
+    } else if (!split_name(name)) {
+      ++left_out.unnamed;
     } else {
       out.push_back(name);
     }
@@ -41,7 +43,7 @@ base::Result<std::vector<std::string>> files_in(const std::string& folder, int64
 
 }  // namespace
 
-base::Status each_in_folder(const std::string& folder, const SampleSink& sink, int64_t& left_out) {
+base::Status each_in_folder(const std::string& folder, const SampleSink& sink, LeftOut& left_out) {
   const auto files = files_in(folder, left_out);
   if (!files) return base::failure(files.error());
   for (size_t i = 0; i < files->size();) {

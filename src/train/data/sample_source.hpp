@@ -14,11 +14,17 @@ namespace goban::train::data {
 /// Takes one sample. An error ends the source.
 using SampleSink = std::function<base::Status(const Sample&)>;
 
-/// The files below a folder, ordered by name, as samples: KEY.FIELD. Files that belong to no sample
-/// (split_name) and links are left out; `left_out` counts them. Errors: Failed; those of `sink`,
+/// What belongs to no sample of a folder.
+struct LeftOut {
+  int64_t unnamed = 0;  ///< files whose names are not KEY.FIELD (split_name)
+  int64_t others = 0;   ///< links to folders or to nothing, pipes, sockets, devices
+};
+
+/// The files below a folder and those that links in it name, ordered by name, as samples:
+/// KEY.FIELD. Links to folders are not followed. Errors: Failed; those of `sink`,
 /// with the file.
 [[nodiscard]] base::Status each_in_folder(const std::string& folder, const SampleSink& sink,
-                                          int64_t& left_out);
+                                          LeftOut& left_out);
 
 /// Images as fields "pgm", labels as "cls".
 [[nodiscard]] base::Status each_in_idx(const IdxArray& images, const IdxArray& labels,

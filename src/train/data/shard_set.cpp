@@ -7,6 +7,7 @@
 
 #include "base/file_checksum.hpp"
 #include "base/files.hpp"
+#include "base/output_file.hpp"
 #include "train/data/md5.hpp"
 #include "train/data/sample.hpp"
 #include "train/data/shard_list.hpp"
@@ -110,7 +111,7 @@ uint32_t ShardSet::checksum() const {
   std::string text;
   for (const Shard& each : shards) {
     text += fmt::format("{} {} {} {}\n", fs::path(each.path).filename().string(), each.samples,
-                        each.bytes, each.md5);
+                        each.bytes, each.md5.empty() ? fmt::format("{:08x}", each.sum) : each.md5);
   }
   return base::crc32_of(text);
 }
@@ -158,16 +159,28 @@ base::Result<ShardSet> from_wids(std::string_view text, const std::string& folde
   return out;
 }
 
-base::Result<int64_t> count_samples(const std::string& path) {
-  const auto reader = open_shard(path);
+base::Status count_samples(Shard& shard) {
+  const auto reader = open_shard(shard.path);
   if (!reader) return base::failure(reader.error());
-  int64_t out = 0;
-  while (true) {
-    const auto more = (*reader)->skip();
+  shard.sum = 0;
+  for (shard.samples = 0;; ++shard.samples) {
+    const auto more = (*reader)->glance(shard.sum);
     if (!more) return base::failure(more.error());
-    if (!*more) return out;
-    ++out;
+    if (!*more) return {};
   }
+}
+
+base::Status sum_contents(ShardSet& set) {
+  for (Shard& each : set.shards) {
+    if (!each.md5.empty() || each.sum != 0) continue;
+    const int64_t told = each.samples;
+    if (auto s = count_samples(each); !s) return s;
+    if (each.samples == told) continue;
+    return base::bad_data({each.path, 0, 0, ""},
+                          fmt::format("has {} samples, its index says {}", each.samples, told),
+                          "write the index again: goban-train data index");
+  }
+  return {};
 }
 
 base::Result<Shard> describe_shard(const std::string& path) {
@@ -176,13 +189,36 @@ base::Result<Shard> describe_shard(const std::string& path) {
   const auto size = size_of(path);
   if (!size) return base::failure(size.error());
   out.bytes = *size;
-  const auto samples = count_samples(path);
-  if (!samples) return base::failure(samples.error());
-  out.samples = *samples;
+  if (auto s = count_samples(out); !s) return base::failure(s.error());
   auto sum = md5_of_file(path);
   if (!sum) return base::failure(sum.error());
   out.md5 = std::move(*sum);
   return out;
+}
+
+base::Status add_to_index(const std::string& path, const std::vector<std::string>& shards,
+                          const std::vector<std::string>& left_over) {
+  const std::string folder = fs::path(path).parent_path().string();
+  ShardSet index;
+  if (base::exists(path)) {
+    const auto text = base::read_small_file(path);
+    if (!text) return base::failure(text.error());
+    auto old = from_wids(*text, folder, path);
+    if (!old) return base::failure(old.error());
+    index = std::move(*old);
+  }
+  if (index.name.empty()) index.name = fs::absolute(path).parent_path().filename().string();
+  for (const std::string& shard : shards) {
+    auto described = describe_shard(shard);
+    if (!described) return base::failure(described.error());
+    described->path = fs::path(shard).lexically_normal().string();
+    std::erase_if(index.shards, [&](const Shard& each) { return each.path == described->path; });
+    index.shards.push_back(std::move(*described));
+  }
+  std::erase_if(index.shards, [&](const Shard& each) {
+    return !base::exists(each.path) || std::ranges::find(left_over, each.path) != left_over.end();
+  });
+  return base::write_file(path, to_wids(index, folder));
 }
 
 base::Result<ShardSet> open_shards(const std::string& text) {
@@ -200,9 +236,8 @@ base::Result<ShardSet> open_shards(const std::string& text) {
       for (Shard& each : out.shards) {
         const auto size = size_of(each.path);
         if (!size) return base::failure(size.error());
-        const auto samples = count_samples(each.path);
-        if (!samples) return base::failure(samples.error());
-        each = {each.path, *samples, *size, ""};
+        each = {each.path, 0, *size, ""};
+        if (auto s = count_samples(each); !s) return base::failure(s.error());
       }
     }
   }

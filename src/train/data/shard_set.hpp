@@ -15,13 +15,16 @@ struct Shard {
   int64_t samples = 0;
   int64_t bytes = 0;  ///< of the file; 0 = unknown
   std::string md5;    ///< empty = unknown
+  /// Of what ShardReader::glance sees of its samples; 0 = unknown.
+  uint32_t sum = 0;
 };
 
 struct ShardSet {
   std::string name;
   std::vector<Shard> shards;
   [[nodiscard]] int64_t samples() const;
-  /// Of names, sizes, counts and checksums: equal on ranks that have the same set.
+  /// Of names, sizes and counts, and of each shard's MD5, without one its sum: equal on ranks that
+  /// have the same set.
   [[nodiscard]] uint32_t checksum() const;
 };
 
@@ -32,10 +35,21 @@ struct ShardSet {
 [[nodiscard]] base::Result<ShardSet> from_wids(std::string_view text, const std::string& folder,
                                                const std::string& file);
 
-/// Counts the samples of a shard from its headers. Errors: those of reading.
-[[nodiscard]] base::Result<int64_t> count_samples(const std::string& path);
+/// Counts the samples of a shard from its headers and sums what glance() sees. Errors: those of
+/// reading.
+[[nodiscard]] base::Status count_samples(Shard& shard);
+/// Sums the shards that have neither MD5 nor sum. Errors: those of reading; BadData for a number of
+/// samples that is not that of the index.
+[[nodiscard]] base::Status sum_contents(ShardSet& set);
 /// Size, number of samples and MD5 of a shard. Cost: reads it twice.
 [[nodiscard]] base::Result<Shard> describe_shard(const std::string& path);
+
+/// Adds shards to the index `path`, which need not exist: entries of the same path are replaced,
+/// those of missing files and of `left_over` (ShardWriter::left_over) removed. Cost: reads the
+/// shards twice. Errors: those of reading and writing.
+[[nodiscard]] base::Status add_to_index(const std::string& path,
+                                        const std::vector<std::string>& shards,
+                                        const std::vector<std::string>& left_over);
 
 /// Opens what a user names: a list of shards (expand_shards), or a wids index (a path that ends in
 /// .json). Shards of a list without index are counted; `index.json` in the folder of the first is

@@ -300,7 +300,7 @@ TEST(Shards, TheCheckFindsKeysThatRepeatAndMembersThatAreAbsent) {
   ASSERT_EQ(found.errors.size(), 1U);
   EXPECT_THAT(found.errors[0].text(),
               HasSubstr("x.tar, sample 'a' at byte 3072: the key occurs a second time"));
-  EXPECT_THAT(found.differing,
+  EXPECT_THAT(found.warnings,
               ElementsAre("1 of 3 samples have no 'cls'", "1 of 3 samples have no 'txt'"));
 }
 
@@ -339,15 +339,19 @@ TEST(Shards, FoldersBecomeSamples) {
   folder.write("1.txt", "x");
   folder.write("1.CLS", "0");
   folder.write("README", "");
+  std::filesystem::create_symlink(folder / "1.txt", folder / "3.txt");
+  std::filesystem::create_symlink("nowhere", folder / "4.txt");
+  std::filesystem::create_directory_symlink("b", folder / "c");
   std::vector<std::string> keys;
-  int64_t left_out = 0;
+  LeftOut left_out;
   const auto sink = [&](const Sample& sample) -> base::Status {
     keys.push_back(fmt::format("{}:{}", sample.key, sample.fields.size()));
     return {};
   };
   ASSERT_TRUE(each_in_folder(folder.path(), sink, left_out));
-  EXPECT_THAT(keys, ElementsAre("1:2", "b/2:1"));
-  EXPECT_EQ(left_out, 1);
+  EXPECT_THAT(keys, ElementsAre("1:2", "3:1", "b/2:1"));
+  EXPECT_EQ(left_out.unnamed, 1);
+  EXPECT_EQ(left_out.others, 2);  // links to nothing and to a folder
 }
 
 // Packing shards again under their own names would replace those that are still to be read.

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 #include <fstream>
 
+#include "base/file_checksum.hpp"
 #include "base/text.hpp"
+#include "train/data/packed_bytes.hpp"
 
 namespace goban::train::data {
 namespace {
@@ -25,27 +27,63 @@ class TarReader final : public ShardReader {
  public:
   explicit TarReader(std::string name) : name_(std::move(name)), archive_(archive_read_new()) {
     archive_read_support_format_tar(archive_.get());
-    archive_read_support_filter_gzip(archive_.get());
-    archive_read_support_filter_zstd(archive_.get());
   }
 
   base::Status open(const std::string& path) {
-    if (archive_read_open_filename(archive_.get(), path.c_str(), kReadBlock) == ARCHIVE_OK) {
-      return {};
-    }
-    return opening_failed();
+    return open(open_packed(path), [&] {
+      return archive_read_open_filename(archive_.get(), path.c_str(), kReadBlock);
+    });
   }
   base::Status open(std::string_view bytes) {
-    if (archive_read_open_memory(archive_.get(), bytes.data(), bytes.size()) == ARCHIVE_OK) {
-      return {};
-    }
-    return opening_failed();
+    return open(read_packed(bytes, name_), [&] {
+      return archive_read_open_memory(archive_.get(), bytes.data(), bytes.size());
+    });
   }
 
-  base::Result<bool> next(Sample& sample) override { return take(&sample); }
-  base::Result<bool> skip() override { return take(nullptr); }
+  base::Result<bool> next(Sample& sample) override {
+    return take([&] { return read_member(sample); }, [&] { sample = {key_, {}, name_, header_}; });
+  }
+  base::Result<bool> skip() override {
+    // libarchive passes over the bytes with the next header
+    return take([] { return base::Status{}; }, [] {});
+  }
+  base::Result<bool> glance(uint32_t& sum) override {
+    return take([&] { return sum_member(sum); }, [] {});
+  }
 
  private:
+  /// `plain` opens what is not packed.
+  template <typename Plain>
+  base::Status open(base::Result<std::unique_ptr<base::ByteSource>> packed, const Plain& plain) {
+    if (!packed) return base::failure(packed.error());
+    unpacked_ = std::move(*packed);
+    const int code =
+        unpacked_ ? archive_read_open2(archive_.get(), this, nullptr, &unpack, nullptr, nullptr)
+                  : plain();
+    return code == ARCHIVE_OK ? base::Status{} : opening_failed();
+  }
+  /// libarchive's callback.
+  static la_ssize_t unpack(archive* open, void* self, const void** out) {
+    auto* reader = static_cast<TarReader*>(self);
+    reader->block_.resize(kReadBlock);
+    *out = reader->block_.data();
+    const auto count = reader->unpacked_->read(reader->block_.data(), kReadBlock);
+    if (count) return static_cast<la_ssize_t>(*count);
+    const bool damaged = count.error().code == base::ErrorCode::BadData;
+    archive_set_error(open, damaged ? EILSEQ : EIO, "%s", count.error().message.c_str());
+    return -1;
+  }
+  /// The checksums of a packed file are behind the end of the tar.
+  base::Status read_to_end() {
+    while (unpacked_) {
+      block_.resize(kReadBlock);
+      const auto count = unpacked_->read(block_.data(), kReadBlock);
+      if (!count) return base::failure(count.error());
+      if (*count == 0) break;
+    }
+    return {};
+  }
+
   base::Status opening_failed() {
     const char* why = archive_error_string(archive_.get());
     const std::string text = why == nullptr ? "damaged" : why;
@@ -87,6 +125,7 @@ class TarReader final : public ShardReader {
       if (code == ARCHIVE_EOF) {
         held_ = false;
         if (auto s = check_end(); !s) return base::failure(s.error());
+        if (auto s = read_to_end(); !s) return base::failure(s.error());
         return false;
       }
       if (const int64_t at = archive_read_header_position(archive_.get()); at >= 0) {
@@ -113,7 +152,8 @@ class TarReader final : public ShardReader {
     }
   }
 
-  base::Status read_bytes(std::string& out) {
+  /// Reads the member, or its first bytes.
+  base::Status read_bytes(std::string& out, size_t most = SIZE_MAX) {
     if (size_ < 0 || static_cast<uint64_t>(size_) > kLargestField) {
       return base::bad_data(
           {name_, 0, 0, ""},
@@ -123,8 +163,9 @@ class TarReader final : public ShardReader {
     }
     out.clear();
     const auto size = static_cast<size_t>(size_);
-    out.reserve(std::min(size, kGrowth));
-    while (true) {
+    const size_t wanted = std::min(size, most);
+    out.reserve(std::min(wanted, kGrowth));
+    while (out.size() < wanted || most == SIZE_MAX) {
       const void* block = nullptr;
       size_t count = 0;
       la_int64_t offset = 0;
@@ -138,27 +179,36 @@ class TarReader final : public ShardReader {
       }
       out.append(static_cast<const char*>(block), count);
     }
-    if (out.size() < size) {
+    if (out.size() < wanted) {
       return base::failure(
           broken(fmt::format("'{}.{}' has {} of {} bytes", key_, field_, out.size(), size)));
     }
     return {};
   }
 
-  base::Status take_member(Sample* sample) {
-    if (sample == nullptr) return {};  // libarchive passes over the bytes with the next header
-    if (sample->find(field_) != nullptr) {
+  base::Status sum_member(uint32_t& sum) {
+    if (auto s = read_bytes(first_, kSummedBytes); !s) return s;
+    first_.resize(std::min(first_.size(), kSummedBytes));
+    sum = base::crc32_of(
+        fmt::format("{:08x} {}.{} {} {:08x}", sum, key_, field_, size_, base::crc32_of(first_)));
+    return {};
+  }
+
+  base::Status read_member(Sample& sample) {
+    if (sample.find(field_) != nullptr) {
       return base::bad_data({name_, 0, 0, ""},
                             fmt::format("sample '{}' has two fields '{}'; the second is at byte {}",
                                         key_, field_, header_),
                             "names must differ after the first dot; upper case does not count");
     }
-    sample->fields.emplace_back();
-    sample->fields.back().name = field_;
-    return read_bytes(sample->fields.back().bytes);
+    sample.fields.emplace_back();
+    sample.fields.back().name = field_;
+    return read_bytes(sample.fields.back().bytes);
   }
 
-  base::Result<bool> take(Sample* sample) {
+  /// Passes over one sample: `begin` before its members, `member` for each.
+  template <typename Member, typename Begin>
+  base::Result<bool> take(const Member& member, const Begin& begin) {
     if (!held_) {
       const auto more = ended_ ? base::Result<bool>(false) : advance();
       if (!more || !*more) {
@@ -167,14 +217,9 @@ class TarReader final : public ShardReader {
       }
     }
     const std::string key = key_;
-    if (sample != nullptr) {
-      sample->key = key;
-      sample->fields.clear();
-      sample->shard = name_;
-      sample->offset = header_;
-    }
+    begin();
     while (held_ && key_ == key) {
-      if (auto s = take_member(sample); !s) return base::failure(s.error());
+      if (auto s = member(); !s) return base::failure(s.error());
       const auto more = advance();
       if (!more) return more;
       if (!*more) ended_ = true;
@@ -183,10 +228,12 @@ class TarReader final : public ShardReader {
   }
 
   std::string name_;
+  std::unique_ptr<base::ByteSource> unpacked_;  ///< of a packed file
+  std::string block_;                           ///< read from it
   std::unique_ptr<archive, CloseArchive> archive_;
   // The member whose header was read last.
   bool held_ = false, ended_ = false;
-  std::string key_, field_;
+  std::string key_, field_, first_;
   int64_t size_ = 0, header_ = 0;
 };
 

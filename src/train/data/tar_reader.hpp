@@ -1,5 +1,5 @@
-// Reads WebDataset's tar shards, plain or packed by gzip or zstd (libarchive). A sample is a run of
-// adjacent files with equal keys.
+// Reads WebDataset's tar shards (libarchive), plain or packed by gzip or zstd (packed_bytes). A
+// sample is a run of adjacent files with equal keys.
 #pragma once
 
 #include <memory>

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <regex>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "train/data/packed_file.hpp"
 #include "train/data/tfrecord.hpp"
@@ -94,6 +96,9 @@ struct ShardWriter::Impl {
   std::string last_key;
   int64_t samples = 0, in_shard = 0, payload_bytes = 0, stored_bytes = 0;
 
+  [[nodiscard]] std::string path_of(int64_t number) const {
+    return fmt::format("{}{:0{}}{}", before, number, digits, after);
+  }
   base::Status end_shard() {
     if (!file) return {};
     if (format == ShardFormat::Tar) {
@@ -109,7 +114,7 @@ struct ShardWriter::Impl {
     return done;
   }
   base::Status begin_shard() {
-    paths.push_back(fmt::format("{}{:0{}}{}", before, paths.size(), digits, after));
+    paths.push_back(path_of(static_cast<int64_t>(paths.size())));
     const auto replaced = [&](const std::string& source) {
       std::error_code absent;
       return std::filesystem::equivalent(source, paths.back(), absent);
@@ -198,6 +203,32 @@ base::Status ShardWriter::add(const Sample& sample) {
   ++w.in_shard;
   ++w.samples;
   return {};
+}
+
+std::vector<std::string> ShardWriter::left_over() const {
+  namespace fs = std::filesystem;
+  const auto normal = [](const std::string& path) {
+    return fs::path(path).lexically_normal().string();
+  };
+  const auto count = static_cast<int64_t>(impl_->paths.size());
+  const std::string first = normal(impl_->path_of(0));
+  const size_t before = first.size() - static_cast<size_t>(impl_->digits) - impl_->after.size();
+  const fs::path folder = fs::path(first).parent_path();
+  std::map<int64_t, std::string> found;
+  std::error_code error;
+  fs::directory_iterator each(folder.empty() ? "." : folder, error);
+  for (; !error && each != fs::directory_iterator(); each.increment(error)) {
+    const std::string path = (folder / each->path().filename()).string();
+    if (path.size() < first.size() || !path.ends_with(impl_->after)) continue;
+    const auto number =
+        base::parse_int(path.substr(before, path.size() - impl_->after.size() - before));
+    if (number && *number >= count && normal(impl_->path_of(*number)) == path) {
+      found[*number] = path;
+    }
+  }
+  std::vector<std::string> out;
+  for (auto& [number, path] : found) out.push_back(std::move(path));
+  return out;
 }
 
 base::Status ShardWriter::finish() { return impl_->end_shard(); }

@@ -122,6 +122,11 @@ class TfRecordReader final : public ShardReader {
     return true;
   }
   base::Result<bool> skip() override { return record(); }
+  base::Result<bool> glance(uint32_t& sum) override {
+    auto more = record();  // which reads and verifies all of it
+    if (more && *more) sum = base::crc32c(fmt::format("{:08x} {:08x}", sum, sum_));
+    return more;
+  }
 
  private:
   base::Status broken(const std::string& what) const {
@@ -177,6 +182,7 @@ class TfRecordReader final : public ShardReader {
     if (base::masked_crc32c(record_) != sum) {
       return base::failure(broken("has a wrong checksum").error());
     }
+    sum_ = sum;
     next_ += static_cast<int64_t>(kHead + whole);
     ++number_;
     return true;
@@ -185,6 +191,7 @@ class TfRecordReader final : public ShardReader {
   std::unique_ptr<base::ByteSource> source_;
   std::string name_, record_;
   int64_t begin_ = 0, next_ = 0, number_ = 0;
+  uint32_t sum_ = 0;  ///< of the last record
 };
 
 }  // namespace

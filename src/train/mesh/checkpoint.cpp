@@ -120,6 +120,12 @@ base::Result<std::optional<Read>> read_file(const std::string& path, const Graph
     return base::bad_data({path, 0, 0, ""}, what,
                           "restore it from a copy, or remove it to train from the start");
   };
+  const auto other_model = [&](const std::string& what) {
+    return base::bad_data({path, 0, 0, ""}, what,
+                          "another model, optimiser or precision (fp16 keeps its loss scale in "
+                          "variables) has others: resume with the options of the run that saved "
+                          "it, or remove it to train from the start");
+  };
   Read out;
   std::string line, head, wanted_sum;
   const auto next = [&] {
@@ -145,8 +151,8 @@ base::Result<std::optional<Read>> read_file(const std::string& path, const Graph
     return bad("its header, the position and settings of the run, is damaged: checksum mismatch");
   }
   if (found.size() != graph.variables().size()) {
-    return bad(fmt::format("has {} variables, but the model has {}", found.size(),
-                           graph.variables().size()));
+    return other_model(fmt::format("has {} variables, but the model has {}", found.size(),
+                                   graph.variables().size()));
   }
   std::map<std::string, size_t> known;
   for (size_t i = 0; i < found.size(); ++i) known[description(graph.variables()[i])] = i;
@@ -155,8 +161,8 @@ base::Result<std::optional<Read>> read_file(const std::string& path, const Graph
     // By name: other versions add variables of the optimiser in another order.
     const auto described = known.find(found[i].substr(0, found[i].rfind(' ')));
     if (described == known.end()) {
-      return bad(fmt::format("contains '{}' where the model has '{}' {}", found[i],
-                             graph.variables()[i].name, graph.variables()[i].shape.text()));
+      return other_model(fmt::format("contains '{}' where the model has '{}' {}", found[i],
+                                     graph.variables()[i].name, graph.variables()[i].shape.text()));
     }
     const size_t number = described->second;
     known.erase(described);  // each is there once

@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 #include <utility>
 
+#include "base/printable.hpp"
 #include "train/mesh/graph.hpp"
 
 namespace goban::train::mesh {
@@ -18,8 +19,10 @@ NamePattern::NamePattern(std::string text) : text_(std::move(text)) {
   options.set_log_errors(false);
   compiled_ = std::make_shared<const re2::RE2>(text_, options);
   if (!compiled_->ok()) {
+    const bool bad_text = compiled_->error_code() == re2::RE2::ErrorBadUTF8;
     throw GraphError(
-        fmt::format("'{}' is not a valid regular expression: {}", text_, compiled_->error()));
+        fmt::format("'{}' is not a valid regular expression: {}", base::printable(text_),
+                    bad_text ? "it is not valid UTF-8" : base::printable(compiled_->error())));
   }
 }
 

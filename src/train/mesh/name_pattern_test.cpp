@@ -30,6 +30,8 @@ TEST(NamePattern, WrongOnesAreRefusedInWords) {
     return std::string("accepted");
   };
   EXPECT_EQ(said("("), "'(' is not a valid regular expression: missing ): (");
+  EXPECT_EQ(said("a\xff("), "'a\\xff(' is not a valid regular expression: it is not valid UTF-8");
+  EXPECT_THAT(said("\x1b[31m"), testing::HasSubstr("'\\x1b[31m'"));
   EXPECT_THAT(said("a{1001}"), testing::HasSubstr("invalid repetition size"));
   EXPECT_EQ(said(std::string(90'000, 'a')),
             "a regular expression has 90000 characters; at most 1000 are allowed");

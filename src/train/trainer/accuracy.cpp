@@ -24,8 +24,14 @@ base::Result<std::vector<PrecisionRow>> compare_precisions(
     const TrialRunner& run, const TrainOptions& options, int ranks,
     const std::vector<PrecisionChoice>& precisions, int seeds) {
   std::vector<PrecisionRow> out;
+  TrainOptions plain = options;
+  plain.precision = mesh::DType::F32;
+  plain.tf32 = false;
+  plain.layer_precision.clear();
+  mesh::allow_tf32(false);
+  if (auto s = warm_up(run, plain, ranks); !s) return base::failure(s.error());
   for (const PrecisionChoice& each : precisions) {
-    TrainOptions with = options;
+    TrainOptions with = out.empty() ? plain : options;
     with.precision = each.activation;
     with.tf32 = each.tf32;
     with.layer_precision.insert(with.layer_precision.begin(), each.layers.begin(),

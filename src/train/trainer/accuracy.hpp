@@ -22,7 +22,8 @@ struct PrecisionRow {
   std::string refused;        ///< error of a run whose values were not finite; then no trials
 };
 
-/// Runs every precision with the same seeds; the first one must be fp32. Errors: those of the first
+/// Runs every precision with the same seeds, after a warm-up; the first one must be fp32, and its
+/// layers have no other types, whatever the options say. Errors: those of the first
 /// precision's runs; the failure of another is its row's.
 [[nodiscard]] base::Result<std::vector<PrecisionRow>> compare_precisions(
     const TrialRunner& run, const TrainOptions& options, int ranks,

@@ -72,9 +72,9 @@ class ImageBatches final : public Batches {
   int64_t train_size() const override { return train_size_; }
   int64_t test_size() const override { return test_size_; }
   base::Result<Finish> take(int64_t epoch, int64_t begin, int64_t count) override {
-    return [this, chosen = order_.indices(epoch, begin, count)]() -> base::Result<mesh::Feeds> {
-      return feeds(at::index_select(train_images_, 0, chosen),
-                   at::index_select(train_labels_, 0, chosen));
+    return [this, chosen = order_.indices(epoch, begin, count)]() -> base::Result<Fed> {
+      return Fed{feeds(at::index_select(train_images_, 0, chosen),
+                       at::index_select(train_labels_, 0, chosen))};
     };
   }
   int64_t parts() const override { return order_.parts(); }
@@ -117,10 +117,9 @@ class TextBatches final : public Batches {
   int64_t train_size() const override { return train_size_; }
   int64_t test_size() const override { return test_size_; }
   base::Result<Finish> take(int64_t epoch, int64_t begin, int64_t count) override {
-    return
-        [this, chosen = order_.indices(epoch, begin, count), epoch]() -> base::Result<mesh::Feeds> {
-          return windows(tokens_, chosen, static_cast<uint64_t>(epoch) + 1);
-        };
+    return [this, chosen = order_.indices(epoch, begin, count), epoch]() -> base::Result<Fed> {
+      return Fed{windows(tokens_, chosen, static_cast<uint64_t>(epoch) + 1)};
+    };
   }
   int64_t parts() const override { return order_.parts(); }
   mesh::Feeds test(int64_t begin, int64_t count) override {
@@ -193,7 +192,9 @@ std::vector<int64_t> epoch_order(int64_t n, uint64_t seed, int64_t epoch) {
 base::Result<mesh::Feeds> Batches::train(int64_t epoch, int64_t begin, int64_t count) {
   const auto finish = take(epoch, begin, count);
   if (!finish) return base::failure(finish.error());
-  return (*finish)();
+  auto fed = (*finish)();
+  if (!fed) return base::failure(fed.error());
+  return given_out(std::move(*fed));
 }
 
 FedPart fed_part(const mesh::Plan& plan) {

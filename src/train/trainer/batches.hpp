@@ -32,6 +32,12 @@ struct Preparing {
   int64_t sent_bytes = 0;
 };
 
+/// Feeds, and the number of samples among them that did not decode and were replaced.
+struct Fed {
+  mesh::Feeds feeds;
+  int64_t replaced = 0;
+};
+
 /// Feeds of a model, by position in an epoch. Training feeds hold the rank's part of the batch,
 /// test feeds the whole of it.
 class Batches {
@@ -40,11 +46,11 @@ class Batches {
   [[nodiscard]] virtual int64_t train_size() const = 0;
   [[nodiscard]] virtual int64_t test_size() const = 0;
   /// Finishes the feeds that `take` began. It runs on any thread while the Batches exist.
-  using Finish = std::function<base::Result<mesh::Feeds>()>;
+  using Finish = std::function<base::Result<Fed>()>;
   /// Begins the feeds of samples [begin, begin + count) in the order of the epoch; `count` is
   /// divisible by the number of parts. One thread at a time. Errors: those of reading.
   [[nodiscard]] virtual base::Result<Finish> take(int64_t epoch, int64_t begin, int64_t count) = 0;
-  /// The feeds of these samples.
+  /// The feeds of these samples, which the run now trains on.
   [[nodiscard]] virtual base::Result<mesh::Feeds> train(int64_t epoch, int64_t begin,
                                                         int64_t count);
   [[nodiscard]] virtual mesh::Feeds test(int64_t begin, int64_t count) = 0;
@@ -59,8 +65,17 @@ class Batches {
   /// Time that `train` has waited for feeds that are prepared ahead; nullopt if it prepares them.
   [[nodiscard]] virtual std::optional<double> waited_s() const { return std::nullopt; }
   [[nodiscard]] virtual Preparing preparing() const { return {}; }
-  /// Samples that could not be decoded and were replaced.
-  [[nodiscard]] virtual int64_t skipped() const { return 0; }
+  /// Samples that could not be decoded and were replaced, of the feeds that `train` gave out.
+  [[nodiscard]] int64_t skipped() const { return skipped_; }
+
+ protected:
+  mesh::Feeds given_out(Fed fed) {
+    skipped_ += fed.replaced;
+    return std::move(fed.feeds);
+  }
+
+ private:
+  int64_t skipped_ = 0;
 };
 
 /// Number of predictions of a batch: its images, its tokens, or its masked tokens.

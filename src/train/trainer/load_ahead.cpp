@@ -37,18 +37,18 @@ class LoadedBatches final : public Batches {
     const FeedRequest wanted{epoch, begin, count};
     if (!loader_ || next_ != wanted) start(wanted);
     next_ = request_after(wanted, options_, train_size());
-    auto feeds = loader_->next();
-    if (!feeds) return base::failure(feeds.error());
+    auto fed = loader_->next();
+    if (!fed) return base::failure(fed.error());
     if (grows_) look();
-    for (const auto& [name, tensor] : **feeds) mesh::begin_use(tensor);
-    return std::move(**feeds);  // the sequence has no end
+    mesh::Feeds feeds = given_out(std::move(**fed));  // the sequence has no end
+    for (const auto& [name, tensor] : feeds) mesh::begin_use(tensor);
+    return feeds;
   }
   mesh::Feeds test(int64_t begin, int64_t count) override { return source_->test(begin, count); }
   uint32_t train_checksum() const override { return source_->train_checksum(); }
   uint32_t test_checksum() const override { return source_->test_checksum(); }
   int64_t parts() const override { return source_->parts(); }
   std::string order() const override { return source_->order(); }
-  int64_t skipped() const override { return source_->skipped(); }
   Preparing preparing() const override {
     return {threads_, read_s_, busy_s_, source_->preparing().read_bytes, sent_s_, sent_bytes_};
   }
@@ -57,7 +57,7 @@ class LoadedBatches final : public Batches {
   }
 
  private:
-  using Loader = data::OrderedLoader<mesh::Feeds>;
+  using Loader = data::OrderedLoader<Fed>;
 
   static void add_time(std::atomic<double>& total_s, double begin_s) {
     total_s += base::steady_s() - begin_s;
@@ -75,17 +75,17 @@ class LoadedBatches final : public Batches {
       add_time(busy_s_, begin_s);
       return std::optional<Finish>([this, work = std::move(*finish)] {
         const double finish_begin_s = base::steady_s();
-        auto feeds = work();
-        if (feeds && !device_.is_cpu()) {
+        auto fed = work();
+        if (fed && !device_.is_cpu()) {
           const double send_begin_s = base::steady_s();
-          for (auto& [name, tensor] : *feeds) {
+          for (auto& [name, tensor] : fed->feeds) {
             sent_bytes_ += static_cast<int64_t>(tensor.nbytes());
             tensor = mesh::sent_ahead(tensor, device_);
           }
           add_time(sent_s_, send_begin_s);
         }
         add_time(busy_s_, finish_begin_s);
-        return feeds;
+        return fed;
       });
     };
     loader_ = std::make_unique<Loader>(take_next, threads_, kAhead + 2 * most_threads_);

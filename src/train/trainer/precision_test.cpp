@@ -84,6 +84,18 @@ TEST_F(PrecisionRuns, LayersHaveTypesOfTheirOwn) {
   EXPECT_THAT(run(options_).error().text(), HasSubstr("'(' is not a valid regular expression"));
 }
 
+// fp16 has variables for its loss scale.
+TEST_F(PrecisionRuns, AChangeOfPrecisionIsNamedAsACause) {
+  options_.checkpoint = (folder_ / "saved").string();
+  options_.epochs = 1;
+  ASSERT_TRUE(run(options_));
+  options_.precision = DType::F16;
+  const auto refused = run(options_);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("variables, but the model has"));
+  EXPECT_THAT(refused.error().text(), HasSubstr("another model, optimiser or precision"));
+}
+
 TEST_F(PrecisionRuns, APatternWithoutALayerIsRefused) {
   options_.layer_precision = {{"hidden", DType::BF16}, {"no_such_layer", DType::F16}};
   const auto refused = run(options_);

@@ -63,9 +63,10 @@ base::Result<std::optional<Standing>> RunCheckpoint::resume() {
   if (!found) return base::failure(found.error());
   if (!*found) return std::optional<Standing>{};
   const mesh::Bookmark& bookmark = **found;
-  const auto refused = [&](const std::string& why) {
-    return base::bad_data({path(), 0, 0, ""}, why,
-                          "use an empty --checkpoint folder, or the same options and data");
+  const auto refused = [&](const std::string& why, const char* note = "") {
+    return base::bad_data(
+        {path(), 0, 0, ""}, why,
+        std::string("use an empty --checkpoint folder, or the same options and data") + note);
   };
   for (const Setting& each : settings()) {
     const auto there = bookmark.find(each.key);
@@ -73,7 +74,10 @@ base::Result<std::optional<Standing>> RunCheckpoint::resume() {
     const std::string value = there == bookmark.end() ? "?" : there->second;
     if (value != each.value) {
       return refused(
-          fmt::format("was saved by a run with {} = {}, not {}", each.name, value, each.value));
+          fmt::format("was saved by a run with {} = {}, not {}", each.name, value, each.value),
+          each.key == "data" ? "; of shards without an index, earlier releases summed names and "
+                               "sizes alone: such a run goes on with that release"
+                             : "");
     }
   }
   const auto number = [&](const std::string& key) {

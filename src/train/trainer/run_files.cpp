@@ -36,6 +36,13 @@ int64_t reduced_bytes(const mesh::Plan& plan, int micro_batches) {
 
 std::string divergence_mark(const std::string& out) { return out + "/diverged.txt"; }
 
+void remove_results(const std::string& out) {
+  std::error_code ignored;
+  for (const char* name : {"time_table.json", "profile.json", "metrics.prom"}) {
+    std::filesystem::remove(std::filesystem::path(out) / name, ignored);
+  }
+}
+
 base::Status write_metrics(const TrainOptions& options, const EpochResult& result) {
   if (options.out.empty()) return {};
   std::error_code error;
@@ -102,7 +109,8 @@ base::Status write_profile(const TrainOptions& options, const EpochResult& resul
   profile.gpu_type = mesh::device_name(memory.device());
   profile.source = "goban-train";
   profile.iteration_s = base::reports::Measured{mean, std::sqrt(variance / n)};
-  profile.epoch_s = base::reports::Measured{result.train_s, 0};
+  // A run that was stopped in its first epoch has no time of one.
+  if (result.train_s > 0) profile.epoch_s = base::reports::Measured{result.train_s, 0};
   profile.bytes_per_step =
       base::reports::Measured{static_cast<double>(reduced_bytes(plan, micro_batches)), 0};
   if (plan.totals.collectives > 0) {

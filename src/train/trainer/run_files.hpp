@@ -18,6 +18,10 @@ namespace goban::train::trainer {
 /// The file of a run's folder `out` that marks a run with values that are not finite.
 [[nodiscard]] std::string divergence_mark(const std::string& out);
 
+/// Removes what an earlier run left in the folder `out` and this one writes later or not at all.
+/// metrics.csv stays: lines are appended.
+void remove_results(const std::string& out);
+
 /// Measurements of the steps of a run.
 struct StepStatistics {
   int64_t steps = 0;

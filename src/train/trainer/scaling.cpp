@@ -81,6 +81,11 @@ base::Result<ScalingResult> measure_scaling(const TrialRunner& run, const Scalin
   std::ranges::sort(ranks);
   const auto same = std::ranges::unique(ranks);
   ranks.erase(same.begin(), same.end());
+  if (ranks.empty()) return out;
+  const int least = ranks.front();
+  if (auto s = warm_up(run, options_for(options, least, options.device_batch * least), least); !s) {
+    return base::failure(s.error());
+  }
   for (const bool weak : {true, false}) {
     for (const int each : ranks) {
       const int64_t batch = weak ? options.device_batch * each : options.device_batch;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <optional>
 
+#include "base/clock.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
 #include "train/data/image.hpp"
@@ -73,6 +74,7 @@ class ShardImages final : public Batches {
   int64_t train_size() const override { return stream_.share() * part_.parts; }
   int64_t test_size() const override { return test_.labels.size(0); }
   base::Result<Finish> take(int64_t epoch, int64_t begin, int64_t count) override {
+    const double begin_s = base::steady_s();
     const int64_t first = begin / part_.parts, rows = count / part_.parts;
     if (epoch != epoch_ || first != position_) stream_.seek(epoch, first);
     epoch_ = epoch;
@@ -86,7 +88,15 @@ class ShardImages final : public Batches {
       }
       samples->push_back(std::move(*sample));
     }
-    return [this, samples] { return decoded(*samples); };
+    const double taken_s = base::steady_s() - begin_s;
+    read_s_ += taken_s;
+    busy_s_ += taken_s;
+    return [this, samples] {
+      const double finish_begin_s = base::steady_s();
+      auto fed = decoded(*samples);
+      busy_s_ += base::steady_s() - finish_begin_s;
+      return fed;
+    };
   }
   mesh::Feeds test(int64_t begin, int64_t count) override {
     return {{"image", test_.images.narrow(0, begin, count)},
@@ -99,13 +109,12 @@ class ShardImages final : public Batches {
     return fmt::format("{} parts, shuffle buffer {}{}", part_.parts, feeding_.shuffle_buffer,
                        feeding_.resample ? ", resampled" : "");
   }
-  int64_t skipped() const override { return skipped_; }
-  Preparing preparing() const override { return {0, 0, 0, read_bytes_}; }
+  Preparing preparing() const override { return {0, read_s_, busy_s_, read_bytes_}; }
 
  private:
   /// A sample that does not decode takes the row of another one of its batch, so that all ranks go
   /// on with equal counts.
-  base::Result<mesh::Feeds> decoded(const std::vector<data::Sample>& samples) {
+  base::Result<Fed> decoded(const std::vector<data::Sample>& samples) {
     ImageRows out(static_cast<int64_t>(samples.size()));
     std::vector<int64_t> missing;
     std::optional<int64_t> good;
@@ -122,8 +131,7 @@ class ShardImages final : public Batches {
     }
     if (!missing.empty() && !good) return base::failure(last.error());
     for (const int64_t row : missing) out.copy_row(*good, row);
-    skipped_ += static_cast<int64_t>(missing.size());
-    return out.feeds();
+    return Fed{out.feeds(), static_cast<int64_t>(missing.size())};
   }
 
   data::ShardStream stream_;
@@ -132,7 +140,8 @@ class ShardImages final : public Batches {
   FedPart part_;
   Feeding feeding_;
   int64_t epoch_ = -1, position_ = -1;
-  std::atomic<int64_t> skipped_ = 0, read_bytes_ = 0;
+  std::atomic<int64_t> read_bytes_ = 0;
+  std::atomic<double> read_s_ = 0, busy_s_ = 0;
 };
 
 base::Result<ImageRows> read_test(const data::ShardSet& set, int64_t limit) {
@@ -158,6 +167,7 @@ base::Result<std::unique_ptr<Batches>> shard_images(const TrainOptions& options,
   if (!test_set) return base::failure(test_set.error());
   auto test = read_test(*test_set, options.test_limit);
   if (!test) return base::failure(test.error());
+  if (auto s = data::sum_contents(*set); !s) return base::failure(s.error());
   const uint32_t checksum = set->checksum();
   auto stream = data::ShardStream::create(
       std::move(*set), {options.seed, true, options.feeding.shuffle_buffer, part.part, part.parts,

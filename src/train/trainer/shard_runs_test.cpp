@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 #include <thread>
 
+#include "base/reports/job_profile.hpp"
+#include "base/reports/time_table.hpp"
 #include "train/comm/thread_world.hpp"
 #include "train/data/image.hpp"
 #include "train/data/sample_source.hpp"
@@ -16,6 +18,7 @@
 #include "train/data/tar_writer.hpp"
 #include "train/trainer/load_ahead.hpp"
 #include "train/trainer/shard_images.hpp"
+#include "train/trainer/stopping.hpp"
 #include "train/trainer/test_runs.hpp"
 #include "train/trainer/trainer.hpp"
 
@@ -151,6 +154,105 @@ TEST_F(ShardRuns, ADamagedImageEndsTheRunOrIsCounted) {
   EXPECT_EQ((*batches)->skipped(), 1);
 }
 
+// Threads prepare samples that a run may never reach.
+TEST_F(ShardRuns, CorruptSamplesCountWhenTheyAreTrainedOn) {
+  damage_image();  // sample 100 of 240
+  shards_.feeding.skip_corrupt = true;
+  shards_.feeding.shuffle_buffer = 0;
+  shards_.train_limit = 239;  // shards in order
+  for (const int threads : {0, 1, 3}) {
+    shards_.feeding.threads = threads;
+    const auto batches = open_batches(shards_);
+    ASSERT_TRUE(batches) << batches.error().text();
+    std::vector<int64_t> counts;
+    for (int64_t begin = 0; begin < 120; begin += 24) {
+      ASSERT_TRUE((*batches)->train(0, begin, 24));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the threads go ahead
+      counts.push_back((*batches)->skipped());
+    }
+    EXPECT_EQ(counts, (std::vector<int64_t>{0, 0, 0, 0, 1})) << threads;
+  }
+}
+
+TEST_F(ShardRuns, ReadingIsMeasuredWithoutThreads) {
+  shards_.feeding.threads = 0;
+  const auto batches = open_batches(shards_);
+  ASSERT_TRUE(batches) << batches.error().text();
+  ASSERT_TRUE((*batches)->train(0, 0, 24));
+  const Preparing preparing = (*batches)->preparing();
+  EXPECT_GT(preparing.read_s, 0);
+  EXPECT_GT(preparing.busy_s, preparing.read_s);
+  EXPECT_GT(preparing.read_bytes, 24 * 784);
+}
+
+// Equal names, sizes and counts: the contents tell.
+TEST_F(ShardRuns, ACheckpointIsNotContinuedOnOtherLabels) {
+  shards_.checkpoint = (folder_ / "saved").string();
+  shards_.epochs = 1;
+  ASSERT_TRUE(run(shards_));
+  shards_.epochs = 2;
+  const std::string path = (folder_ / "train-4.tar").string(), whole = contents(path);
+  std::string other = whole;
+  other[512] = other[512] == '1' ? '2' : '1';  // the first member is a label
+  std::ofstream(path, std::ios::binary) << other;
+  const auto refused = run(shards_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::ErrorCode::BadData);
+  EXPECT_THAT(refused.error().text(), HasSubstr("with training data of checksum = "));
+  EXPECT_THAT(refused.error().text(), HasSubstr("earlier releases"));
+  std::ofstream(path, std::ios::binary) << whole;
+  EXPECT_TRUE(run(shards_));
+}
+
+// An epoch of many steps: the run is stopped in its first one.
+TEST_F(ShardRuns, AStoppedRunHasItsLastPartInItsTimelineAndNoTimeOfAnEpoch) {
+  shards_.feeding.resample = true;
+  shards_.train_limit = 100'000'000;
+  shards_.epochs = 1;
+  shards_.quiet = false;
+  shards_.out = (folder_ / "out").string();
+  const std::filesystem::path out = shards_.out;
+  std::filesystem::create_directories(out);
+  std::ofstream(out / "time_table.json") << "of an earlier run";
+  std::thread stops([&] {
+    while (std::filesystem::exists(out / "time_table.json")) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    stop_requested = true;
+  });
+  const auto stopped = run(shards_);
+  stops.join();
+  stop_requested = false;
+  ASSERT_TRUE(stopped) << stopped.error().text();
+  EXPECT_TRUE(stopped->empty());
+  const auto profile =
+      base::reports::parse_job_profile(contents((out / "profile.json").string()), "profile.json");
+  ASSERT_TRUE(profile) << profile.error().text();
+  EXPECT_FALSE(profile->epoch_s);
+  EXPECT_TRUE(profile->iteration_s);
+  const auto table =
+      base::reports::parse_time_table(contents((out / "time_table.json").string()), "t.json");
+  ASSERT_TRUE(table) << table.error().text();
+  ASSERT_EQ(table->intervals.size(), 1U);
+  EXPECT_GT(table->intervals[0].step, 0);
+  EXPECT_GT(table->intervals[0].end_s, 0.9 * table->wall_s);
+  EXPECT_THAT(table->options, ::testing::Contains("--data"));
+}
+
+TEST_F(ShardRuns, ARunThatFailsLeavesNoResultsOfAnEarlierOne) {
+  shards_.out = (folder_ / "out").string();
+  shards_.epochs = 1;
+  shards_.quiet = false;
+  ASSERT_TRUE(run(shards_));
+  const std::filesystem::path out = shards_.out;
+  EXPECT_TRUE(std::filesystem::exists(out / "time_table.json"));
+  damage_image();
+  EXPECT_FALSE(run(shards_));
+  for (const char* name : {"time_table.json", "profile.json", "metrics.prom"}) {
+    EXPECT_FALSE(std::filesystem::exists(out / name)) << name;
+  }
+  EXPECT_TRUE(std::filesystem::exists(out / "metrics.csv"));
+}
+
 TEST_F(ShardRuns, ASampleWithoutLabelOrImageIsNamed) {
   const auto error_without = [&](const std::string& field, const std::string& instead) {
     const std::string path = (folder_ / "train-1.tar").string();
@@ -184,11 +286,16 @@ TEST_F(ShardRuns, ATruncatedShardEndsTheRunWithItsName) {
 }
 
 TEST_F(ShardRuns, ReplicasWithDifferentSamplesAreNamed) {
+  std::vector<std::string> shards;
+  for (int i = 0; i < 5; ++i) {
+    shards.push_back((folder_ / fmt::format("train-{}.tar", i)).string());
+  }
+  ASSERT_TRUE(data::add_to_index((folder_ / "index.json").string(), shards, {}));
   const auto status = comm::run_threads(2, {}, [&](comm::Communicator& end) -> base::Status {
     TrainOptions mine = shards_;
     mine.mesh = "x:2";
     mine.layout = "hidden:x";
-    // The same sizes and counts, other contents: the index cannot tell.
+    // The same sizes, counts and MD5 sums, other contents: the index cannot tell.
     if (end.rank() == 1) {
       std::filesystem::create_directories(folder_ / "other");
       for (int i = 0; i < 5; ++i) {
@@ -199,6 +306,7 @@ TEST_F(ShardRuns, ReplicasWithDifferentSamplesAreNamed) {
         }
         std::ofstream((folder_ / "other" / name).string(), std::ios::binary) << bytes;
       }
+      std::filesystem::copy(folder_ / "index.json", folder_ / "other" / "index.json");
       mine.data_dir = (folder_ / "other" / "train-{0..4}.tar").string();
     }
     const auto result = train(mine, end);
@@ -256,9 +364,9 @@ class SlowBatches final : public Batches {
   int64_t train_size() const override { return int64_t{1} << 20; }
   int64_t test_size() const override { return 1; }
   base::Result<Finish> take(int64_t, int64_t begin, int64_t) override {
-    return Finish([work = work_, begin]() -> base::Result<mesh::Feeds> {
+    return Finish([work = work_, begin]() -> base::Result<Fed> {
       std::this_thread::sleep_for(work);
-      return mesh::Feeds{{"x", at::full({1}, begin)}};
+      return Fed{{{"x", at::full({1}, begin)}}};
     });
   }
   mesh::Feeds test(int64_t, int64_t) override { return {}; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <fmt/format.h>
 
 #include "base/clock.hpp"
 
@@ -43,6 +44,22 @@ void IdleTime::enter(const Moment& now) {
   // MPI waits for other ranks without giving its processor away.
   const double idle_s = std::max(wall_s - (now.cpu_s - then.cpu_s), now.waited_s - then.waited_s);
   seconds_ += std::clamp(idle_s, 0.0, wall_s);
+}
+
+std::vector<std::string> advised_options(const TrainOptions& options) {
+  std::vector<std::string> out;
+  const bool shards = !options.data_dir.empty() && names_shards(options.data_dir);
+  if (options.feeding.threads > 0) {
+    out.push_back(fmt::format("--loader-threads {}", options.feeding.threads));
+  } else if (options.feeding.threads == kAutoThreads && shards) {
+    out.emplace_back("--loader-threads auto");
+  }
+  if (shards) out.emplace_back("--data");
+  if (options.overlap == mesh::Overlap::Buckets) out.emplace_back("--overlap buckets");
+  if (options.overlap == mesh::Overlap::Delayed) out.emplace_back("--overlap delayed");
+  if (options.precision != mesh::DType::F32) out.emplace_back("--precision");
+  if (options.test_limit > 0) out.push_back(fmt::format("--test-limit {}", options.test_limit));
+  return out;
 }
 
 base::reports::TimeTable time_table(const RunTimes& times, const mesh::Plan& plan,
@@ -90,7 +107,8 @@ base::reports::TimeTable time_table(const RunTimes& times, const mesh::Plan& pla
   out.parts.push_back(std::move(compute));
   if (memory) out.parts.push_back(std::move(*memory));
   out.parts.push_back(std::move(exposed));
-  if (s.exposed_s > 0) out.parts.push_back({"late ranks", s.late_s, {}, {}, "", true});
+  if (s.exposed_s > 0)
+    out.parts.push_back({"late ranks", std::min(s.late_s, s.exposed_s), {}, {}, "", true});
   base::reports::TimePart checkpoint{"checkpoint", times.checkpoint_s, {}, {}, "MB/s", false};
   if (times.saved_bytes > 0) {
     checkpoint.rate = per(static_cast<double>(times.saved_bytes), times.checkpoint_s, kMillion);

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/reports/time_table.hpp"
 #include "train/mesh/plan.hpp"
@@ -65,6 +67,9 @@ class IdleTime {
 /// The interval from `begin_s`, when `before` was measured, to `end_s`, when `now` was.
 [[nodiscard]] base::reports::TimeInterval time_interval(const RunTimes& before, const RunTimes& now,
                                                         double begin_s, double end_s, int64_t step);
+
+/// Options of a run that remedies of its time table name, as they are in use.
+[[nodiscard]] std::vector<std::string> advised_options(const TrainOptions& options);
 
 [[nodiscard]] base::reports::TimeTable time_table(const RunTimes& times, const mesh::Plan& plan,
                                                   const RunLimits& limits);

@@ -87,6 +87,24 @@ TEST(TimeParts, RatesStandBesideTheirLimits) {
   EXPECT_EQ(bottleneck_of(table).part, "evaluation");
 }
 
+TEST(TimeParts, LateRanksArePartOfTheExposedTime) {
+  RunTimes times = known();
+  times.steps.late_s = 3.5;  // of two threads that wait at the same time
+  EXPECT_DOUBLE_EQ(part(time_table(times, plan_of(), {}), "late ranks").seconds, 3);
+}
+
+TEST(TimeParts, AdvisedOptionsAreThoseInUse) {
+  TrainOptions options;
+  EXPECT_THAT(advised_options(options), testing::IsEmpty());
+  options.overlap = mesh::Overlap::Buckets;
+  options.data_dir = "train-{0..3}.tar";
+  options.precision = mesh::DType::BF16;
+  options.test_limit = 50;
+  EXPECT_THAT(advised_options(options),
+              testing::ElementsAre("--loader-threads auto", "--data", "--overlap buckets",
+                                   "--precision", "--test-limit 50"));
+}
+
 TEST(TimeParts, ARunWithoutCheckpointsHasNoRateForThem) {
   RunTimes times = known();
   times.saved_bytes = 0;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/output_file.hpp"
@@ -88,7 +89,7 @@ class Run {
     checkpoint_ = std::make_unique<RunCheckpoint>(options_, *run_.batches, run_.steps, *run_.whole);
     auto found = checkpoint_->resume();
     if (!found) return base::failure(found.error());
-    if (auto s = open_out(); !s) return s;
+    if (auto s = open_out(found->has_value()); !s) return s;
     if (!*found) return {};
     at_ = std::move(**found);
     if (speaks()) fmt::print(stderr, "resumed at epoch {}, step {}\n", at_.epoch, at_.step);
@@ -96,7 +97,7 @@ class Run {
   }
 
   /// Before the first step: nobody else writes there, and we can.
-  base::Status open_out() {
+  base::Status open_out(bool resumed) {
     if (end_.rank() != 0 || options_.out.empty()) return {};
     std::error_code error;
     std::filesystem::create_directories(options_.out, error);
@@ -112,6 +113,7 @@ class Run {
       out_lock_ = std::move(*lock);
     }
     std::filesystem::remove(divergence_mark(options_.out), error);
+    if (!resumed) remove_results(options_.out);
     return {};
   }
 
@@ -154,7 +156,9 @@ class Run {
     if (!stopped_ && times_.saved_bytes > 0) {
       limits.saved_bytes_per_s = measured_write_rate(options_.checkpoint, checkpoint_->bytes());
     }
-    const auto table = time_table(times_, run_.whole->plan(), limits);
+    auto table = time_table(times_, run_.whole->plan(), limits);
+    table.options = advised_options(options_);
+    base::reports::join_neighbours(table.intervals);
     fmt::print("{}", base::reports::to_text(table));
     if (options_.out.empty()) return {};
     if (auto s = write_profile(options_, last_result_, statistics_, run_.whole->plan(),
@@ -264,8 +268,9 @@ class Run {
   base::Result<EpochResult> interval() {
     const double start = base::steady_s();
     count_idle();
+    auto intervals = std::exchange(times_.intervals, {});
     RunTimes earlier = times_;
-    earlier.intervals.clear();
+    times_.intervals = std::move(intervals);
     earlier.steps = statistics_;
     int64_t seen = 0;
     right_ = predictions_ = 0;
@@ -279,6 +284,7 @@ class Run {
           stopped_ = true;
           if (auto s = check_variables(); !s) return base::failure(s.error());
           if (auto s = save(); !s) return base::failure(s.error());
+          if (seen > 0) add_interval(earlier, start);
           if (speaks())
             fmt::print(stderr, "stopped at epoch {}, step {}\n", at_.epoch + 1, at_.step);
           return EpochResult{};
@@ -320,12 +326,20 @@ class Run {
     if (auto s = check_variables(); !s) return base::failure(s.error());
     if (auto s = evaluate(result); !s) return base::failure(s.error());
     if (auto s = save(); !s) return base::failure(s.error());
-    count_idle();
-    times_.steps = statistics_;
-    times_.intervals.push_back(time_interval(earlier, times_, start - started_s_,
-                                             base::steady_s() - started_s_, at_.step));
+    add_interval(earlier, start);
     last_result_ = result;
     return report(result);
+  }
+
+  /// The interval that began at `begin_s`, when `earlier` was measured, and ends now.
+  void add_interval(const RunTimes& earlier, double begin_s) {
+    count_idle();
+    times_.steps = statistics_;
+    times_.intervals.push_back(time_interval(earlier, times_, begin_s - started_s_,
+                                             base::steady_s() - started_s_, at_.step));
+    if (times_.intervals.size() > 2 * base::reports::kMostIntervals) {
+      base::reports::join_neighbours(times_.intervals);
+    }
   }
 
   base::Status save() {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <optional>
 
+#include "base/printable.hpp"
 #include "train/mesh/gradient.hpp"
 #include "train/mesh/kernels.hpp"
 #include "train/trainer/planner_costs.hpp"
@@ -47,9 +48,9 @@ base::Status check_layer_rules(const Layers& layers) {
     names += (i == 0 ? "" : ", ") + layers.graph().variable(all[i].variable).name;
   }
   if (all.size() > kMostNames) names += fmt::format(" and {} more", all.size() - kMostNames);
-  return base::usage_error(
-      fmt::format("--precision-of: '{}' matches no layer of the model", *unmatched),
-      "the model's layers are " + names);
+  return base::usage_error(fmt::format("--precision-of: '{}' matches no layer of the model",
+                                       base::printable(*unmatched)),
+                           "the model's layers are " + names);
 }
 
 /// Loss scaling for fp16: gradients of the scaled loss stay above the smallest numbers of fp16. A

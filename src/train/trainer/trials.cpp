@@ -93,6 +93,14 @@ double samples_per_s_of(const std::vector<Trial>& trials) {
   return sum / static_cast<double>(std::max<size_t>(trials.size(), 1));
 }
 
+base::Status warm_up(const TrialRunner& run, TrainOptions options, int ranks) {
+  constexpr int64_t kSteps = 20;
+  options.most_steps = kSteps;
+  options.evaluate_every = 0;
+  const auto rows = run(options, ranks);
+  return rows ? base::Status{} : base::Status(base::failure(rows.error()));
+}
+
 base::Result<std::vector<Trial>> run_seeds(const TrialRunner& run, TrainOptions options, int ranks,
                                            int seeds) {
   std::vector<Trial> out;

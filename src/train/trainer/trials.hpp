@@ -50,6 +50,10 @@ struct Trial {
 [[nodiscard]] std::string points_text(const base::statistics::MeanInterval& difference);
 [[nodiscard]] double samples_per_s_of(const std::vector<Trial>& trials);  ///< mean
 
+/// Some steps that are not measured: the first run of a process would pay for files that are read,
+/// memory that is allocated and libraries that start. Errors: those of the runner.
+[[nodiscard]] base::Status warm_up(const TrialRunner& run, TrainOptions options, int ranks);
+
 /// Runs `options` with `seeds` consecutive seeds. Errors: those of the runner; Failed, if a signal
 /// stopped a run.
 [[nodiscard]] base::Result<std::vector<Trial>> run_seeds(const TrialRunner& run,

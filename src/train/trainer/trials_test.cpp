@@ -1,6 +1,7 @@
 // Comparisons of runs, with runs whose results are known.
 #include "train/trainer/trials.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "train/trainer/accuracy.hpp"
@@ -71,8 +72,8 @@ TEST(Trials, ScalingNamesTheLargestBatchThatKeepsTheAccuracy) {
   const auto result = measure_scaling(run, options);
   ASSERT_TRUE(result) << result.error().text();
   ASSERT_EQ(result->rows.size(), 6U);
-  EXPECT_EQ(scales.size(), 15U);  // one rank is run once for both kinds
-  EXPECT_DOUBLE_EQ(scales[6], 2);
+  EXPECT_EQ(scales.size(), 16U);  // a warm-up; one rank is run once for both kinds
+  EXPECT_DOUBLE_EQ(scales[7], 2);
   EXPECT_DOUBLE_EQ(efficiency_of(*result, result->rows[2]), 1);
   const std::string text = scaling_text(*result, options);
   EXPECT_THAT(text, HasSubstr("largest batch within 0.5 points of the best accuracy (98.10 %, "
@@ -83,6 +84,67 @@ TEST(Trials, ScalingNamesTheLargestBatchThatKeepsTheAccuracy) {
   EXPECT_THAT(scaling_json(*result, options), HasSubstr("\"largest_batch\": 200"));
   options.device_batch = 5;
   EXPECT_THAT(measure_scaling(run, options).error().text(), HasSubstr("not divisible by 2 ranks"));
+}
+
+// The first run of a process is slow, whatever its options.
+TEST(Trials, WhatTheFirstRunPaysForIsNoGain) {
+  std::vector<std::string> seen;
+  const TrialRunner run = [&](const TrainOptions& o,
+                              int) -> base::Result<std::vector<EpochResult>> {
+    const double seconds = seen.empty() ? 30 : 10;
+    seen.push_back(fmt::format("{} {} {}", o.feeding.threads, o.batch_size, o.most_steps));
+    return std::vector{row(1, 0.3, 0.9, seconds, 1000 / seconds)};
+  };
+  TuneOptions options;
+  options.train.batch_size = 200;
+  options.train.device = "cpu";
+  options.train.precision = mesh::DType::BF16;
+  options.loader_threads = {0};  // as it is: no threads for data in memory
+  options.precisions = {{"bf16", mesh::DType::BF16}};
+  options.batches = {200, 400};
+  const auto result = tune(run, options);
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_THAT(seen, ::testing::ElementsAre("-1 200 20", "-1 200 0", "-1 400 0"));
+  EXPECT_DOUBLE_EQ(result->best_s, 10);
+  EXPECT_EQ(result->best.batch_size, 200);
+  EXPECT_THAT(tune_text(*result), HasSubstr("--batch-size 200 --precision bf16"));
+  seen.clear();
+  const auto rows =
+      compare_precisions(run, {}, 1, {{"fp32", mesh::DType::F32}, {"bf16", mesh::DType::BF16}}, 1);
+  ASSERT_TRUE(rows);
+  EXPECT_THAT(precision_text(*rows), HasSubstr("1.00x\n1 seeds"));
+}
+
+TEST(Trials, LoaderThreadsAreTriedForShards) {
+  std::vector<int> seen;
+  const TrialRunner run = [&](const TrainOptions& o,
+                              int) -> base::Result<std::vector<EpochResult>> {
+    seen.push_back(o.feeding.threads);
+    return std::vector{row(1, 0.3, 0.9, 10, 100)};
+  };
+  TuneOptions options;
+  options.train.data_dir = "train-{0..3}.tar";
+  options.batches = {options.train.batch_size};
+  const auto result = tune(run, options);
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_THAT(seen, ::testing::ElementsAre(kAutoThreads, kAutoThreads, 0, 1, 2));
+  EXPECT_THAT(tune_text(*result), ::testing::Not(HasSubstr("in memory")));
+  options.train.data_dir = "folder";
+  EXPECT_THAT(tune_text(*tune(run, options)), HasSubstr("the data are in memory"));
+}
+
+TEST(Trials, TheReferenceOfPrecisionsIsPlain) {
+  std::vector<size_t> rules;
+  const TrialRunner run = [&](const TrainOptions& o,
+                              int) -> base::Result<std::vector<EpochResult>> {
+    rules.push_back(o.layer_precision.size());
+    return std::vector{row(1, 0.3, 0.9, 10, 100)};
+  };
+  TrainOptions options;
+  options.layer_precision = {{"hidden", mesh::DType::BF16}};
+  ASSERT_TRUE(compare_precisions(run, options, 1,
+                                 {{"fp32", mesh::DType::F32}, {"fp16", mesh::DType::F16}}, 1));
+  EXPECT_THAT(rules, ::testing::ElementsAre(0, 0, 1));  // the warm-up, too
 }
 
 TEST(Trials, TuningTakesWhatIsFasterAndKeepsTheAccuracy) {

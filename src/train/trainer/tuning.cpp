@@ -4,8 +4,10 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "train/mesh/device.hpp"
+#include "train/trainer/batches.hpp"
 #include "train/trainer/stopping.hpp"
 
 namespace goban::train::trainer {
@@ -26,17 +28,48 @@ const char* overlap_name(mesh::Overlap overlap) {
   return "off";
 }
 
+std::string precision_name(const TrainOptions& options) {
+  if (options.tf32) return "tf32";
+  switch (options.precision) {
+    case mesh::DType::BF16:
+      return "bf16";
+    case mesh::DType::F16:
+      return "fp16";
+    default:
+      return "fp32";
+  }
+}
+
+bool feeds_shards(const TrainOptions& options) {
+  return !options.data_dir.empty() && names_shards(options.data_dir);
+}
+
+/// Whether two runs differ in nothing that is tried here.
+bool same_choice(const TrainOptions& a, const TrainOptions& b) {
+  const auto key = [](const TrainOptions& o) {
+    // Data in memory have no threads of their own accord, except for GPUs.
+    const auto device = mesh::resolve_device(o.device, 0);
+    const bool none =
+        o.feeding.threads == kAutoThreads && !feeds_shards(o) && device && device->is_cpu();
+    return std::tuple(none ? 0 : o.feeding.threads, o.overlap, o.precision, o.tf32, o.batch_size);
+  };
+  return key(a) == key(b);
+}
+
 /// Runs choices and keeps the best.
 class Tuner {
  public:
   Tuner(const TrialRunner& run, const TuneOptions& options) : run_(run), options_(options) {
     out_.best = options.train;
     out_.best.last_batch = LastBatch::Drop;
+    out_.best_precision = precision_name(options.train);
+    threads_ = options.loader_threads;
+    if (threads_.empty() && feeds_shards(options.train)) threads_ = {0, 1, 2};
   }
 
   base::Result<TuneResult> all() {
     if (auto s = start(); !s) return base::failure(s.error());
-    for (const int threads : options_.loader_threads) {
+    for (const int threads : threads_) {
       TrainOptions with = out_.best;
       with.feeding.threads = threads;
       attempt("loader threads", fmt::format("{}", threads), with);
@@ -90,6 +123,7 @@ class Tuner {
   }
 
   base::Status start() {
+    if (auto s = warm_up(run_, out_.best, options_.ranks); !s) return s;
     auto first = run(out_.best);
     if (!first) return base::failure(first.error());
     out_.target_loss = options_.target_loss > 0 ? options_.target_loss : first->test_loss;
@@ -110,7 +144,7 @@ class Tuner {
 
   /// Returns whether the choice was taken.
   bool attempt(const std::string& what, const std::string& value, const TrainOptions& with) {
-    if (stop_requested) return false;
+    if (stop_requested || same_choice(with, out_.best)) return false;
     // A larger batch takes fewer steps in an epoch; it may need more epochs to get there.
     TrainOptions longer = with;
     longer.epochs *= kPatience;
@@ -150,7 +184,7 @@ class Tuner {
     auto& list = out_.not_verified;
     list.emplace_back("one run each: differences of a few percent can be the machine's other load");
     if (options_.ranks == 1) list.emplace_back("overlap: there is one rank (--threads)");
-    if (options_.loader_threads.empty()) {
+    if (threads_.empty()) {
       list.emplace_back("loader threads: the data are in memory (give shards as --data)");
     }
     if (options_.train.device == "cpu" || options_.train.device == "auto") {
@@ -164,6 +198,7 @@ class Tuner {
 
   const TrialRunner& run_;
   const TuneOptions& options_;
+  std::vector<int> threads_;  ///< of the loader, to try
   TuneResult out_;
   double accuracy_ = 0;
 };

@@ -17,7 +17,7 @@ struct TuneOptions {
   std::vector<int64_t> batches = {};             ///< to try; empty: half, twice and four times
   std::vector<PrecisionChoice> precisions = {};  ///< to try
   std::vector<mesh::Overlap> overlaps = {};      ///< to try; only with several ranks
-  std::vector<int> loader_threads = {};          ///< to try
+  std::vector<int> loader_threads = {};          ///< to try; empty: 0, 1 and 2 for shards
   double tolerance = 0.005;                      ///< of accuracy, below that of the starting point
   double target_loss = 0;                        ///< on the test set; 0: the starting point's last
   int evaluations = 4;                           ///< in an epoch
@@ -42,7 +42,8 @@ struct TuneResult {
 };
 
 /// Tries one kind of choice after the other, each from the best so far: loader threads, overlap,
-/// precision, batch (with a learning rate that grows as the square root). Errors: those of the
+/// precision, batch (with a learning rate that grows as the square root), after a warm-up. What
+/// equals the best so far is not run. Errors: those of the
 /// first run; a later run that fails is a row with its error.
 [[nodiscard]] base::Result<TuneResult> tune(const TrialRunner& run, const TuneOptions& options);
 

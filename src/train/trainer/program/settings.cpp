@@ -9,9 +9,12 @@
 #include <fmt/format.h>
 
 #include "base/number.hpp"
+#include "base/printable.hpp"
 #include "train/comm/call_watch.hpp"
 #include "train/comm/launcher.hpp"
 #include "train/mesh/device.hpp"
+#include "train/mesh/graph.hpp"
+#include "train/mesh/name_pattern.hpp"
 #include "train/trainer/environment.hpp"
 #include "train/trainer/stopping.hpp"
 
@@ -42,9 +45,15 @@ base::Result<std::vector<mesh::TypeRule>> type_rules(const std::vector<std::stri
     const auto found =
         std::ranges::find_if(kTypes, [&](const auto& each) { return type == each.first; });
     if (equals == 0 || found == kTypes.end()) {
-      return base::usage_error(
-          fmt::format("--precision-of '{}' must be REGEX=fp32, =bf16 or =fp16", text),
-          "such as --precision-of 'logits=fp32'");
+      return base::usage_error(fmt::format("--precision-of '{}' must be REGEX=fp32, =bf16 or =fp16",
+                                           base::printable(text)),
+                               "such as --precision-of 'logits=fp32'");
+    }
+    try {
+      const mesh::NamePattern valid(text.substr(0, equals));
+    } catch (const mesh::GraphError& error) {
+      return base::usage_error(fmt::format("--precision-of: {}", error.what()),
+                               "such as --precision-of 'logits=fp32'");
     }
     out.push_back({text.substr(0, equals), found->second});
   }

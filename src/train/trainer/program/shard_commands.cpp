@@ -45,10 +45,17 @@ base::Status feed_source(const PackArguments& a, data::ShardWriter& writer,
   }
   std::error_code ignored;
   if (fs::is_directory(a.source, ignored)) {
-    int64_t left_out = 0;
+    data::LeftOut left_out;
     const base::Status done = data::each_in_folder(a.source, sink, left_out);
-    if (left_out > 0) {
-      fmt::print(stderr, "note: {} files have no name KEY.FIELD and are left out\n", left_out);
+    if (left_out.unnamed > 0) {
+      fmt::print(stderr, "note: {} files have no name KEY.FIELD and are left out\n",
+                 left_out.unnamed);
+    }
+    if (left_out.others > 0) {
+      fmt::print(stderr,
+                 "note: {} links to folders or to nothing, or pipes, sockets and devices, are left "
+                 "out\n",
+                 left_out.others);
     }
     return done;
   }
@@ -58,30 +65,6 @@ base::Status feed_source(const PackArguments& a, data::ShardWriter& writer,
   for (const data::Shard& each : shards->shards) sources.push_back(each.path);
   writer.keep(std::move(sources));
   return data::each_in_shards(*shards, sink);
-}
-
-/// Adds shards to an index; entries of the same path are replaced, those of missing files removed.
-base::Status add_to_index(const std::string& path, const std::vector<std::string>& shards) {
-  const std::string folder = fs::path(path).parent_path().string();
-  data::ShardSet index;
-  if (base::exists(path)) {
-    const auto text = base::read_small_file(path);
-    if (!text) return base::failure(text.error());
-    auto old = data::from_wids(*text, folder, path);
-    if (!old) return base::failure(old.error());
-    index = std::move(*old);
-  }
-  if (index.name.empty()) index.name = fs::absolute(path).parent_path().filename().string();
-  for (const std::string& shard : shards) {
-    auto described = data::describe_shard(shard);
-    if (!described) return base::failure(described.error());
-    described->path = fs::path(shard).lexically_normal().string();
-    std::erase_if(index.shards,
-                  [&](const data::Shard& each) { return each.path == described->path; });
-    index.shards.push_back(std::move(*described));
-  }
-  std::erase_if(index.shards, [](const data::Shard& each) { return !base::exists(each.path); });
-  return base::write_file(path, data::to_wids(index, folder));
 }
 
 base::Status pack_shards(const PackArguments& a) {
@@ -99,7 +82,15 @@ base::Status pack_shards(const PackArguments& a) {
     return base::bad_data({a.source, 0, 0, ""}, "has no samples", "files are named KEY.FIELD");
   }
   const std::string index = (fs::path(a.to).parent_path() / "index.json").string();
-  if (auto s = add_to_index(index, writer->paths()); !s) return s;
+  const std::vector<std::string> left_over = writer->left_over();
+  if (auto s = data::add_to_index(index, writer->paths(), left_over); !s) return s;
+  if (!left_over.empty()) {
+    fmt::print(stderr,
+               "note: {} shards of an earlier packing are left over and not in the index; remove "
+               "them: {}{}\n",
+               left_over.size(), left_over.front(),
+               left_over.size() > 1 ? " to " + left_over.back() : "");
+  }
   fmt::print("{} samples in {} shards, {} to {}; index {}\n", writer->samples(),
              writer->paths().size(), writer->paths().front(), writer->paths().back(), index);
   return {};
@@ -132,9 +123,9 @@ int check_set(const std::string& shards) {
   for (const base::Error& each : found.errors) {
     fmt::print(stderr, "goban-train: {}\n", each.text());
   }
-  for (const std::string& each : found.differing) fmt::print(stderr, "warning: {}\n", each);
+  for (const std::string& each : found.warnings) fmt::print(stderr, "warning: {}\n", each);
   fmt::print("{} samples in {} shards, {} bytes in fields: {} errors, {} warnings\n", found.samples,
-             set->shards.size(), found.bytes, found.errors.size(), found.differing.size());
+             set->shards.size(), found.bytes, found.errors.size(), found.warnings.size());
   return found.errors.empty() ? 0 : static_cast<int>(base::ErrorCode::BadData);
 }
 

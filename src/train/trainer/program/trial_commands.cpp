@@ -91,9 +91,7 @@ int run_tune(TrialSettings& s) {
   o.train = s.train;
   o.ranks = s.start.threads;
   o.tolerance = s.tolerance_points / kPoints;
-  std::vector<std::string> others = s.precisions;
-  std::erase(others, "fp32");
-  o.precisions = choices_of(others);
+  o.precisions = choices_of(s.precisions);
   o.overlaps = {mesh::Overlap::Buckets};
   const auto result = tune(runner_of(s), o);
   if (!result) return exit_code(result.error());
@@ -213,7 +211,7 @@ void add_trial_commands(Command& program, Action& action) {
              1);
   whole_from(tuned
                  ->add_option("--try-loader-threads", t->tuning.loader_threads,
-                              "Numbers of loader threads to try, such as 0,1,2")
+                              "Numbers of loader threads to try; without it 0, 1 and 2 for shards")
                  ->delimiter(','),
              0);
   from_zero(tuned->add_option("--target-loss", t->tuning.target_loss,
