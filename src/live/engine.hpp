@@ -97,6 +97,8 @@ class Engine {
   virtual void beat() {}
   /// Another daemon has taken over: nothing is carried out any more, and this one should end.
   [[nodiscard]] virtual bool is_shut_out() const { return false; }
+  /// Why its cluster cannot be asked now, for administrators; empty: it can, or it has none.
+  [[nodiscard]] virtual std::string problem() const { return {}; }
   /// What happened since the last call, in order for each run, job and node.
   [[nodiscard]] virtual std::vector<EngineEvent> take_events() = 0;
 };

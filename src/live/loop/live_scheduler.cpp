@@ -73,6 +73,7 @@ struct Daemon::Work {
   void be_shut_out();
   void note(double seconds, int64_t decisions);
   void say_holds();
+  void say_engine_problem();
   void keep_books();
   void compact_if_due();
 
@@ -95,7 +96,10 @@ struct Daemon::Work {
   Steady::time_point next_resume{};
   Steady::time_point next_beat{};
   int64_t seen_changes = 0;
-  std::map<core::model::NodeId, std::string> said_holds;  ///< reasons; used by the thread only
+  // Used by the thread only.
+  std::map<core::model::NodeId, std::string> said_holds;  ///< reasons
+  TimeNs problem_since_ns = -1;                           ///< of the engine; -1: it has none
+  bool said_problem = false;
   std::thread thread;
 };
 
@@ -172,6 +176,7 @@ void Daemon::Work::run_cycle() {
   const double seconds = std::chrono::duration<double>(Steady::now() - from).count();
   note(seconds, decisions);
   say_holds();
+  say_engine_problem();
   if (from >= next_beat && !cycle.is_stuck()) {
     next_beat = from + kBeat;
     engine->beat();
@@ -189,6 +194,23 @@ void Daemon::Work::compact_if_due() {
   if (const Status status = cycle.compact(); !status) {
     options.say("cannot write a snapshot: " + status.error().text());
   }
+}
+
+/// Logs that the engine's cluster cannot be asked, unless that passes at once, and when it can be.
+void Daemon::Work::say_engine_problem() {
+  constexpr TimeNs kPatience = 10 * base::kSecond;
+  const std::string problem = engine->problem();
+  const TimeNs now_ns = base::steady_ns();
+  if (problem.empty()) {
+    if (said_problem) options.say("the cluster answers again");
+    said_problem = false;
+    problem_since_ns = -1;
+    return;
+  }
+  if (problem_since_ns < 0) problem_since_ns = now_ns;
+  if (said_problem || now_ns - problem_since_ns < kPatience) return;
+  said_problem = true;
+  options.say("the cluster cannot be asked, and no job starts until it can be: " + problem);
 }
 
 /// Logs a hold when it begins or has another reason, not at every attempt, and when it is over.

@@ -33,6 +33,14 @@ void ClusterEngine::do_posted() {
 }
 
 bool ClusterEngine::tell(std::vector<EngineEvent> events, Picture picture) {
+  // What changes of a waiting job while an order for it is open would not be heard: it is told when
+  // the order is answered.
+  for (const auto& [id, before] : told_.jobs) {
+    const auto now = picture.jobs.find(id);
+    const bool waits = now != picture.jobs.end() && before.state == SeenState::Waiting &&
+                       now->second.state == SeenState::Waiting;
+    if (waits && ledger_.run_of(id).job.valid()) now->second = before;
+  }
   std::vector<EngineEvent> changes = diff(told_, picture);
   picture.ended.clear();
   told_ = std::move(picture);

@@ -95,7 +95,7 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   [[nodiscard]] bool is_shut_out() const override;
 
   /// Why the API server could not be asked last; empty: it answers.
-  [[nodiscard]] std::string problem() const;
+  [[nodiscard]] std::string problem() const override;
 
  private:
   using Gangs = std::map<std::string, Gang>;

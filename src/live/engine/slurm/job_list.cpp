@@ -68,6 +68,13 @@ bool flag(std::string_view text, bool& out) {
   return text == "0" || text == "1";
 }
 
+/// 2: its launch failed once.
+bool is_batch(std::string_view text, bool& out) {
+  const auto number = base::parse_int(text);
+  out = number.value_or(0) > 0;
+  return number && *number >= 0;
+}
+
 bool limit(std::string_view text, TimeNs& out) {
   if (plain(text).empty() || text == "NOT_SET" || text == "Partition_Limit") return true;
   const auto span = job::parse_slurm_time(text);
@@ -116,7 +123,7 @@ constexpr std::array kColumns = {
     Column{"Dependency", [](auto text, auto& row) { return word(text, row.dependency); }},
     Column{"exit_code", [](auto text, auto& row) { return exit_status(text, row.exit_status); }},
     Column{"restartcnt", [](auto text, auto& row) { return whole(text, row.restarts); }},
-    Column{"BatchFlag", [](auto text, auto& row) { return flag(text, row.batch); }},
+    Column{"BatchFlag", [](auto text, auto& row) { return is_batch(text, row.batch); }},
     Column{"Requeue", [](auto text, auto& row) { return flag(text, row.requeue); }},
     Column{"Nice", [](auto text, auto& row) { return whole(text, row.nice); }},
     Column{"admin_comment", [](auto text, auto& row) { return word(text, row.mark); }},

@@ -45,7 +45,7 @@ class SlurmEngine final : public cluster::ClusterEngine {
   void wake(const std::string& node) override;
 
   /// Why Slurm could not be asked last; empty: it answers.
-  [[nodiscard]] std::string problem() const;
+  [[nodiscard]] std::string problem() const override;
 
  private:
   void run() override;

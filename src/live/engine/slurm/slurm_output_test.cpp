@@ -315,6 +315,28 @@ TEST(SlurmOrders, NodesSleepAndWake) {
   EXPECT_FALSE(power_lines("n2 state=down", true));
 }
 
+TEST(SlurmOutput, ABatchJobWhoseLaunchFailedOnceIsStillOne) {
+  std::string text = recorded("job_list.txt");
+  const std::string nonce = "~0f3a";
+  ASSERT_TRUE(parse_job_list(text, nonce));
+  // 1 before: restarts 0, BatchFlag 1, Requeue 1.
+  const std::string before =
+      "\x1f"
+      "0\x1f"
+      "1\x1f"
+      "1\x1f";
+  const size_t at = text.find(before);
+  ASSERT_NE(at, text.npos);
+  text.replace(at, before.size(),
+               "\x1f"
+               "0\x1f"
+               "2\x1f"
+               "1\x1f");
+  const auto rows = parse_job_list(text, nonce);
+  ASSERT_TRUE(rows) << rows.error().text();
+  EXPECT_TRUE(std::ranges::any_of(*rows, &JobRow::batch));
+}
+
 TEST(SlurmOrders, AnOrderClearsAndSets) {
   const std::vector<NodePart> parts = {{.node = "n2", .gpus = {1, 3}},
                                        {.node = "n4", .gpus = {1, 3}}};
