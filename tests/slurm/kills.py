@@ -126,9 +126,12 @@ class Kills:
             raise SystemExit(f"not completed: {left}") from None
 
     def requeued_by_slurm(self):
-        """The jobs that slurmctld requeued since a node failed."""
+        """The jobs that slurmctld requeued since a node or a launch failed."""
         with open(self.site.path("log/slurmctld.log"), errors="replace") as log:
-            return set(re.findall(r"[Rr]equeue job JobId=(\d+) due to (?:node failure|failure of node)", log.read()))
+            said = log.read()
+        # The second: a node reports, after a kill of its slurmd or slurmctld, that a launch failed, though the job may have run.
+        return set(re.findall(r"[Rr]equeue job JobId=(\d+) due to (?:node failure|failure of node)", said)) | set(
+            re.findall(r"_job_complete: requeue JobId=(\d+) per user/system request", said))
 
     def log_of(self, number):
         """What slurmctld wrote of a job."""
@@ -145,7 +148,7 @@ class Kills:
         expect(not missed, f"without an end: {missed}")
         # Slurm itself requeues the job of a node that it believes lost, even if the job had just ended there.
         twice = {number for number, count in ends.items() if count > 1} - self.requeued_by_slurm()
-        expect(not twice, f"ended more than once: {twice}")
+        expect(not twice, f"ended more than once: {twice}; {''.join(self.log_of(number) for number in twice)}")
         held = {}
         for what, job, node, gpus in said:
             for gpu in gpus.split(","):
