@@ -412,8 +412,9 @@ def dead_node(program, site, runs):
 
 
 def silent_cluster(program, site):
-    """All nodes are silent: Kubernetes takes its own network for broken and evicts nothing. Neither do we; what ran goes on."""
-    site.post(JOBS, job("silent", 2, hasty=True))
+    """All nodes are silent: Kubernetes takes its own network for broken and evicts nothing, except perhaps from the first node that it finds
+    silent, if pods tolerate that for seconds only. Neither do we; what ran goes on."""
+    site.post(JOBS, job("silent", 2))
     site.delete(LEASE)
     with Daemon(program, site, 'mode = "all"\ntakeover = "3s"', epoch=7) as d:
         d.launch("silent", 83, ("n1", [0]), ("n2", [0]))
@@ -421,8 +422,10 @@ def silent_cluster(program, site):
         before = {(p["metadata"]["uid"], p["spec"]["nodeName"]) for p in site.pods(selector="job-name=silent")}
         for name in d.nodes:
             site.silence(name)
-        d.wait("that all nodes are down", lambda: all(node.get("state") == "down" for node in d.nodes.values()))
-        time.sleep(12)  # one dead node's pods would be evicted after a second
+        d.wait("that no node is up", lambda: all(node.get("state", "up") != "up" for node in d.nodes.values()))
+        states = {name: node["state"] for name, node in d.nodes.items()}
+        expect(states == {"n1": "drained", "n2": "drained", "n3": "down", "n4": "down"}, f"what runs is not lost: {states}")
+        time.sleep(12)
         pods = site.pods(selector="job-name=silent")
         expect({(p["metadata"]["uid"], p["spec"]["nodeName"]) for p in pods} == before, "the same pods")
         expect(not any(p["metadata"].get("deletionTimestamp") for p in pods), "none is evicted, by nobody")
@@ -435,6 +438,53 @@ def silent_cluster(program, site):
         expect(not any(e["event"] in ("lost", "ended", "gone") for e in d.events), str(d.events[-4:]))
         d.order(do="stop", job=83, run=1, reason="cancel")
         d.report("ended", 83)
+
+
+def unmanaged_node(site, d):
+    """A node whose label is removed keeps what runs there, and leaves when that has ended."""
+    site.post(PODS, pod("stays", scheduler="goban"))
+    d.launch("stays", 52, ("n4", [0]))
+    d.report("started", 52)
+    managed = {"metadata": {"labels": {"goban.dev/managed": None}}}
+    site.patch("/api/v1/nodes/n4", managed)
+    d.wait("a drained node", lambda: d.nodes["n4"].get("state") == "drained")
+    time.sleep(1)
+    expect(site.get(f"{PODS}/stays")["status"]["phase"] == "Running" and d.seen("stays").get("running"), "it goes on")
+    site.delete(f"{PODS}/stays")
+    d.wait("that the node leaves", lambda: "n4" not in d.nodes)
+    managed["metadata"]["labels"]["goban.dev/managed"] = "true"
+    site.patch("/api/v1/nodes/n4", managed)
+    d.wait("the node", lambda: "n4" in d.nodes)
+
+
+def late_pods(site, d):
+    """Pods that appear while others of their group run are the next job, whatever becomes of these."""
+    group = {"pod-group.scheduling.sigs.k8s.io/min-available": "2"}
+
+    def make(kind, index, run_s):
+        name = f"{kind}-{index}"
+        labels = {**group, "pod-group.scheduling.sigs.k8s.io/name": kind}
+        site.post(*((JOBS, job(name, 1, run_s=run_s, **labels)) if kind == "jobs" else (PODS, pod(name, run_s=run_s, scheduler="goban", **labels))))
+
+    def nodes(kind):
+        """Of the later ones."""
+        return [p["spec"].get("nodeName") for p in site.pods() if p["metadata"]["name"].startswith((f"{kind}-2", f"{kind}-3"))]
+    for kind, number in (("late", 53), ("jobs", 55)):
+        for index in range(2):
+            make(kind, index, 3)
+        d.launch(kind, number, ("n1", [0, 1]))
+        d.report("started", number)
+        time.sleep(1.5)
+        for index in (2, 3):
+            make(kind, index, 1)
+        expect(d.report("ended", number)["exit_code"] == 0, "it has completed")
+        d.wait("its end", lambda kind=kind: any(e["event"] == "gone" and e["id"] == f"default/{kind}/pod-group" for e in d.events))
+        d.launch(kind, number + 1, ("n2", [0, 1]))
+        d.report("started", number + 1)
+        expect(nodes(kind) == ["n2", "n2"], f"the next job: {nodes(kind)}")
+        expect(d.report("ended", number + 1)["exit_code"] == 0, "it has completed, too")
+        for index in range(4):
+            site.delete(f"{JOBS if kind == 'jobs' else PODS}/{kind}-{index}?propagationPolicy=Background")
 
 
 def give_rights(site, goban, mode, *namespaces):
@@ -615,6 +665,8 @@ def observes(program, site, goban):
 
 def api_server_killed(site, d):
     site.post(JOBS, job("long", 1, gpus=4))
+    long = d.seen("long")["id"]
+    d.wait("that the driver's slices are gone", lambda: not d.jobs[long]["spec"].get("exclude_nodes"))
     d.launch("long", 9, ("n3", [0, 1, 2, 3]))
     d.report("started", 9)
     for name in ("kube-apiserver", "etcd"):
@@ -635,7 +687,7 @@ def main():
         with contextlib.closing(first.process.stdin):
             has_claims = int(VERSION.split(".")[1]) >= 34  # of the version v1, which is what the parts write
             for part in (a_gang_by_index, not_whole, unmanaged, preempted, cancelled, told, labelled, groups, pod_groups,
-                         *((claims,) if has_claims else ()), api_server_killed):
+                         unmanaged_node, late_pods, *((claims,) if has_claims else ()), api_server_killed):
                 began = time.monotonic()
                 part(site, first)
                 print(f"{part.__name__}: {time.monotonic() - began:.1f} s", flush=True)

@@ -56,6 +56,15 @@ def make_kind(site):
     site.wait_for("the kind", lambda: site.get(MPI_JOBS)["items"] is not None)
 
 
+def give_more(site):
+    """Rights that no role of Kubernetes gives users: of the ways past the policy, none is open even with them."""
+    site.post(f"{RBAC}/clusterroles", {"metadata": {"name": "more"}, "rules": [
+        {"apiGroups": [""], "resources": ["pods/status", "bindings"], "verbs": ["create", "update", "patch"]}]})
+    site.post(f"{RBAC}/namespaces/default/rolebindings", {
+        "metadata": {"name": "more"}, "subjects": [{"kind": "User", "name": "mallory"}],
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "more"}})
+
+
 def mpi_job(name):
     return {"apiVersion": "kubeflow.org/v1", "kind": "MPIJob", "metadata": {"name": name}, "spec": {"runPolicy": {"suspend": True}}}
 
@@ -90,6 +99,15 @@ def hostile_user(site, closed):
     by_controller(site, replicas, closed)
     site.post(PODS, pod(f"m3{suffix}", scheduler="goban"), **user)  # honest
     attempt("an annotation added later", lambda: site.patch(f"{PODS}/m3{suffix}", with_notes({"metadata": {}}, run="goban:9.9.9"), **user))
+    attempt("an annotation added with a pod's status",
+            lambda: site.patch(f"{PODS}/m3{suffix}/status", with_notes({"metadata": {}}, run="goban:9.9.8"), **user))
+    site.post(PODS, pod(f"m4{suffix}", scheduler="goban"), **user)
+    binding = {"metadata": {"name": f"m4{suffix}"}, "target": {"kind": "Node", "name": "n2"}}
+    bindings = PODS.replace("/pods", "/bindings")
+    if closed:
+        attempt("a binding by the old resource", lambda: site.post(bindings, binding, **user))
+    attempt("a binding by the old resource, with GPUs", lambda: site.post(bindings, with_notes(binding, gpus="0,1"), **user))
+    site.patch(f"{PODS}/m3{suffix}/status", {"status": {"message": "x"}}, **user)
     if not closed:
         return
     # Goban's own are kept: honest changes pass, others do not.
@@ -174,6 +192,7 @@ def main():
             "metadata": {"name": "mallory"}, "subjects": [{"kind": "User", "name": "mallory"}],
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"}})
         make_kind(site)
+        give_more(site)
         hostile_user(site, closed=False)
         for command in documented("kubernetes.md", "See what it would do"):
             shell(site, goban, command)

@@ -128,6 +128,7 @@ def logs(site, daemon, name):
         daemon.environment["KUBECONFIG"] = site.path(f"{user}.kubeconfig")
         return daemon.goban_run("logs", *words, number)
     said = as_user("admin")
+    number = f"@{jobs(daemon)[name]['engine_id']}"  # the same by its id
     pods = sorted(p["metadata"]["name"] for p in site.pods(selector=f"job-name={name}"))
     expect(said.returncode == 0 and sorted(said.stdout.splitlines()) == sorted(
         f"[{each}] {line}" for each in pods for line in (f"output of {each}", "end")), said.stdout + said.stderr)
@@ -136,6 +137,51 @@ def logs(site, daemon, name):
         refused = as_user(user)
         expect(refused.returncode == 1 and status in refused.stderr and not refused.stdout, refused.stdout + refused.stderr)
     del daemon.environment["KUBECONFIG"]
+
+
+def stays_put(site, daemon):
+    """All kubelets are silent for longer than the API server believes them: what runs goes on, on the same nodes, as the same runs."""
+    site.post(JOBS, job("long", 2))
+    site.post(PODS, pod("alone", scheduler="goban"))
+    for name in ("long", "alone"):
+        wait_state(site, daemon, name, "running")
+    before = {p["metadata"]["uid"] for p in site.pods() if p["spec"].get("nodeName")}
+    for node in range(1, 5):
+        site.silence(f"n{node}")
+    site.wait_for("that no node is ready", lambda: all(c["status"] != "True" for n in site.get("/api/v1/nodes")["items"]
+                                                       for c in n["status"]["conditions"] if c["type"] == "Ready"), 90)
+    time.sleep(3)
+    for node in range(1, 5):
+        site.speak(f"n{node}")
+    site.wait_for("the nodes", lambda: not any(n["spec"].get("taints") for n in site.get("/api/v1/nodes")["items"]), 90)
+    time.sleep(2)
+    expect(not any("deletionTimestamp" in p["metadata"] for p in site.pods()), "nothing is taken back")
+    expect(before == {p["metadata"]["uid"] for p in site.pods() if p["spec"].get("nodeName")}, "the same pods")
+    for name in ("long", "alone"):
+        expect(jobs(daemon)[name]["state"] == "running", str(jobs(daemon)[name]))
+    site.delete(f"{JOBS}/long?propagationPolicy=Background")
+    site.delete(f"{PODS}/alone")
+
+
+def impossible(site, daemon):
+    """Pods that no node may run wait, say why, and keep nobody else from starting."""
+    for index in range(3):
+        made = pod(f"nowhere-{index}", scheduler="goban")
+        made["spec"]["nodeSelector"] = {"no-such": f"x{index}"}
+        site.post(PODS, made)
+    held = wait_state(site, daemon, "nowhere-0", "waiting", "depends", "held")
+    began = time.monotonic()
+    site.post(PODS, pod("anywhere", scheduler="goban"))
+    wait_state(site, daemon, "anywhere", "running")
+    expect(time.monotonic() - began < 10, f"it waited for {time.monotonic() - began:.1f} s")
+    why = "no managed node meets its node selector, affinity or tolerations: no-such=x0"
+    # The id has slashes.
+    for command in ("explain", "show"):
+        said = daemon.goban_run(command, f"@{held['engine_id']}")
+        expect(said.returncode == 0 and (command != "explain" or why in said.stdout), said.stdout + said.stderr)
+    site.wait_for("its pod says why", lambda: why in str(site.get(f"{PODS}/nowhere-0")["status"].get("conditions")), 90)
+    for name in ("nowhere-0", "nowhere-1", "nowhere-2", "anywhere"):
+        site.delete(f"{PODS}/{name}")
 
 
 def page(site, daemon):
@@ -194,6 +240,8 @@ def run(site, daemon):
     refused = daemon.goban_run("submit", "--wrap", "true")
     expect(refused.returncode == 1 and "use kubectl" in refused.stderr, refused.stderr)
     terminal(site, daemon)
+    impossible(site, daemon)
+    stays_put(site, daemon)
     page(site, daemon)
     print("passed")
 

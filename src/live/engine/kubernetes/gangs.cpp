@@ -11,7 +11,8 @@
 #include "live/engine/kubernetes/device_books.hpp"
 #include "live/engine/kubernetes/gang_stand.hpp"
 #include "live/engine/kubernetes/gpu_holdings.hpp"
-#include "live/engine/kubernetes/node_sleep.hpp"
+#include "live/engine/kubernetes/node_list.hpp"
+#include "live/engine/kubernetes/object_fields.hpp"
 #include "live/engine/kubernetes/pod_facts.hpp"
 #include "live/engine/kubernetes/pod_groups.hpp"
 #include "live/job/stage_paths.hpp"
@@ -24,7 +25,6 @@ using cluster::JobStand;
 using cluster::Stand;
 
 constexpr std::string_view kRealm = "kubernetes";
-constexpr int32_t kGangMost = 100'000;
 
 void put(Gang& gang, const Pod& pod) {
   if (pod.is_over()) {
@@ -53,11 +53,6 @@ int32_t size_of(const Work& work) {
   return std::min(work.parallelism, std::max(0, all - work.succeeded));
 }
 
-/// Kinds of owners without which a gang's size is unknown.
-bool is_group_kind(std::string_view kind) {
-  return std::ranges::any_of(kGroups, [&](const GroupFacts& each) { return kind == each.kind; });
-}
-
 /// The object that made this pod, or this Job; null: none that is known.
 const Group* group_of(const Objects& objects, const Meta& meta, std::string_view owner) {
   const auto find = [&](const std::map<std::string, Group>& all, std::string_view label) {
@@ -78,14 +73,26 @@ int32_t size_of(const Group& group, const Gang& gang) {
 
 int32_t size_of(const Gang& gang) {
   const std::vector<const Pod*>& pods = gang.pods.empty() ? gang.over : gang.pods;
-  if (!pods.empty() &&
-      (pods.front()->owner_kind == kJob || is_group_kind(pods.front()->owner_kind)))
-    return -1;
+  if (!pods.empty() && is_of_object(*pods.front())) return -1;
   if (pods.empty() || pods.front()->meta.label(kGangLabel).empty()) return 1;
   const auto size = base::parse_int(pods.front()->meta.label(kGangSizeLabel));
-  if (!size || *size < 1 || *size > kGangMost) return -1;
+  if (!size || *size < 1 || *size > kPodsMost) return -1;
   const auto well = std::ranges::count(gang.over, Phase::Succeeded, &Pod::phase);
   return std::max(0, static_cast<int32_t>(*size - well));
+}
+
+/// Why nobody knows how many pods the gang needs.
+std::string unknown_size(const Gang& gang) {
+  const Pod* pod = !gang.pods.empty() ? gang.pods.front() : nullptr;
+  if (pod != nullptr && gang.least == 0 && is_of_object(*pod)) {
+    return fmt::format("its {} is not known", pod->owner_kind);
+  }
+  const bool has_object = pod == nullptr || !pod->meta.label(kPodGroupLabel).empty();
+  if (gang.least < 0 && has_object) {
+    return fmt::format("its PodGroup {} is not known", gang.name);
+  }
+  return fmt::format("its pods' label {} is not a whole number from 1 to {}",
+                     gang.least < 0 ? kGroupSizeLabel : kGangSizeLabel, kPodsMost);
 }
 
 std::string blocked_by(const Gang& gang) {
@@ -99,12 +106,7 @@ std::string blocked_by(const Gang& gang) {
       gang.work->completions != gang.work->parallelism) {
     return "its Job has other completions than parallelism";
   }
-  const std::string owner = gang.pods.empty() ? "" : gang.pods.front()->owner_kind;
-  if (gang.size < 0 && gang.least == 0 && (owner == kJob || is_group_kind(owner))) {
-    return fmt::format("its {} is not known", owner);
-  }
-  if (gang.least < 0) return fmt::format("its PodGroup {} is not known", gang.name);
-  if (gang.size < 0) return fmt::format("its pods have no label {}", kGangSizeLabel);
+  if (gang.size < 0) return unknown_size(gang);
   if (gang.bound > 0) return "its pods are being taken back";
   if (gang.open != gang.size) return fmt::format("{} of {} pods exist", gang.open, gang.size);
   int32_t gpus = 0;
@@ -167,17 +169,6 @@ job::JobSpec spec_of(const Gang& gang, const Pod& pod, ClosedNodes& closed, cons
   return spec;
 }
 
-/// The pod that stands for the others: one with GPUs.
-const Pod& pod_of(const Gang& gang) {
-  for (const Pod* pod : gang.pods) {
-    if (pod->gpus > 0) return *pod;
-  }
-  if (!gang.pods.empty()) return *gang.pods.front();
-  if (gang.work != nullptr) return gang.work->pod;
-  static const Pod none;  // of a group that has no pods yet
-  return gang.over.empty() ? none : *gang.over.front();
-}
-
 /// Staging, as annotations of the Job, the pod group or the pod say. Returns what is wrong.
 std::string read_staging(const Gang& gang, const Pod& pod, job::JobSpec& spec) {
   const Meta& meta = gang.work != nullptr && !gang.work->meta.staging.empty()     ? gang.work->meta
@@ -201,8 +192,9 @@ std::string read_staging(const Gang& gang, const Pod& pod, job::JobSpec& spec) {
   return job::read_stage_words(words, spec);
 }
 
+/// `told`: as it was told last; null: never.
 void add_gang(const std::string& id, const Gang& gang, const JobStand& stand, ClosedNodes& closed,
-              const Rules& rules, View& view) {
+              const Rules& rules, const JobSeen* told, View& view) {
   if (stand.stand == Stand::Ended) {
     JobGone gone{.id = id, .how = GoneHow::Completed, .exit_code = stand.exit_code};
     gone.signal = stand.signal;
@@ -223,6 +215,14 @@ void add_gang(const std::string& id, const Gang& gang, const JobStand& stand, Cl
   seen.spec = spec_of(gang, pod, closed, rules);
   const std::string wrong = read_staging(gang, pod, seen.spec);
   seen.submit_ns = pod.meta.created_ns;
+  // Pods whose Job is gone are what is left of it, not what it was.
+  if (gang.work == nullptr && gang.group == nullptr && gang.least == 0 && is_of_object(pod)) {
+    seen.spec.name = pod.owner_name;
+    if (told != nullptr && !told->spec.name.empty()) {
+      seen.spec = told->spec;
+      seen.submit_ns = told->submit_ns;
+    }
+  }
   if (gang.work != nullptr) seen.submit_ns = gang.work->meta.created_ns;
   if (gang.group != nullptr) seen.submit_ns = gang.group->meta.created_ns;
   if (runs) {
@@ -234,6 +234,7 @@ void add_gang(const std::string& id, const Gang& gang, const JobStand& stand, Cl
     seen.blocked = blocked_by(gang);
     const bool is_unread = seen.blocked.empty() && !wrong.empty();
     if (is_unread) seen.blocked = "its annotations cannot be read: " + wrong;
+    if (seen.blocked.empty()) seen.blocked = closed.hindrance(gang, pod);
   }
   view.picture.jobs[id] = std::move(seen);
 }
@@ -267,77 +268,20 @@ void add_idle(const IdleClaim& idle, View& view) {
   view.picture.jobs[seen.id] = std::move(seen);
 }
 
-/// Jobs that may not run on all nodes belong to a partition of those where they may, besides their
-/// namespace: the core knows partitions. The first ones only: each makes the core's tables longer,
-/// and what is tried in vain is declined.
-void set_partitions(const std::map<std::string, Gang>& gangs, ClosedNodes& closed,
-                    const cluster::Picture& told, View& view) {
-  constexpr size_t kMost = 32;
-  std::map<std::string, const Place*> wanted;
-  std::map<std::string, std::string> of_jobs;
-  for (const auto& [id, gang] : gangs) {
-    const Pod& pod = gang.pods.empty() && !gang.over.empty() ? *gang.over.front() : pod_of(gang);
-    const Place& place = closed.of(gang, pod);
-    if (place.name.empty()) continue;
-    of_jobs[id] = pod.meta.space + "/" + place.name;
-    wanted[of_jobs[id]] = &place;
-  }
-  if (wanted.empty()) return;
-  std::map<std::string, const Place*> taken;
-  for (const SeenNode& node : told.cluster.nodes) {
-    for (const std::string& name : node.partitions) {
-      const auto again = wanted.find(name);
-      if (again != wanted.end() && taken.size() < kMost) taken.insert(*again);
-    }
-  }
-  for (const auto& each : wanted) {
-    if (taken.size() < kMost) taken.insert(each);
-  }
-  for (SeenNode& node : view.picture.cluster.nodes) {
-    for (const auto& [name, place] : taken) {
-      const bool is_closed = std::ranges::find(place->closed, node.name) != place->closed.end();
-      if (!is_closed) node.partitions.push_back(name);
-    }
-    // A node without any name would be in all partitions.
-    if (node.partitions.empty()) node.partitions.emplace_back();
-  }
-  for (auto& [id, job] : view.picture.jobs) {
-    const auto found = of_jobs.find(id);
-    if (found != of_jobs.end() && taken.contains(found->second)) job.spec.partition = found->second;
-  }
-}
-
-/// What is left of a node's cores and memory by pods without GPUs, which are no jobs here.
-void add_nodes(const Objects& objects, const Rules& rules, View& view) {
-  constexpr int64_t kMemoryStep = int64_t{1} << 30;
-  std::map<std::string, std::pair<int64_t, int64_t>> others;
-  for (const auto& [key, pod] : objects.pods) {
-    const bool counts = !pod.node.empty() && !pod.is_over() && pod.gpus == 0;
-    if (!counts || is_ours(pod.meta, pod.scheduler, rules)) continue;
-    others[pod.node].first += pod.cpu_milli;
-    others[pod.node].second += pod.mem_bytes;
-  }
-  for (const auto& [key, node] : objects.nodes) {
-    if (!is_managed(node, rules)) continue;
-    SeenNode seen = node.seen;
-    // Its sleep is the core's own: it wakes the node when it is needed.
-    if (rules.sleeps && (is_asleep(node) || waking_since(node) >= 0)) {
-      seen.state = SeenNodeState::Up;
-      seen.reason.clear();
-    }
-    const auto [cpu_milli, mem_bytes] = others[seen.name];
-    seen.cores = static_cast<int32_t>(
-        std::clamp<int64_t>((node.cpu_milli - cpu_milli) / kMilli, 1, INT32_MAX));
-    const int64_t steps = (mem_bytes + kMemoryStep - 1) / kMemoryStep;
-    seen.mem_bytes = std::max<int64_t>(node.mem_bytes - steps * kMemoryStep, 1);
-    view.picture.cluster.nodes.push_back(std::move(seen));
-  }
-  std::ranges::sort(view.picture.cluster.nodes, {}, &SeenNode::name);
-}
-
 }  // namespace
 
-std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules) {
+const Pod& pod_of(const Gang& gang) {
+  for (const Pod* pod : gang.pods) {
+    if (pod->gpus > 0) return *pod;
+  }
+  if (!gang.pods.empty()) return *gang.pods.front();
+  if (gang.work != nullptr) return gang.work->pod;
+  static const Pod none;  // of a group that has no pods yet
+  return gang.over.empty() ? none : *gang.over.front();
+}
+
+std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules,
+                                     const RunOf& run_of) {
   std::map<std::string, Gang> gangs;
   const PodGroups pod_groups(objects, rules);
   for (const auto& [key, work] : objects.works) {
@@ -350,23 +294,15 @@ std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules)
   }
   for (const auto& [key, pod] : objects.pods) {
     if (!is_ours(pod.meta, pod.scheduler, rules)) continue;
-    std::string id = id_of(pod.meta);
-    std::string name;
+    std::string id = plain_id_of(pod);
+    std::string name = is_of_object(pod) ? "" : pod.meta.label(kGangLabel);
     int32_t least = 0;
-    const std::string label = pod.meta.label(kGangLabel);
     const Group* group = group_of(objects, pod.meta, pod.owner_kind);
     if (group != nullptr) {
       id = id_of(group->meta);
+      name.clear();
     } else if (const auto found = pod_groups.of(pod)) {
       std::tie(id, name, least) = std::tie(found->id, found->name, found->least);
-    } else if (pod.owner_kind == kJob ||
-               is_group_kind(
-                   pod.owner_kind)) {  // also if the Job is gone already, or not known yet
-      id = pod.meta.space + "/" + pod.owner_name + "/" + pod.owner_uid;
-    } else if (!label.empty()) {
-      name = label;
-      id = pod.meta.space + "/" + label;
-      if (!pod.owner_uid.empty()) id += "/" + pod.owner_uid;
     }
     Gang& gang = gangs[id];
     gang.first_epoch = rules.first_epoch;
@@ -386,9 +322,12 @@ std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules)
   }
   for (auto& [id, gang] : gangs) {
     gang.id = id;
+    const bool is_plain = gang.work == nullptr && gang.group == nullptr;
+    if (is_plain) leave_others(gang, run_of ? run_of(id) : RunId{}, objects);
     gang.size = gang.work != nullptr ? size_of(*gang.work) : size_of(gang);
     if (gang.group != nullptr) gang.size = size_of(*gang.group, gang);
     if (gang.least != 0) settle_pod_group(gang);
+    if (is_plain && gang.least == 0 && !gang.name.empty()) leave_late(gang, gang.size);
     gang.is_leaving =
         gang.is_leaving || std::ranges::any_of(gang.over, [&](const Pod* pod) {
           return gang.is_marked && was_refused(*pod) && is_of_run(*pod, gang, gang.mark.run);
@@ -404,7 +343,7 @@ std::vector<const Pod*> left_on(const Objects& objects, const std::string& node,
                                 const Rules& rules) {
   std::vector<const Pod*> out;
   const auto found = objects.nodes.find("/" + node);
-  if (found != objects.nodes.end() && found->second.seen.state != SeenNodeState::Down) return out;
+  if (found != objects.nodes.end() && found->second.is_ready) return out;
   for (const auto& [key, pod] : objects.pods) {
     if (pod.node == node && is_ours(pod.meta, pod.scheduler, rules)) out.push_back(&pod);
   }
@@ -419,13 +358,13 @@ View view_of(const Objects& objects, const std::map<std::string, Gang>& gangs, c
   ClosedNodes closed(objects, rules);
   for (const auto& [id, gang] : gangs) {
     const auto known = told.jobs.find(id);
+    const JobSeen* before = known == told.jobs.end() ? nullptr : &known->second;
     const auto run = started.find(id);
-    JobStand stand = stand_of(gang, holdings, known == told.jobs.end() ? nullptr : &known->second,
-                              run == started.end() ? RunId{} : run->second);
-    add_gang(id, gang, stand, closed, rules, view);
+    JobStand stand = stand_of(gang, holdings, before, run == started.end() ? RunId{} : run->second);
+    add_gang(id, gang, stand, closed, rules, before, view);
     view.stands[id] = std::move(stand);
   }
-  set_partitions(gangs, closed, told, view);
+  set_partitions(gangs, closed, view);
   for (const auto& [key, pod] : objects.pods) {
     if (pod.node.empty() || pod.is_over() || pod.gpus == 0) continue;
     if (!is_ours(pod.meta, pod.scheduler, rules)) add_other(pod, holdings, view);

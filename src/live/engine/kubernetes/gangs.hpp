@@ -2,6 +2,7 @@
 // nodes that the core knows, and as the stands that answer orders. Pure.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -68,16 +69,24 @@ struct Gang {
   bool is_foreign = false;   ///< a pod with a node was placed by a daemon with another state folder
   uint64_t first_epoch = 0;  ///< Rules::first_epoch
   bool is_leaving = false;   ///< a pod with a node is being deleted or was refused
+  bool is_followed = false;  ///< it has ended, and pods of its name wait to be the next
   [[nodiscard]] bool is_suspended() const {
     return (work != nullptr && work->suspended) || (group != nullptr && group->suspended);
   }
   [[nodiscard]] bool whole() const { return bound == size && open == 0 && !is_leaving; }
 };
 
-/// The gangs of managed pods, by id. Pointers into `objects`.
-[[nodiscard]] std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules);
+/// The latest run of a job, by its id; invalid: there is none.
+using RunOf = std::function<RunId(const std::string& id)>;
 
-/// Pods of ours on a node that is down; none if it is not.
+/// The gangs of managed pods, by id. Pointers into `objects`.
+[[nodiscard]] std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules,
+                                                   const RunOf& run_of = {});
+
+/// The pod that stands for the others: one with GPUs.
+[[nodiscard]] const Pod& pod_of(const Gang& gang);
+
+/// Pods of ours on a node that is not ready; none if it is.
 [[nodiscard]] std::vector<const Pod*> left_on(const Objects& objects, const std::string& node,
                                               const Rules& rules);
 

@@ -262,6 +262,19 @@ TEST(KubernetesGangs, ADeletedJobHoldsItsGpusUntilItsPodsAreGone) {
   EXPECT_EQ(world.view(kAll, told, started).picture.ended.at(kGang).how, GoneHow::Cancelled);
 }
 
+TEST(KubernetesGangs, ADeletedJobKeepsItsNameAndSize) {
+  World world;
+  world.job("train", 2);
+  for (const char* name : {"train-x", "train-y"}) world.pod(name, 2, "train");
+  const cluster::Picture told = world.view().picture;
+  world.objects.works.clear();
+  world.objects.pods.erase("ml/train-y");
+  const JobSeen left = world.view(kAll, told).picture.jobs.at(kGang);
+  EXPECT_EQ(left.blocked, "its Job is not known");
+  EXPECT_EQ(left.spec, told.jobs.at(kGang).spec);
+  EXPECT_EQ(world.view().picture.jobs.at(kGang).spec.name, "train") << "not that of its pod";
+}
+
 TEST(KubernetesGangs, PodsWhoseJobIsNotKnownYetWait) {
   World world;
   world.pod("a", 2, "train");
@@ -570,27 +583,6 @@ TEST(KubernetesGangs, WhatMayRunOnSomeNodesHasAPartitionOfThem) {
   world.objects.pods.at("ml/a").phase = Phase::Succeeded;
   world.objects.works.at("ml/train").complete = true;
   EXPECT_THAT(world.view().picture.cluster.nodes[2].partitions, ElementsAre(partition));
-}
-
-TEST(KubernetesGangs, PartitionsOfNodesAreBounded) {
-  World world;
-  for (int i = 0; i < 40; ++i) {
-    Pod& pod = world.pod("p" + std::to_string(i), 1);
-    pod.where = {{.key = "k" + std::to_string(i), .values = {"v"}}};
-  }
-  for (int i = 0; i < 40; ++i)
-    world.objects.nodes.at("/n1").meta.labels["k" + std::to_string(i)] = "v";
-  const cluster::Picture first = world.view().picture;
-  EXPECT_EQ(first.cluster.nodes[0].partitions.size(), 32U);
-  EXPECT_EQ(world.view(kAll, first).picture.cluster.nodes[0].partitions,
-            first.cluster.nodes[0].partitions);
-  world.objects.pods.erase("ml/p0");
-  const auto next = world.view(kAll, first).picture.cluster.nodes[0].partitions;
-  EXPECT_EQ(next.size(), 32U);
-  size_t kept = 0;
-  for (const std::string& each : first.cluster.nodes[0].partitions)
-    kept += std::ranges::find(next, each) != next.end() ? 1 : 0;
-  EXPECT_GE(kept, 31U) << "what was told stays";
 }
 
 TEST(KubernetesGangs, ATopologyAssignmentOfEachPodIsKept) {

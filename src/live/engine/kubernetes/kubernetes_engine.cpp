@@ -172,12 +172,20 @@ void KubernetesEngine::step() {
   if (!leads()) return;
   const TimeNs asked_ns = steady_ns();
   const Objects objects = objects_now();
-  const Gangs gangs = gangs_of(objects, options_.rules);
+  const Gangs gangs = gangs_of(objects, options_.rules, [this](const std::string& id) {
+    const RunId ordered = ledger_.run_of(id);
+    const auto started = started_.find(id);
+    return ordered.job.valid() || started == started_.end() ? ordered : started->second;
+  });
   View view = view_of(objects, gangs, options_.rules, told_, started_);
   std::vector<EngineEvent> events = events_of(ledger_.look(view.stands, asked_ns, steady_ns()));
   note_started(view.stands, events);
   report_awake(objects, events);
+  const bool is_followed = std::ranges::any_of(gangs, [this](const auto& each) {
+    return each.second.is_followed && told_.jobs.contains(each.first);
+  });
   tell(std::move(events), std::move(view.picture));
+  if (is_followed) look_again();  // the end is told: what follows is another job
   std::erase_if(started_, [&](const auto& each) { return !told_.jobs.contains(each.first); });
   carry_out(gangs, objects);
   name_pods(gangs);

@@ -75,6 +75,7 @@ TEST(KubernetesManifests, EachModeHasItsRights) {
   EXPECT_THAT(some, HasSubstr("{name: goban-decides, namespace: vision}"));
   EXPECT_THAT(some, Not(HasSubstr("ClusterRoleBinding\nmetadata: {name: goban-decides")));
   EXPECT_THAT(some, HasSubstr("ValidatingAdmissionPolicy"));
+  EXPECT_THAT(some, HasSubstr("resources: [pods, pods/binding, pods/status, bindings]"));
   EXPECT_THAT(manifests({.mode = Mode::All, .home = "sched"}).value(),
               HasSubstr("system:serviceaccount:sched:goban"));
 }

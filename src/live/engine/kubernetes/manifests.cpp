@@ -86,7 +86,9 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: goban-de
 subjects: [{kind: ServiceAccount, name: goban, namespace: @home@}]
 )yaml";
 
-/// Kubelets write no annotations of pods but those of pods of their own (mirror pods).
+/// Kubelets write no annotations of pods but those of pods of their own (mirror pods); what they
+/// write of a pod's status changes none. The old resource `bindings` is closed to all others:
+/// kube-scheduler does not use it, and a binding does not show whose pod it is for.
 constexpr const char* kPolicy = R"yaml(---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
@@ -95,7 +97,7 @@ spec:
   failurePolicy: Fail
   matchConstraints:
     resourceRules:
-    - {apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [pods, pods/binding]}
+    - {apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [pods, pods/binding, pods/status, bindings]}
     - {apiGroups: [batch], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [jobs]}
     - {apiGroups: [kubeflow.org], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: [mpijobs, pytorchjobs]}
     - {apiGroups: [jobset.x-k8s.io], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: [jobsets]}
@@ -116,6 +118,8 @@ spec:
     message: "pods with schedulerName goban get their node from Goban"
   - expression: "request.kind.kind != 'Job' || !has(object.spec.template.spec.schedulerName) || !(object.spec.template.spec.schedulerName in ['goban', 'goban-exact']) || !has(object.spec.template.spec.nodeName) || object.spec.template.spec.nodeName == ''"
     message: "pods with schedulerName goban get their node from Goban"
+  - expression: "request.resource.resource != 'bindings'"
+    message: "goban: whose pod this old resource is for cannot be seen here; post to pods/NAME/binding"
 @exact@---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding

@@ -199,15 +199,20 @@ void read_spec(const json& spec, Pod& pod) {
   const json& gates = member(spec, "schedulingGates");
   pod.gated = gates.is_array() && !gates.empty();
   for (const json& container : list_at(spec, "containers")) add_container(container, pod);
-  Pod first;  // initial containers run one after the other, before the others
+  // Initial containers run one after the other, before the others; those that are to go on
+  // (sidecars) run beside all that follow.
+  Pod first;
+  Pod beside;
   for (const json& container : list_at(spec, "initContainers")) {
     Pod one;
-    add_container(container, one);
-    first.gpus = std::max(first.gpus, one.gpus);
-    first.cpu_milli = std::max(first.cpu_milli, one.cpu_milli);
-    first.mem_bytes = std::max(first.mem_bytes, one.mem_bytes);
+    const bool goes_on = text_at(container, "restartPolicy") == "Always";
+    add_container(container, goes_on ? pod : one);
+    if (goes_on) add_container(container, beside);
+    first.gpus = std::max(first.gpus, one.gpus + beside.gpus);
+    first.cpu_milli = std::max(first.cpu_milli, one.cpu_milli + beside.cpu_milli);
+    first.mem_bytes = std::max(first.mem_bytes, one.mem_bytes + beside.mem_bytes);
   }
-  pod.gpus = std::max(pod.gpus, first.gpus);
+  pod.gpus = std::min(std::max(pod.gpus, first.gpus), kGpusMost);
   pod.cpu_milli = std::max(pod.cpu_milli, first.cpu_milli);
   pod.mem_bytes = std::max(pod.mem_bytes, first.mem_bytes);
   if (const auto gpus = number_of(pod.meta.label(kGpusLabel), kGpusMost)) {
@@ -217,6 +222,14 @@ void read_spec(const json& spec, Pod& pod) {
 }
 
 void read_end(const json& status, Pod& pod) {
+  for (const char* kind : {"initContainerStatuses", "containerStatuses"}) {
+    for (const json& container : list_at(status, kind)) {
+      const json& now = member(container, "state");
+      pod.began = pod.began || member(now, "running").is_object() ||
+                  member(now, "terminated").is_object() ||
+                  member(member(container, "lastState"), "terminated").is_object();
+    }
+  }
   for (const json& container : list_at(status, "containerStatuses")) {
     const json& end = member(member(container, "state"), "terminated");
     if (!end.is_object()) continue;
@@ -247,31 +260,6 @@ void read_claims(const json& spec, const json& status, Pod& pod) {
       }
     }
   }
-}
-
-bool matches(const Requirement& wanted, const std::map<std::string, std::string>& labels) {
-  const auto found = labels.find(wanted.key);
-  const bool there = found != labels.end();
-  const bool in = there && std::ranges::find(wanted.values, found->second) != wanted.values.end();
-  switch (wanted.is) {
-    case Requirement::Is::In:
-      return in;
-    case Requirement::Is::NotIn:
-      return !in;
-    case Requirement::Is::Exists:
-      return there;
-    case Requirement::Is::Absent:
-      return !there;
-  }
-  return false;
-}
-
-bool tolerates(const Pod& pod, const Taint& taint) {
-  return std::ranges::any_of(pod.tolerations, [&](const Toleration& each) {
-    if (!each.effect.empty() && each.effect != taint.effect) return false;
-    if (each.key.empty()) return each.any_value;
-    return each.key == taint.key && (each.any_value || each.value == taint.value);
-  });
 }
 
 }  // namespace
@@ -306,9 +294,9 @@ std::optional<Pod> read_pod(const json& object) {
   pod.reason = text_at(status, "reason");
   pod.start_ns = time_at(status, "startTime", -1);
   for (const json& each : list_at(status, "conditions")) {
-    if (text_at(each, "type") == "PodScheduled" && text_at(each, "status") == "False") {
-      pod.said = text_at(each, "message");
-    }
+    if (text_at(each, "type") != "PodScheduled") continue;
+    if (text_at(each, "status") == "False") pod.said = text_at(each, "message");
+    if (text_at(each, "status") == "True") pod.bound_ns = time_at(each, "lastTransitionTime", -1);
   }
   read_end(status, pod);
   return pod;
@@ -361,6 +349,9 @@ std::optional<Node> read_node(const json& object) {
     node.taints.push_back({.key = text_at(each, "key", kNameMost),
                            .value = text_at(each, "value"),
                            .effect = text_at(each, "effect")});
+    if (seen.state != SeenNodeState::Up || !says_state(node.taints.back())) continue;
+    seen.state = SeenNodeState::Drained;
+    seen.reason = fmt::format("its taint {}", node.taints.back().key);
   }
   return node;
 }
@@ -417,16 +408,6 @@ bool is_other(Node before, const Node& after) {
 bool is_other(Pod before, const Pod& after) {
   before.meta.version = after.meta.version;
   return before != after;
-}
-
-bool may_run_on(const Pod& pod, const Node& node) {
-  if (pod.gpus > 0 && pod.claims.empty() != node.devices.empty()) return false;
-  const bool fits = std::ranges::all_of(
-      pod.where, [&](const Requirement& each) { return matches(each, node.meta.labels); });
-  return fits && std::ranges::all_of(node.taints, [&](const Taint& taint) {
-           const bool hard = taint.effect == "NoSchedule" || taint.effect == "NoExecute";
-           return !hard || taint.key.starts_with("node.kubernetes.io/") || tolerates(pod, taint);
-         });
 }
 
 }  // namespace goban::live::engine::kubernetes

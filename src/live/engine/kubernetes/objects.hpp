@@ -102,11 +102,13 @@ struct Pod {
   std::string waits{};          ///< what its claims need first
   std::vector<int32_t> held{};  ///< GPUs of its node that are allocated to its claims
   bool is_second = false;       ///< of ours, on a GPU that somebody else had before
+  TimeNs bound_ns = -1;         ///< when it got its node, by the API server's clock
   TimeNs start_ns = -1;
   TimeNs end_ns = -1;
   int32_t exit_code = -1;
   int32_t signal = 0;
   bool out_of_memory = false;
+  bool began = false;  ///< one of its containers has run
   [[nodiscard]] bool is_over() const { return phase == Phase::Succeeded || phase == Phase::Failed; }
   friend bool operator==(const Pod&, const Pod&) = default;
 };
@@ -151,6 +153,11 @@ struct Work {
 /// "1,3": different indices below 1024; nullopt if it is anything else.
 [[nodiscard]] std::optional<std::vector<int32_t>> parse_gpu_list(std::string_view text);
 [[nodiscard]] std::string gpu_list_text(const std::vector<int32_t>& gpus);
+
+/// It keeps pods off, if they do not tolerate it.
+[[nodiscard]] bool is_hard(const Taint& taint);
+/// It says of a node that it is cordoned or not ready.
+[[nodiscard]] bool says_state(const Taint& taint);
 
 /// Whether a pod may run on the node by its labels and taints, and has its GPUs by claims if and
 /// only if a DRA driver publishes those of the node. A node that is cordoned or not ready is not

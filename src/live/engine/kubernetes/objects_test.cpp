@@ -47,6 +47,39 @@ TEST(KubernetesObjects, APod) {
   EXPECT_EQ(pod->unclear, "");
 }
 
+TEST(KubernetesObjects, SidecarsCount) {
+  const auto gpus = [](const char* text) {
+    json object = json::parse(kPod);
+    object["spec"].update(json::parse(text));
+    return read_pod(object)->gpus;
+  };
+  const std::string sidecar =
+      R"({"restartPolicy": "Always", "resources": {"limits": {"nvidia.com/gpu": 2}}})";
+  const std::string first = R"({"resources": {"limits": {"nvidia.com/gpu": 3}}})";
+  const std::string two = R"("containers": [{"resources": {"limits": {"nvidia.com/gpu": 2}}}]})";
+  const auto with = [&](const std::string& init) {
+    return gpus((R"({"initContainers": [)" + init + "], " + two).c_str());
+  };
+  EXPECT_EQ(with(first), 3) << "before the others";
+  EXPECT_EQ(with(sidecar), 4) << "beside the others";
+  EXPECT_EQ(with(sidecar + "," + first), 5) << "beside what follows";
+  EXPECT_EQ(with(first + "," + sidecar), 4) << "and not beside what was before";
+}
+
+TEST(KubernetesObjects, APodThatNeverRan) {
+  json object = json::parse(kPod);
+  EXPECT_TRUE(read_pod(object)->began);
+  object["status"]["containerStatuses"] =
+      json::parse(R"([{"state": {"waiting": {"reason": "ContainerCreating"}}}])");
+  EXPECT_FALSE(read_pod(object)->began);
+  object["status"]["containerStatuses"][0]["lastState"] = {{"terminated", {{"exitCode", 1}}}};
+  EXPECT_TRUE(read_pod(object)->began);
+  EXPECT_EQ(read_pod(object)->bound_ns, -1);
+  object["status"]["conditions"] = json::parse(
+      R"([{"type": "PodScheduled", "status": "True", "lastTransitionTime": "1970-01-01T00:00:07Z"}])");
+  EXPECT_EQ(read_pod(object)->bound_ns, 7 * base::kSecond);
+}
+
 TEST(KubernetesObjects, RulesThatAreNotCarriedOutAreNamed) {
   const auto unclear = [](const char* spec) {
     json object = json::parse(kPod);
@@ -77,6 +110,16 @@ TEST(KubernetesObjects, NodesWhereAPodMayRun) {
   const char* const evicts = R"([{"key": "gpu", "effect": "NoExecute"}])";
   EXPECT_TRUE(may_run_on(pod, node(R"({"disk": "ssd"})", tolerated)));
   EXPECT_FALSE(may_run_on(pod, node(R"({"disk": "ssd"})", evicts)));
+  // Pressure is told by taints, too; that a node is not ready says its state, for all pods.
+  for (const char* key : {"disk-pressure", "out-of-service", "network-unavailable"}) {
+    const std::string taint =
+        std::string(R"([{"key": "node.kubernetes.io/)") + key + R"(", "effect": "NoExecute"}])";
+    EXPECT_FALSE(may_run_on(pod, node(R"({"disk": "ssd"})", taint.c_str()))) << key;
+    pod.tolerations.push_back({.key = std::string("node.kubernetes.io/") + key, .any_value = true});
+    EXPECT_TRUE(may_run_on(pod, node(R"({"disk": "ssd"})", taint.c_str()))) << key;
+  }
+  const char* const silent = R"([{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}])";
+  EXPECT_TRUE(may_run_on(pod, node(R"({"disk": "ssd"})", silent)));
   pod.where = {{.key = "disk", .is = Requirement::Is::NotIn, .values = {"ssd"}}};
   EXPECT_FALSE(may_run_on(pod, node(R"({"disk": "ssd"})", "[]")));
   EXPECT_TRUE(may_run_on(pod, node("{}", "[]")));
@@ -96,6 +139,14 @@ TEST(KubernetesObjects, ANode) {
   EXPECT_EQ(node->cpu_milli, 63500);
   EXPECT_EQ(read_node(json::parse(R"({"metadata": {"name": "n1", "uid": "u"}})"))->seen.state,
             SeenNodeState::Down);
+}
+
+TEST(KubernetesObjects, ANodeIsDrainedUntilItsTaintIsGone) {
+  const auto node = read_node(json::parse(R"({"metadata": {"name": "n1", "uid": "u"},
+    "spec": {"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]},
+    "status": {"conditions": [{"type": "Ready", "status": "True"}]}})"));
+  EXPECT_EQ(node->seen.state, SeenNodeState::Drained);
+  EXPECT_EQ(node->seen.reason, "its taint node.kubernetes.io/not-ready");
 }
 
 TEST(KubernetesObjects, WhatIsOutOfRangeIsCutOrLeftOut) {

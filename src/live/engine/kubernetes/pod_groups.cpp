@@ -62,22 +62,57 @@ bool PodGroups::has(const Work& work) const {
   return found && needs_more(*found, work.parallelism);
 }
 
+void leave_others(Gang& gang, RunId run, const Objects& objects) {
+  const JobId job = gang.is_marked ? gang.mark.run.job : run.job;
+  if (!job.valid()) {
+    if (gang.bound == 0 && !gang.pods.empty()) gang.over.clear();
+    return;
+  }
+  std::erase_if(gang.over, [&](const Pod* pod) {
+    const auto mark = mark_of(*pod, gang.first_epoch);
+    return mark && mark->run.job != job;
+  });
+  // A pod that is being removed was stopped: others may follow in its place.
+  std::set<std::string> owners;
+  TimeNs bound_ns = base::kNever;
+  for (const Pod* pod : gang.over) {
+    if (pod->meta.deleting) continue;
+    owners.insert(pod->owner_uid);
+    if (pod->bound_ns >= 0) bound_ns = std::min(bound_ns, pod->bound_ns);
+  }
+  if (gang.bound > 0 || owners.empty()) return;
+  const auto goes_on = [&](const Pod* pod) {
+    if (pod->owner_uid.empty()) return false;
+    const auto work = objects.works.find(pod->meta.space + "/" + pod->owner_name);
+    const bool is_older = pod->owner_kind == kJob && work != objects.works.end() &&
+                          work->second.meta.created_ns <= bound_ns;
+    return is_older || owners.contains(pod->owner_uid);
+  };
+  if (std::ranges::any_of(gang.pods, goes_on)) return;
+  gang.is_followed = !gang.pods.empty();
+  gang.pods.clear();
+  gang.open = 0;
+}
+
+void leave_late(Gang& gang, int32_t needed) {
+  if (gang.bound == 0 || gang.bound < needed) return;
+  TimeNs newest_ns = 0;
+  for (const Pod* pod : gang.pods) {
+    if (!pod->node.empty()) newest_ns = std::max(newest_ns, pod->meta.created_ns);
+  }
+  std::erase_if(gang.pods, [&](const Pod* pod) {
+    const bool is_late = pod->node.empty() && pod->meta.created_ns > newest_ns;
+    if (is_late && !pod->meta.deleting) --gang.open;
+    return is_late;
+  });
+}
+
 void settle_pod_group(Gang& gang) {
   gang.size = -1;
   if (gang.least < 0) return;
   const auto well = std::ranges::count(gang.over, Phase::Succeeded, &Pod::phase);
   const int32_t needed = std::max(0, gang.least - static_cast<int32_t>(well));
-  if (gang.bound > 0 && gang.bound >= needed) {
-    TimeNs newest_ns = 0;
-    for (const Pod* pod : gang.pods) {
-      if (!pod->node.empty()) newest_ns = std::max(newest_ns, pod->meta.created_ns);
-    }
-    std::erase_if(gang.pods, [&](const Pod* pod) {
-      const bool is_late = pod->node.empty() && pod->meta.created_ns > newest_ns;
-      if (is_late && !pod->meta.deleting) --gang.open;
-      return is_late;
-    });
-  }
+  leave_late(gang, needed);
   gang.size = std::max(needed, gang.bound + gang.open);
 }
 

@@ -38,7 +38,16 @@ class PodGroups {
 };
 
 /// Sets size and members of a pod group's gang: all pods that exist when it starts start together.
-/// One that appears later waits until the others have ended.
 void settle_pod_group(Gang& gang);
+
+/// A gang without a Job or object of its own may be followed by another of its name: leaves out
+/// pods that ended as parts of an earlier job, and of one that has ended those that wait, which are
+/// the next. Pods of the same controllers, and of Jobs that were there when it started, belong to
+/// it. `run`: the gang's latest; invalid: none.
+void leave_others(Gang& gang, RunId run, const Objects& objects);
+
+/// Leaves out pods that appeared after all that the gang needs had a node: they wait until these
+/// have ended.
+void leave_late(Gang& gang, int32_t needed);
 
 }  // namespace goban::live::engine::kubernetes

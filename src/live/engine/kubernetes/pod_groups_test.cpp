@@ -57,7 +57,11 @@ struct Members {
     objects.pod_groups[made.meta.key()] = made;
   }
   [[nodiscard]] View view(const std::map<std::string, RunId>& started = {}) const {
-    return view_of(objects, gangs_of(objects, kRules), kRules, {}, started);
+    const RunOf run_of = [&](const std::string& id) {
+      const auto found = started.find(id);
+      return found == started.end() ? RunId{} : found->second;
+    };
+    return view_of(objects, gangs_of(objects, kRules, run_of), kRules, {}, started);
   }
   [[nodiscard]] JobSeen seen() const { return view().picture.jobs.at(kId); }
 };
@@ -100,7 +104,9 @@ TEST(KubernetesPodGroups, LabelsAloneSayItToo) {
   EXPECT_EQ(members.seen().spec.num_gpus, 2);
   for (auto& [key, pod] : members.objects.pods)
     pod.meta.labels[std::string(kGroupSizeLabel)] = "many";
-  EXPECT_EQ(members.seen().blocked, "its PodGroup nginx is not known");
+  EXPECT_EQ(members.seen().blocked,
+            "its pods' label pod-group.scheduling.sigs.k8s.io/min-available is not a whole number "
+            "from 1 to 100000");
 }
 
 TEST(KubernetesPodGroups, MoreThanItNeedsStartTogetherAndALatePodWaits) {
@@ -119,8 +125,79 @@ TEST(KubernetesPodGroups, MoreThanItNeedsStartTogetherAndALatePodWaits) {
   EXPECT_EQ(stand.parts.size(), 1U);
   for (const char* name : {"a", "b", "c"})
     members.objects.pods.at(std::string("ml/") + name).phase = Phase::Succeeded;
+  EXPECT_EQ(members.seen().blocked, "1 of 2 pods exist") << "it is the next job";
+}
+
+TEST(KubernetesPodGroups, LatePodsAreTheNextJob) {
+  Members members;
+  members.group(2);
+  const RunId run{JobId(5U), 1};
+  for (const char* name : {"a", "b"}) {
+    members.pod(name, 5).owner_uid = "";
+    members.bind(name);
+  }
+  for (const char* name : {"c", "d"}) members.pod(name, 9).owner_uid = "";
+  for (const char* name : {"a", "b"})
+    members.objects.pods.at(std::string("ml/") + name).phase = Phase::Succeeded;
+  // What ended has completed: nothing of it waits again.
+  const View ended = members.view({{kId, run}});
+  EXPECT_EQ(ended.stands.at(kId).stand, Stand::Ended);
+  EXPECT_TRUE(ended.stands.at(kId).ran);
+  EXPECT_FALSE(ended.picture.jobs.contains(kId));
+  EXPECT_EQ(ended.picture.ended.at(kId).how, GoneHow::Completed);
+  // Then the others are a job, by themselves.
   EXPECT_EQ(members.seen().blocked, "");
-  EXPECT_EQ(members.seen().spec.num_gpus, 1) << "it is the next run";
+  EXPECT_EQ(members.seen().spec.num_gpus, 2);
+  members.objects.pods.at("ml/a").phase = Phase::Failed;
+  members.objects.pods.at("ml/a").exit_code = 3;
+  for (const char* name : {"c", "d"}) {
+    members.bind(name);
+    members.objects.pods.at(std::string("ml/") + name).meta.notes = {
+        {std::string(kRunNote), "goban:1.6.1"}};
+  }
+  const RunId next{JobId(6U), 1};
+  EXPECT_EQ(members.view({{kId, next}}).stands.at(kId).stand, Stand::Running);
+  for (const char* name : {"c", "d"})
+    members.objects.pods.at(std::string("ml/") + name).phase = Phase::Succeeded;
+  EXPECT_EQ(members.view({{kId, next}}).stands.at(kId).exit_code, 0) << "not of the one before";
+}
+
+TEST(KubernetesPodGroups, JobsOfALaterBatchAreTheNextJobAndOthersAreNot) {
+  Members members;
+  members.group(2);
+  members.job("j1", 1).meta.created_ns = 1 * base::kSecond;
+  members.job("j2", 1).meta.created_ns = 5 * base::kSecond;
+  Pod& first = members.pod("p1", 1, "j1");
+  members.bind("p1");
+  first.bound_ns = 7 * base::kSecond;
+  first.phase = Phase::Succeeded;
+  const RunId run{JobId(5U), 1};
+  members.pod("again", 20, "j2");  // j2 was preempted
+  EXPECT_EQ(members.view({{kId, run}}).stands.at(kId).stand, Stand::Held) << "it goes on";
+  members.objects.pods.erase("ml/again");
+  members.job("j3", 1).meta.created_ns = 9 * base::kSecond;
+  members.pod("p3", 9, "j3");
+  EXPECT_EQ(members.view({{kId, run}}).stands.at(kId).stand, Stand::Ended);
+  first.meta.deleting = true;
+  EXPECT_EQ(members.view({{kId, run}}).stands.at(kId).stand, Stand::Held)
+      << "it was stopped: its Job makes another";
+}
+
+TEST(KubernetesPodGroups, LatePodsOfALabelledGangAreTheNextJob) {
+  Members members;
+  const auto labelled = [&](const std::string& name, TimeNs created_s) {
+    Pod& pod = members.pod(name, created_s);
+    pod.owner_kind = pod.owner_name = pod.owner_uid = "";
+    pod.meta.labels = {{std::string(kGangLabel), "g"}, {std::string(kGangSizeLabel), "1"}};
+  };
+  labelled("a", 1);
+  members.bind("a");
+  labelled("late", 9);
+  EXPECT_EQ(members.view().stands.at("ml/g").stand, Stand::Running) << "whole without it";
+  members.objects.pods.at("ml/a").phase = Phase::Succeeded;
+  const RunId run{JobId(5U), 1};
+  EXPECT_EQ(members.view({{"ml/g", run}}).stands.at("ml/g").stand, Stand::Ended);
+  EXPECT_EQ(members.view().picture.jobs.at("ml/g").blocked, "");
 }
 
 TEST(KubernetesPodGroups, AJobWithAllItsPodsIsTheGang) {

@@ -30,21 +30,63 @@ TEST(KubernetesLogs, PodsOfAGang) {
   labelled["metadata"]["name"] = "l";
   labelled["metadata"]["labels"]["jobset.sigs.k8s.io/jobset-name"] = "train";
   std::vector<LogSource> out;
-  add_log_sources({pod_of("a", "1"), other, labelled, 7}, "ml/train/u1", out);
+  add_log_sources({pod_of("a", "1"), other, labelled, 7}, {.gang = "ml/train/u1"}, out);
   ASSERT_EQ(out.size(), 2U);
-  EXPECT_EQ(out[0].pod, "a");
   EXPECT_EQ(out[1].pod, "l");
+  settle_log_sources(out);
+  ASSERT_EQ(out.size(), 1U) << "a Job of that name is no JobSet";
+  EXPECT_EQ(out[0].pod, "a");
+  EXPECT_THAT(out[0].others, ElementsAre("proxy"));
   EXPECT_EQ(log_path(out[0], {.follow = true, .lines = 5}),
             "/api/v1/namespaces/ml/pods/a/log?container=main&follow=true&tailLines=5");
   EXPECT_EQ(log_path({.space = "..", .pod = "a/b", .container = "c&d"}, {}),
             "/api/v1/namespaces/../pods/a%2Fb/log?container=c%26d");
   out.clear();
-  add_log_sources(json::array({other}), "ml/other/uid-other", out);
+  other["metadata"].erase("ownerReferences");
+  add_log_sources(json::array({other}), {.gang = "ml/other/uid-other"}, out);
   EXPECT_EQ(out.size(), 1U) << "a pod by itself";
-  add_log_sources(json::array({other}), "vision/other/uid-other", out);
+  add_log_sources(json::array({other}), {.gang = "vision/other/uid-other"}, out);
   EXPECT_EQ(out.size(), 1U);
   EXPECT_TRUE(is_gang_id("ml/train/u1"));
   EXPECT_FALSE(is_gang_id("1042"));
+}
+
+TEST(KubernetesLogs, OnlyPodsOfTheJob) {
+  const auto labelled = [](const std::string& name, const char* label, const char* run) {
+    json pod = pod_of(name, "");
+    pod["metadata"].erase("ownerReferences");
+    pod["metadata"]["labels"][label] = "train";
+    pod["spec"]["nodeName"] = "n1";
+    if (*run != '\0') pod["metadata"]["annotations"]["goban.dev/run"] = run;
+    return pod;
+  };
+  const auto pods = [](const json& items, const LogQuestion& question) {
+    std::vector<LogSource> out;
+    add_log_sources(items, question, out);
+    settle_log_sources(out);
+    std::vector<std::string> names;
+    for (const LogSource& each : out) names.push_back(each.pod);
+    return names;
+  };
+  const json gang = labelled("stranger", "goban.dev/gang", "goban:1.6.1");
+  const json theirs = labelled("theirs", "goban.dev/gang", "");
+  EXPECT_THAT(pods({pod_of("a", "0"), gang, theirs}, {.gang = "ml/train/u1"}), ElementsAre("a"));
+  EXPECT_THAT(pods({pod_of("a", "0"), gang, theirs}, {.gang = "ml/train"}),
+              ElementsAre("stranger"));
+  // Two jobs of one pod group, one after the other; their numbers begin with 1.
+  const char* const group = "scheduling.x-k8s.io/pod-group";
+  const json batches = {labelled("first", group, "goban:1.6.1"),
+                        labelled("second", group, "goban:1.7.1")};
+  EXPECT_THAT(pods(batches, {.gang = "ml/train/pod-group", .job = 8}), ElementsAre("second"));
+  // The launcher of an MPIJob has a Job of its own.
+  json worker = pod_of("worker", "0");
+  worker["metadata"]["ownerReferences"][0]["kind"] = "MPIJob";
+  json launcher = pod_of("launcher", "0");
+  launcher["metadata"]["ownerReferences"][0] = {
+      {"kind", "Job"}, {"name", "train-launcher"}, {"uid", "u9"}, {"controller", true}};
+  for (json* each : {&worker, &launcher})
+    (*each)["metadata"]["labels"]["training.kubeflow.org/job-name"] = "train";
+  EXPECT_THAT(pods({worker, launcher}, {.gang = "ml/train/u1"}), ElementsAre("worker", "launcher"));
 }
 
 class KubernetesLogsServer : public testing::Test {
@@ -85,7 +127,8 @@ class KubernetesLogsServer : public testing::Test {
       said_ += piece;
       return true;
     };
-    return read_logs(access, {.gang = "ml/train/u1", .follow = follow}, take, ending_);
+    return read_logs(access, {.gang = "ml/train/u1", .container = container_, .follow = follow},
+                     take, ending_);
   }
 
   httplib::Server server_;
@@ -94,6 +137,7 @@ class KubernetesLogsServer : public testing::Test {
   std::atomic<bool> ending_{false};
   json pods_ = json::array();
   std::string said_{};
+  std::string container_{};
 };
 
 TEST_F(KubernetesLogsServer, OfOnePodByteByByteAndOfSeveralWithTheirNames) {
@@ -115,8 +159,15 @@ TEST_F(KubernetesLogsServer, WhatCannotBeReadIsSaid) {
   pods_.push_back(pod_of("b", "1"));
   const auto some = read("mine");
   ASSERT_TRUE(some);
-  EXPECT_THAT(*some, ElementsAre("waits: HTTP 400: is waiting to start"));
+  EXPECT_THAT(*some, ElementsAre("waits: HTTP 400: is waiting to start",
+                                 "only the first container of each pod is printed, and not proxy"));
   EXPECT_EQ(said_, "[b] one of b\n[b] two\n");
+  container_ = "proxy";
+  EXPECT_THAT(*read("mine"), ElementsAre("waits: HTTP 400: is waiting to start"));
+  container_ = "none";
+  EXPECT_THAT(read("mine").error().message, HasSubstr("no pod of the job has a container none"));
+  EXPECT_EQ(read("mine").error().remedy, "there are: main, proxy");
+  container_.clear();
   while (pods_.size() < 65) pods_.push_back(pod_of("x" + std::to_string(pods_.size()), "2"));
   EXPECT_THAT(read("mine", true).error().message, HasSubstr("65 pods are too many"));
 }

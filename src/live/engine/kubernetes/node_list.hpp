@@ -1,0 +1,24 @@
+// The nodes that the core is told of, and the partitions by which it knows where a job may run.
+// Pure.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "live/engine/kubernetes/closed_nodes.hpp"
+#include "live/engine/kubernetes/gangs.hpp"
+
+namespace goban::live::engine::kubernetes {
+
+/// Adds the managed nodes, with what pods without GPUs, which are no jobs here, leave of cores and
+/// memory. A node on which pods of ours run stays, and is drained, when its label is removed; and
+/// one that is not ready is drained, not down, until Kubernetes has evicted these pods: what is on
+/// a node that is down counts as lost.
+void add_nodes(const Objects& objects, const Rules& rules, View& view);
+
+/// Jobs that may not run on all nodes belong to a partition of those where they may, besides their
+/// namespace: the core knows partitions. Each makes the core's tables longer, so their number is
+/// bounded: those of jobs that wait come first, by priority and age, and what is too much is held.
+void set_partitions(const std::map<std::string, Gang>& gangs, ClosedNodes& closed, View& view);
+
+}  // namespace goban::live::engine::kubernetes

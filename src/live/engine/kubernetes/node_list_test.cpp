@@ -1,0 +1,173 @@
+#include "live/engine/kubernetes/node_list.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "live/engine/kubernetes/pod_facts.hpp"
+
+namespace goban::live::engine::kubernetes {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const Rules kRules{.mode = Mode::All};
+
+/// Two nodes with four GPUs each, and pods of Goban's.
+struct Site {
+  Objects objects{};
+
+  Site() {
+    for (const char* name : {"n1", "n2"}) {
+      Node node;
+      node.meta = {.name = name, .uid = name, .labels = {{"goban.dev/managed", "true"}}};
+      node.seen = {.name = name, .num_gpus = 4};
+      node.is_ready = true;
+      objects.nodes["/" + node.meta.name] = node;
+    }
+  }
+  Node& node(const std::string& name) { return objects.nodes.at("/" + name); }
+  Pod& pod(const std::string& name, const std::string& node_name = "") {
+    Pod pod;
+    pod.meta = {.space = "ml", .name = name, .uid = "uid-" + name};
+    pod.scheduler = "goban";
+    pod.gpus = 1;
+    pod.node = node_name;
+    if (!node_name.empty()) {
+      pod.phase = Phase::Running;
+      pod.meta.notes = {{std::string(kGpusNote), "0"}, {std::string(kRunNote), "goban:1.5.1"}};
+    }
+    return objects.pods[pod.meta.key()] = pod;
+  }
+  void silence(const std::string& name) {
+    node(name).is_ready = false;
+    node(name).seen.state = SeenNodeState::Down;
+    node(name).seen.reason = "not ready";
+  }
+  [[nodiscard]] cluster::Picture picture() const {
+    return view_of(objects, gangs_of(objects, kRules), kRules, {}, {}).picture;
+  }
+  [[nodiscard]] SeenNode seen(const std::string& name) const {
+    for (const SeenNode& each : picture().cluster.nodes) {
+      if (each.name == name) return each;
+    }
+    return {};
+  }
+  [[nodiscard]] JobSeen job(const std::string& pod_name) const {
+    return picture().jobs.at("ml/" + pod_name + "/uid-" + pod_name);
+  }
+};
+
+TEST(KubernetesNodeList, ASilentNodeIsDownWhenItsPodsAreEvicted) {
+  Site site;
+  Pod& first = site.pod("a", "n1");
+  Pod& second = site.pod("b", "n1");
+  site.silence("n1");
+  site.silence("n2");
+  EXPECT_EQ(site.seen("n2").state, SeenNodeState::Down) << "nothing of ours is there";
+  EXPECT_EQ(site.seen("n1").state, SeenNodeState::Drained) << "what runs there goes on";
+  EXPECT_THAT(site.seen("n1").reason, HasSubstr("not evicted"));
+  first.meta.deleting = true;
+  EXPECT_EQ(site.seen("n1").state, SeenNodeState::Drained) << "another one still runs";
+  EXPECT_EQ(left_on(site.objects, "n1", kRules).size(), 2U) << "it can be fenced";
+  second.meta.deleting = true;
+  EXPECT_EQ(site.seen("n1").state, SeenNodeState::Down);
+  second.meta.deleting = false;
+  second.scheduler = "default-scheduler";
+  EXPECT_EQ(site.seen("n1").state, SeenNodeState::Down) << "pods of others are no runs";
+}
+
+TEST(KubernetesNodeList, ANodeWhoseLabelIsRemovedStaysUntilItsPodsHaveEnded) {
+  Site site;
+  Pod& pod = site.pod("a", "n1");
+  site.node("n1").meta.labels.clear();
+  EXPECT_EQ(site.seen("n1").state, SeenNodeState::Drained);
+  EXPECT_EQ(site.seen("n1").reason, "its label goban.dev/managed was removed");
+  EXPECT_EQ(site.job("a").state, SeenState::Running);
+  pod.phase = Phase::Succeeded;
+  EXPECT_EQ(site.picture().cluster.nodes.size(), 1U);
+}
+
+TEST(KubernetesNodeList, AJobThatMayRunOnNoNodeIsHeld) {
+  Site site;
+  site.pod("a").where = {{.key = "no-such", .values = {"x"}}};
+  EXPECT_EQ(site.job("a").blocked,
+            "no managed node meets its node selector, affinity or tolerations: no-such=x");
+  EXPECT_THAT(site.seen("n1").partitions, IsEmpty());
+  site.node("n2").meta.labels["no-such"] = "x";
+  EXPECT_EQ(site.job("a").blocked, "");
+  // Only one of a gang, also one without GPUs.
+  for (const char* name : {"g1", "g2"}) {
+    site.pod(name).meta.labels = {{std::string(kGangLabel), "g"},
+                                  {std::string(kGangSizeLabel), "2"}};
+  }
+  Pod& launcher = site.objects.pods.at("ml/g2");
+  launcher.gpus = 0;
+  EXPECT_EQ(site.picture().jobs.at("ml/g").blocked, "");
+  launcher.where = {{.key = "zone", .is = Requirement::Is::NotIn, .values = {"a", "b"}},
+                    {.key = "cpu", .is = Requirement::Is::Exists}};
+  EXPECT_THAT(site.picture().jobs.at("ml/g").blocked, HasSubstr(": zone!=a|b, cpu"));
+  // A node without GPUs is no place for a pod that needs some.
+  site.node("n2").seen.num_gpus = 0;
+  EXPECT_THAT(site.job("a").blocked, HasSubstr("no-such=x"));
+}
+
+TEST(KubernetesNodeList, WhatOnlyDriversServeIsSaid) {
+  Site site;
+  site.pod("a").claims = {"gpus"};
+  EXPECT_EQ(site.job("a").blocked, "no managed node has GPUs of a DRA driver");
+}
+
+TEST(KubernetesNodeList, TaintsThatKeepPodsOffEveryNodeHoldThem) {
+  Site site;
+  for (const char* name : {"n1", "n2"}) {
+    site.node(name).taints = {{.key = "node.kubernetes.io/disk-pressure", .effect = "NoSchedule"}};
+  }
+  site.pod("a");
+  EXPECT_THAT(site.job("a").blocked, HasSubstr("tolerations"));
+}
+
+TEST(KubernetesNodeList, OfTooManySelectorsTheJobsThatWaitLongestComeFirst) {
+  Site site;
+  for (int i = 0; i < 40; ++i) {
+    const std::string number = std::to_string(i);
+    site.node("n1").meta.labels["k" + number] = "v";
+    Pod& pod = site.pod("p" + number);
+    pod.where = {{.key = "k" + number, .values = {"v"}}};
+    pod.meta.created_ns = (100 - i) * base::kSecond;
+  }
+  EXPECT_EQ(site.job("p39").blocked, "");
+  EXPECT_EQ(site.job("p8").blocked, "");
+  EXPECT_THAT(site.job("p7").blocked, HasSubstr("32 other node selectors"));
+  EXPECT_EQ(site.job("p7").spec.partition, "ml");
+  EXPECT_EQ(site.seen("n1").partitions.size(), 32U);
+  // One that runs needs its partition no more.
+  Pod& started = site.objects.pods.at("ml/p39");
+  started.node = "n1";
+  started.phase = Phase::Running;
+  started.meta.notes = {{std::string(kRunNote), "goban:1.5.1"}};
+  EXPECT_EQ(site.job("p7").blocked, "");
+  EXPECT_THAT(site.job("p6").blocked, HasSubstr("32 other"));
+  site.objects.pods.at("ml/p0").priority = 5;
+  EXPECT_EQ(site.job("p0").blocked, "") << "the order is that of the queue";
+}
+
+TEST(KubernetesNodeList, PodsThatNeverRanWereRefused) {
+  Pod pod;
+  for (const char* reason : {"OutOfcpu", "Evicted", "NodeAffinity", "NodeShutdown", "Preempting",
+                             "UnexpectedAdmissionError"}) {
+    pod.reason = reason;
+    pod.began = false;
+    EXPECT_TRUE(was_refused(pod)) << reason;
+    pod.began = true;
+    EXPECT_FALSE(was_refused(pod)) << reason;
+  }
+  for (const char* reason : {"", "Terminated", "NodeLost", "DeadlineExceeded"}) {
+    pod = {.reason = reason};
+    EXPECT_FALSE(was_refused(pod)) << reason;
+  }
+}
+
+}  // namespace
+}  // namespace goban::live::engine::kubernetes
