@@ -11,6 +11,7 @@ struct LogChoice {
   bool follow = false;
   bool standard_error = false;
   int64_t lines = 0;              ///< the last N lines; 0 = all
+  std::string container{};        ///< of pods: whose output; empty: the first container's
   bool daemon_was_there = false;  ///< it answered before: wait for it if it is unavailable
 };
 

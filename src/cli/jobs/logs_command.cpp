@@ -21,7 +21,10 @@ struct LogsArguments {
 void add_logs(Command& app, Action& action) {
   auto arguments = std::make_shared<LogsArguments>();
   Command* c = app.add_subcommand("logs", "Print a job's output");
-  c->add_option("JOB", arguments->job, "Job number: 7, or 7_2 for a task of an array")->required();
+  c->add_option("JOB", arguments->job,
+                "Job number: 7, 7_2 for a task of an array, or @ID for a job of a "
+                "cluster's own queue")
+      ->required();
   c->add_flag("-f,--follow", arguments->choice.follow,
               "Follow the output until the job has finished");
   c->add_flag("-e,--stderr", arguments->choice.standard_error,
@@ -29,6 +32,9 @@ void add_logs(Command& app, Action& action) {
   c->add_option("-n,--lines", arguments->choice.lines, "Print only the last N lines")
       ->range(1, 1'000'000)
       ->type_name("N");
+  c->add_option("--container", arguments->choice.container,
+                "Of pods: print the output of this container, not of the first one")
+      ->type_name("NAME");
   add_server_option(*c, arguments->server);
   c->footer(
       "Examples:\n"
@@ -41,12 +47,16 @@ void add_logs(Command& app, Action& action) {
     action = [arguments] {
       auto client = connect(arguments->server);
       if (!client) return report_error(client.error());
-      auto printed = print_log(*client, arguments->job, arguments->choice, STDOUT_FILENO);
+      const bool of_pods = !arguments->choice.container.empty();
+      base::Status printed = base::failed("the job does not run as pods", "leave --container out");
+      if (!of_pods) {
+        printed = print_log(*client, arguments->job, arguments->choice, STDOUT_FILENO);
+      }
       // Kubernetes has the output of its pods, and says who may read it.
       constexpr int kNotMine = 403;
       constexpr int kOfTheCluster = 409;
       const int status = client->last_status();
-      const bool is_elsewhere = status == kNotMine || status == kOfTheCluster;
+      const bool is_elsewhere = of_pods || status == kNotMine || status == kOfTheCluster;
       if (!printed && is_elsewhere) {
         printed = print_pod_log(*client, arguments->job, arguments->choice, printed.error(),
                                 STDOUT_FILENO);

@@ -1,5 +1,6 @@
 #include "cli/jobs/pod_log_output.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -65,8 +66,14 @@ base::Status print_pod_log(serve::api::ApiClient& client, const std::string& job
     }
     return written.has_value() && !interrupted();
   };
-  const auto problems = kubernetes::read_logs(
-      *access, {.gang = gang, .follow = choice.follow, .lines = choice.lines}, take, interrupted());
+  const auto problems =
+      kubernetes::read_logs(*access,
+                            {.gang = gang,
+                             .job = static_cast<uint64_t>(std::max(number_of(*shown, "job"), 0.0)),
+                             .container = choice.container,
+                             .follow = choice.follow,
+                             .lines = choice.lines},
+                            take, interrupted());
   if (!written) return written;
   if (!problems) return interrupted() ? base::Status{} : base::failure(problems.error());
   std::vector<study::results::Note> notes;

@@ -5,12 +5,42 @@
 #include <exception>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <optional>
+#include <string_view>
 
 #include "base/http/http_uri.hpp"
 #include "base/http/reply.hpp"
 #include "base/nearest.hpp"
 
 namespace goban::serve::api {
+
+namespace {
+
+/// As path_segments(). The id of a job in a cluster's own queue (job_name.hpp) may hold slashes, as
+/// NAMESPACE/NAME/UID does; they are sent as %2F.
+std::optional<std::vector<std::string>> segments_of(std::string path) {
+  constexpr std::string_view kSlash = "%2F";
+  constexpr std::string_view kStandIn = "%5C";  // no such id has a backslash
+  for (size_t begin = 1; begin < path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    const std::string_view segment = std::string_view(path).substr(begin, end - begin);
+    const bool is_id = segment.starts_with('@') || segment.starts_with("%40");
+    for (size_t at = begin; is_id && at + kSlash.size() <= end; ++at) {
+      const bool is_slash = path.compare(at, kSlash.size(), kSlash) == 0 ||
+                            path.compare(at, kSlash.size(), "%2f") == 0;
+      if (is_slash) path.replace(at, kStandIn.size(), kStandIn);
+    }
+    begin = end + 1;
+  }
+  auto segments = base::http::path_segments(path);
+  if (!segments) return segments;
+  for (std::string& segment : *segments) {
+    if (segment.starts_with('@')) std::ranges::replace(segment, '\\', '/');
+  }
+  return segments;
+}
+
+}  // namespace
 
 void Router::add(std::string method, std::string_view path, Access access,
                  std::vector<std::string> query, Handler handler) {
@@ -51,7 +81,7 @@ base::http::Response Router::run(const Route& route, const Call& call) {
 
 base::http::Response Router::answer(const base::http::Request& request, const Identify& identify,
                                     const Admit& admit) const {
-  const auto segments = base::http::path_segments(request.path);
+  const auto segments = segments_of(request.path);
   if (!segments)
     return base::http::refusal(base::http::kBadRequest, "unknown path", "see /v1/openapi.json");
   const Route* route = nullptr;

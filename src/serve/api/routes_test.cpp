@@ -77,5 +77,28 @@ TEST_F(ServiceTest, RoutesAreThoseOfTheDescriptionAndOfTheDocumentation) {
   EXPECT_THAT(documented_routes(), testing::ContainerEq(routes));
 }
 
+TEST(Routes, AnIdOfTheClustersOwnQueueMayHoldSlashes) {
+  Router router;
+  std::string named;
+  router.add("GET", "/v1/jobs/{}/explain", Access::Public, {}, [&](const Call& call) {
+    named = call.names.at(0);
+    return base::http::Response{};
+  });
+  const auto status = [&](const std::string& path) {
+    const auto nobody = [](const base::http::Request&) -> base::Result<Identity> {
+      return base::failed("nobody");
+    };
+    return router
+        .answer({.method = "GET", .path = path}, nobody, [](const std::string&) { return 0.0; })
+        .status;
+  };
+  EXPECT_EQ(status("/v1/jobs/%40ml%2Ftrain%2fpod-group/explain"), 200);
+  EXPECT_EQ(named, "@ml/train/pod-group");
+  EXPECT_EQ(status("/v1/jobs/@ml%2Ftrain/explain"), 200);
+  EXPECT_EQ(named, "@ml/train");
+  EXPECT_EQ(status("/v1/jobs/ml%2Ftrain/explain"), 400) << "no other name has any";
+  EXPECT_EQ(status("/v1%2Fjobs/@ml/explain"), 400);
+}
+
 }  // namespace
 }  // namespace goban::serve::api
