@@ -142,8 +142,8 @@ class Case:
         return getattr(self, self.name)(path, seed)
 
     def abci(self, path, seed):
-        """15 days of the generated year on ABCI, or all of it; loads by compressing the submissions."""
-        days = 365 if self.whole else 15
+        """15 days of the generated year on ABCI, or all 362 of it; loads by compressing the submissions."""
+        days = 362 if self.whole else 15
         goban("trace", "generate", "--like", "abci-2019", "--days", days, "--seed", seed, "--out", path)
         if self.load != "recorded":
             rows = histories.read_generic(path)
