@@ -69,9 +69,8 @@ const char* ClusterView::gpu_state(core::model::GpuId gpu) const {
 }
 
 const char* ClusterView::node_state(size_t node) const {
-  if (is_drained[node] && held_gpus(node) > 0) return "draining";
   if (!is_open[node] && !is_asleep[node]) return "down";
-  if (is_drained[node]) return "drained";
+  if (is_drained[node]) return held_gpus(node) > 0 ? "draining" : "drained";
   return is_asleep[node] ? "asleep" : "up";
 }
 
