@@ -154,7 +154,7 @@ def main():
     parser.add_argument("goban")
     parser.add_argument("--jobs", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--policy", default="fifo+pal,goban")
+    parser.add_argument("--policy", default="fifo+pal,expansion+promise-backfill+priced+pal-tight")
     parser.add_argument("--tolerance", type=float, default=3, help="percent")
     options = parser.parse_args()
     skip_where_missing()

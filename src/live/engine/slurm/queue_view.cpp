@@ -254,6 +254,24 @@ std::vector<std::string> places_wanted(std::span<const JobRow> rows,
   return wanted;
 }
 
+/// Tells the managed nodes with their partitions and places. Returns the nodes of each place.
+std::map<std::string, PlaceNodes> add_nodes(std::span<const NodeRow> nodes, const QueueRules& rules,
+                                            const NodeTraits& traits, QueueView& view) {
+  const bool tells_partitions = traits.partitions_differ || !view.places.empty();
+  std::map<std::string, PlaceNodes> out;
+  for (const NodeRow& node : nodes) {
+    if (!is_managed_node(node, rules)) continue;
+    view.picture.cluster.nodes.push_back(node.node);
+    if (!tells_partitions) continue;
+    auto& partitions = view.picture.cluster.nodes.back().partitions;
+    partitions = managed_partitions(node, rules);
+    const auto in = places_with(node, partitions, view.places);
+    partitions.insert(partitions.end(), in.begin(), in.end());
+    for (const std::string& place : in) out[place].add(node.node);
+  }
+  return out;
+}
+
 }  // namespace
 
 QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
@@ -266,18 +284,7 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
   if (!traits.partitions_differ) {
     std::erase_if(view.places, [](const std::string& place) { return !is_choice(place); });
   }
-  const bool tells_partitions = traits.partitions_differ || !view.places.empty();
-  std::map<std::string, PlaceNodes> inhabited;
-  for (const NodeRow& node : nodes) {
-    if (!is_managed_node(node, rules)) continue;
-    view.picture.cluster.nodes.push_back(node.node);
-    if (!tells_partitions) continue;
-    auto& partitions = view.picture.cluster.nodes.back().partitions;
-    partitions = managed_partitions(node, rules);
-    const auto in = places_with(node, partitions, view.places);
-    partitions.insert(partitions.end(), in.begin(), in.end());
-    for (const std::string& place : in) inhabited[place].add(node.node);
-  }
+  std::map<std::string, PlaceNodes> inhabited = add_nodes(nodes, rules, traits, view);
   for (const JobRow& row : rows) {
     const std::string id = row.id();
     const auto fact = facts.find(id);
