@@ -19,7 +19,7 @@ namespace goban::live::engine::kubernetes {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> kTried = {"1.34"};
+constexpr std::array<std::string_view, 3> kTried = {"1.32", "1.34", "1.36"};
 
 std::string one_of(base::TableReader& table, std::string_view key,
                    std::span<const std::string_view> known) {
