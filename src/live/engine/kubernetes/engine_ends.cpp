@@ -36,7 +36,7 @@ KubernetesEngine::Outcome KubernetesEngine::send(std::vector<Write> writes) {
 }
 
 /// Of a gang with a Job or another object of its own.
-KubernetesEngine::Outcome KubernetesEngine::suspend(const Gang& gang, bool suspended) {
+KubernetesEngine::Outcome KubernetesEngine::set_suspended(const Gang& gang, bool suspended) {
   if (gang.group != nullptr) {
     return send({{.method = "PATCH",
                   .path = group_path(*gang.group),
@@ -49,7 +49,7 @@ KubernetesEngine::Outcome KubernetesEngine::suspend(const Gang& gang, bool suspe
 
 KubernetesEngine::Outcome KubernetesEngine::take_back(const Gang& gang) {
   if (gang.bound == 0) return {};
-  if (gang.group != nullptr || gang.work != nullptr) return suspend(gang, true);
+  if (gang.group != nullptr || gang.work != nullptr) return set_suspended(gang, true);
   std::vector<Write> writes;
   for (const Pod* pod : gang.pods) {
     if (pod->node.empty() || pod->meta.deleting) continue;
@@ -180,7 +180,7 @@ void KubernetesEngine::mend(const Gangs& gangs) {
     const bool same = before != mended_ns_.end() && before->second.first == goes_on;
     if (same && now_ns < before->second.second + kAgain_ns) continue;
     mended_ns_[id] = {goes_on, now_ns};
-    (void)suspend(gang, is_broken);
+    (void)set_suspended(gang, is_broken);
   }
 }
 

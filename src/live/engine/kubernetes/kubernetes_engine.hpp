@@ -159,7 +159,7 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   using ClusterEngine::tell;
   [[nodiscard]] ApiAnswer bind(Api& api, const Binding& binding, const cluster::Mark& mark);
   [[nodiscard]] Outcome take_back(const Gang& gang);
-  [[nodiscard]] Outcome suspend(const Gang& gang, bool suspended);
+  [[nodiscard]] Outcome set_suspended(const Gang& gang, bool suspended);
   [[nodiscard]] Outcome cancel(const Gang& gang);
   [[nodiscard]] Outcome mark(const Gang& gang, RunId run);
   [[nodiscard]] Outcome carry_out(const cluster::Task& task, const Gang& gang);
