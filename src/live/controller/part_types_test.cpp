@@ -1,5 +1,6 @@
 #include "live/controller/part_types.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "live/controller/clusters.hpp"
