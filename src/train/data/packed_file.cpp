@@ -2,8 +2,8 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <array>
 #include <fmt/format.h>
+#include <vector>
 #include <zstd.h>
 
 #include "base/output_file.hpp"
@@ -23,6 +23,7 @@ struct PackedFile::Impl {
   // They write to `file`; null: it is not packed so. libarchive writes zstd without a checksum.
   archive* gzip = nullptr;
   ZSTD_CCtx* zstd = nullptr;
+  std::vector<char> room{};  ///< for what zstd gives out
 
   void take(std::string_view packed) {
     file.buffer() += packed;
@@ -55,11 +56,11 @@ struct PackedFile::Impl {
   void pack_by_zstd() {
     zstd = ZSTD_createCCtx();
     ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
+    room.resize(ZSTD_CStreamOutSize());
   }
 
   base::Status add_to_zstd(std::string_view bytes, ZSTD_EndDirective end) {
     ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
-    std::array<char, size_t{128} << 10> room{};
     for (size_t left = 1; left > 0 && (end == ZSTD_e_end || in.pos < in.size);) {
       ZSTD_outBuffer out{room.data(), room.size(), 0};
       left = ZSTD_compressStream2(zstd, &out, &in, end);
