@@ -27,7 +27,7 @@ std::string place_key(const Pod& pod) {
 }
 
 /// What a pod asks of its node, for users.
-std::string wish_words(const Pod& pod) {
+std::string request_words(const Pod& pod) {
   constexpr size_t kMost = 160;
   std::string out;
   for (const Requirement& each : pod.where) {
@@ -133,9 +133,9 @@ std::string ClosedNodes::hindrance(const Gang& gang, const Pod& pod) {
     return lost->claims.empty() ? "the GPUs of all managed nodes need ResourceClaims"
                                 : "no managed node has GPUs of a DRA driver";
   }
-  const std::string wish = wish_words(*lost);
+  const std::string request = request_words(*lost);
   return fmt::format("no managed node meets its node selector, affinity or tolerations{}{}",
-                     wish.empty() ? "" : ": ", wish);
+                     request.empty() ? "" : ": ", request);
 }
 
 }  // namespace goban::live::engine::kubernetes
