@@ -152,14 +152,15 @@ TEST(Resources, PartsLieOnNodesOfTheirTypeOnly) {
   EXPECT_TRUE(site.find(1).gpus.empty()) << "though the other nodes are free";
 }
 
+std::vector<GpuId> ids(const std::vector<uint32_t>& gpus) {
+  std::vector<GpuId> out;
+  for (const uint32_t gpu : gpus) out.emplace_back(gpu);
+  return out;
+}
+
 TEST(Resources, PartsHaveEqualIndices) {
   PartSite site({.name = "part", .gpus = 2, .host = {}, .apart = true, .equal_indices = true});
   site.lose({0, 5, 8, 9});  // 0 | 1 | 0, 1
-  const auto ids = [](const std::vector<uint32_t>& gpus) {
-    std::vector<GpuId> out;
-    for (const uint32_t gpu : gpus) out.emplace_back(gpu);
-    return out;
-  };
   EXPECT_THAT(site.find(3).gpus, testing::UnorderedElementsAreArray(ids({2, 3, 6, 7, 10, 11})));
   site.lose({3});
   EXPECT_TRUE(site.find(3).gpus.empty()) << "two are free on each, but not the same";
@@ -170,11 +171,6 @@ TEST(Resources, PartsHaveEqualIndices) {
 
 TEST(Resources, PartsHaveTheIndicesOfTheirType) {
   PartSite site({.name = "part", .gpus = 2, .host = {}, .apart = true, .indices = {1, 3}});
-  const auto ids = [](std::initializer_list<uint32_t> gpus) {
-    std::vector<GpuId> out;
-    for (const uint32_t gpu : gpus) out.emplace_back(gpu);
-    return out;
-  };
   EXPECT_THAT(site.find(3).gpus, testing::UnorderedElementsAreArray(ids({1, 3, 5, 7, 9, 11})));
   site.lose({1});
   EXPECT_TRUE(site.find(3).gpus.empty()) << "three others are free on the node";
