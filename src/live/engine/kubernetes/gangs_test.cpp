@@ -167,13 +167,17 @@ TEST(KubernetesGangs, InPartsItIsTakenBackUnlessItRan) {
   EXPECT_EQ(ran.stands.at(kGang).stand, Stand::Running);
 }
 
+/// The kubelet of a node did not take a pod of the first run.
+void refuse(Pod& pod, const std::string& node, const std::string& gpus, const char* reason) {
+  World::bind(pod, node, gpus, 1, Phase::Failed);
+  pod.reason = reason;
+}
+
 TEST(KubernetesGangs, ARefusalOfTheKubeletIsNoFailure) {
   World world;
   world.job("train", 2);
   World::bind(world.pod("a", 2, "train"), "n1", "0,1");
-  Pod& refused = world.pod("b", 2, "train");
-  World::bind(refused, "n2", "0,1", 1, Phase::Failed);
-  refused.reason = "OutOfnvidia.com/gpu";
+  refuse(world.pod("b", 2, "train"), "n2", "0,1", "OutOfnvidia.com/gpu");
   world.pod("c", 2, "train");
   const auto stand = world.view().stands.at(kGang);
   EXPECT_EQ(stand.stand, Stand::Released);
@@ -188,9 +192,7 @@ TEST(KubernetesGangs, ARefusalOfTheKubeletIsNoFailure) {
   // All of its pods may have been refused, and replaced, before anybody looked.
   World quick;
   quick.job("train", 1);
-  Pod& first = quick.pod("a", 2, "train");
-  World::bind(first, "n2", "0,1", 1, Phase::Failed);
-  first.reason = "OutOfcpu";
+  refuse(quick.pod("a", 2, "train"), "n2", "0,1", "OutOfcpu");
   quick.pod("b", 2, "train");
   const auto held = quick.view().stands.at(kGang);
   EXPECT_EQ(held.stand, Stand::Held);
@@ -198,8 +200,7 @@ TEST(KubernetesGangs, ARefusalOfTheKubeletIsNoFailure) {
   EXPECT_THAT(held.closed_nodes, ElementsAre("n2"));
   // A pod without a controller that was refused has not run.
   World single;
-  World::bind(single.pod("p", 1), "n1", "0", 1, Phase::Failed);
-  single.objects.pods.at("ml/p").reason = "OutOfcpu";
+  refuse(single.pod("p", 1), "n1", "0", "OutOfcpu");
   EXPECT_FALSE(single.view().stands.at("ml/p/uid-p").ran);
 }
 
