@@ -80,6 +80,23 @@ TEST_F(HangingStart, ItsLimitEndsIt) {
   EXPECT_GE(end.ran_ns, base::kSecond);
 }
 
+TEST_F(HangingStart, WhatItsSupervisorUsesIsNotItsMemory) {
+  base::gpus::LocalGpu& gpu = runs.gpus.emplace_back();
+  gpu.is_virtual = true;
+  gpu.cpus = {0};
+  auto order = job();
+  order.gpus = {core::model::GpuId(0U)};
+  order.shares = true;
+  order.spec.training.gpu_mem_bytes = int64_t{1} << 20;
+  runs.engine().launch(order);
+  ASSERT_TRUE(is_starting(order));
+  ::usleep(500'000);
+  program.release();
+  const Report end = runs.wait_for(order.run, ReportKind::Ended).back();
+  EXPECT_FALSE(end.out_of_memory) << end.detail;
+  EXPECT_EQ(text_of(runs.out("up")), "up\n");
+}
+
 TEST_F(HangingStart, ItBeginsWhenItCan) {
   const auto order = job();
   runs.engine().launch(order);

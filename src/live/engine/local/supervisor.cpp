@@ -279,7 +279,8 @@ void SupervisedRun::reap() {
 }
 
 void SupervisedRun::watch_usage() {
-  if (main_gone_ || !usage_->sample(progress_->sum().progress.latest)) return;
+  // Until the job's program runs, its process is a copy of this one and has this one's memory.
+  if (main_gone_ || starting_ || !usage_->sample(progress_->sum().progress.latest)) return;
   detail_ = usage_->excess();
   plan_.kill_now(base::steady_ns());
 }
@@ -300,7 +301,7 @@ int SupervisedRun::wait_ms() const {
   if (starting_ && plan_.ordered() && !plan_.killed()) {
     next = now < started_steady_ns_ + kStartPatience ? started_steady_ns_ + kStartPatience : next;
   }
-  if (!main_gone_) next = std::min(next, usage_->next_ns());
+  if (!main_gone_ && !starting_) next = std::min(next, usage_->next_ns());
   next = std::min(next, progress_file_.next_ns(progress_->sum().progress));
   if (plan_.killed() || ended_by_itself()) next = std::min(next, now + kKillEvery);
   const TimeNs wait = std::max<TimeNs>(0, next - now);
