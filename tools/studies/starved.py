@@ -26,6 +26,7 @@ from study import GOBAN, simulate
 
 TRAIN = os.environ.get("GOBAN_TRAIN", os.path.join(os.path.dirname(GOBAN), "goban-train"))
 SIDE = 28
+TEXT = 20000  # bytes that describe a picture
 HOUR = 3600
 STARVED, BUSY = "mnist-mlp", "mnist-conv"
 NAMES = {STARVED: "starved", BUSY: "computing"}
@@ -33,14 +34,14 @@ POLICIES = ["fifo+packed", "eaco", "goban"]
 PARTS = ["input", "compute", "evaluation", "idle", "other"]
 
 
-def png(pixels):
+def png(pixels, text):
     def chunk(kind, content):
         body = kind + content
         return struct.pack(">I", len(content)) + body + struct.pack(">I", zlib.crc32(body))
 
     rows = b"".join(b"\0" + pixels[i:i + SIDE] for i in range(0, SIDE * SIDE, SIDE))
     return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", SIDE, SIDE, 8, 0, 0, 0, 0)) +
-            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+            chunk(b"tEXt", b"Comment\0" + text) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
 def run(*words):
@@ -60,8 +61,10 @@ def shards(folder, name, count):
         kind = i % 10
         pixels = bytes((200 if (x + y * kind) % 10 < 5 else 20) + draw.randrange(40)
                        for y in range(SIDE) for x in range(SIDE))
+        # As pictures of cameras have; on every processor, reading takes longer than the small model computes.
+        text = bytes(draw.choices(b"0123456789abcdef", k=TEXT))
         with open(os.path.join(source, f"{i:05}.png"), "wb") as out:
-            out.write(png(pixels))
+            out.write(png(pixels, text))
         with open(os.path.join(source, f"{i:05}.cls"), "w") as out:
             out.write(str(kind))
     packed = os.path.join(folder, f"{name}-%02d.tar.gz")
