@@ -83,7 +83,7 @@ class Serving:
     def job(self, number):
         return self.jobs().get(str(number), {})
 
-    def wait_state(self, number, *states, limit_s=30):
+    def wait_state(self, number, *states, limit_s=90):
         """Waits until the daemon and Slurm agree that the job is in one of these states of the daemon."""
         return self.site.wait_for(f"job {number} {states}",
                                   lambda: (job := self.job(number)).get("state") in states and job, limit_s)
