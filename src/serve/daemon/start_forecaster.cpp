@@ -71,7 +71,8 @@ api::StartTable StartForecasts::forecast(const live::loop::SchedulerClient& sche
   out.runs = made.runs;
   out.took_s = std::chrono::duration<double>(Steady::now() - from).count();
   for (const auto& [job, raw] : made.starts) {
-    const core::knowledge::StartForecastAt at{.made_ns = copy.now_ns, .interval = raw};
+    core::knowledge::StartForecastAt at{.made_ns = copy.now_ns, .interval = raw};
+    at.moved = out.calibration.moved(at);
     const StartInterval shown = out.calibration.calibrated(at);
     out.starts.emplace_hint(out.starts.end(), job, shown);
     const auto found = is_new.find(job);

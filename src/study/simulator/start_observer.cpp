@@ -60,6 +60,7 @@ void StartObserver::forecast(TimeNs now, const Core& core, const std::vector<Job
     if (found == made.starts.end()) continue;
     Open& open = open_[job];
     open.raw = {.made_ns = now, .interval = found->second};
+    open.raw.moved = calibration.moved(open.raw);
     open.is_calibrated = calibration.known() >= kCalibrated;
     open.shown = calibration.calibrated(open.raw);
   }

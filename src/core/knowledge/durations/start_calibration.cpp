@@ -1,6 +1,7 @@
 #include "core/knowledge/durations/start_calibration.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/portable_math.hpp"
@@ -13,6 +14,10 @@ using model::StartInterval;
 
 constexpr size_t kStartsKept = 200;
 constexpr size_t kStartsMin = 20;
+constexpr double kOutside = 0.2;  ///< of an 80 % interval
+constexpr double kStep = 0.01;    ///< by which one start changes the levels
+constexpr double kOutsideLeast = 0.02;
+constexpr double kOutsideMost = 0.4;
 constexpr double kSlack_ns = 60.0 * base::kSecond;
 /// Of a wait for which no end was forecast.
 constexpr TimeNs kBeyond_ns = 60 * base::kDay;
@@ -22,7 +27,7 @@ double wait_ln(TimeNs at_ns, TimeNs made_ns) {
   return base::portable_log(static_cast<double>(wait) + kSlack_ns);
 }
 
-TimeNs moved(TimeNs at_ns, TimeNs made_ns, double by) {
+TimeNs later_by(TimeNs at_ns, TimeNs made_ns, double by) {
   if (at_ns == base::kNever) return base::kNever;
   constexpr double kMost_ns = 4e18;
   const double wait =
@@ -30,14 +35,29 @@ TimeNs moved(TimeNs at_ns, TimeNs made_ns, double by) {
   return made_ns + std::max<TimeNs>(static_cast<TimeNs>(wait), 0);
 }
 
+bool holds(const StartInterval& interval, TimeNs start_ns) {
+  return start_ns >= interval.p10_ns && start_ns <= interval.p90_ns;
+}
+
 }  // namespace
 
 void StartCalibration::learn(const StartForecastAt& raw, TimeNs start_ns) {
   const double actual = wait_ln(start_ns, raw.made_ns);
+  const bool moved_held = holds(raw.moved, start_ns);
   errors_.push_back({.low = actual - wait_ln(raw.interval.p10_ns, raw.made_ns),
                      .middle = actual - wait_ln(raw.interval.p50_ns, raw.made_ns),
-                     .high = actual - wait_ln(raw.interval.p90_ns, raw.made_ns)});
+                     .high = actual - wait_ln(raw.interval.p90_ns, raw.made_ns),
+                     .raw_held = holds(raw.interval, start_ns),
+                     .moved_held = moved_held});
   if (errors_.size() > kStartsKept) errors_.pop_front();
+  if (errors_.size() < kStartsMin) return;
+  outside_ += kStep * (kOutside - (moved_held ? 0.0 : 1.0));
+  outside_ = std::clamp(outside_, kOutsideLeast, kOutsideMost);
+  const auto miss = [&](bool Errors::* held) {
+    const auto count = static_cast<double>(std::ranges::count(errors_, true, held));
+    return std::abs(count / static_cast<double>(errors_.size()) - (1 - kOutside));
+  };
+  is_raw_ = miss(&Errors::raw_held) < miss(&Errors::moved_held);
 }
 
 StartCalibration StartCalibration::with_overdue(const std::vector<StartForecastAt>& waiting,
@@ -50,10 +70,15 @@ StartCalibration StartCalibration::with_overdue(const std::vector<StartForecastA
     out.learn(each, now);
     ++taken;
   }
+  out.is_raw_ = is_raw_ && errors_.size() >= kStartsMin;
   return out;
 }
 
 StartInterval StartCalibration::calibrated(const StartForecastAt& raw) const {
+  return is_raw_ ? raw.interval : moved(raw);
+}
+
+StartInterval StartCalibration::moved(const StartForecastAt& raw) const {
   if (errors_.size() < kStartsMin) return raw.interval;
   const auto quantile = [&](double Errors::* which, double level) {
     std::vector<double> sorted;
@@ -64,9 +89,10 @@ StartInterval StartCalibration::calibrated(const StartForecastAt& raw) const {
     return sorted[static_cast<size_t>(at)];
   };
   StartInterval out;
-  out.p50_ns = moved(raw.interval.p50_ns, raw.made_ns, quantile(&Errors::middle, 0.5));
-  out.p10_ns = moved(raw.interval.p10_ns, raw.made_ns, quantile(&Errors::low, 0.1));
-  out.p90_ns = moved(raw.interval.p90_ns, raw.made_ns, quantile(&Errors::high, 0.9));
+  out.p50_ns = later_by(raw.interval.p50_ns, raw.made_ns, quantile(&Errors::middle, 0.5));
+  out.p10_ns = later_by(raw.interval.p10_ns, raw.made_ns, quantile(&Errors::low, outside_ / 2));
+  out.p90_ns =
+      later_by(raw.interval.p90_ns, raw.made_ns, quantile(&Errors::high, 1 - outside_ / 2));
   out.p10_ns = std::min(out.p10_ns, out.p50_ns);
   out.p90_ns = std::max(out.p90_ns, out.p50_ns);
   return out;

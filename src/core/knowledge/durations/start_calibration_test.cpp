@@ -17,9 +17,15 @@ StartForecastAt raw_hour(base::TimeNs made_ns) {
                        .p90_ns = made_ns + 4000 * kSecond}};
 }
 
+/// A job that gets this forecast now starts at `start_ns`.
+void learn(StartCalibration& calibration, StartForecastAt raw, base::TimeNs start_ns) {
+  raw.moved = calibration.moved(raw);
+  calibration.learn(raw, start_ns);
+}
+
 TEST(StartCalibration, FewStartsChangeNothing) {
   StartCalibration calibration;
-  for (int i = 0; i < 19; ++i) calibration.learn(raw_hour(0), 9000 * kSecond);
+  for (int i = 0; i < 19; ++i) learn(calibration, raw_hour(0), 9000 * kSecond);
   EXPECT_EQ(calibration.calibrated(raw_hour(5)).p90_ns, raw_hour(5).interval.p90_ns);
 }
 
@@ -40,14 +46,14 @@ TEST(StartCalibration, IntervalsCoverFourFifthsOfWhatFollows) {
       EXPECT_LE(shown.p10_ns, shown.p50_ns);
       EXPECT_LE(shown.p50_ns, shown.p90_ns);
     }
-    calibration.learn(raw_hour(made_ns), start_ns);
+    learn(calibration, raw_hour(made_ns), start_ns);
   }
   EXPECT_NEAR(static_cast<double>(inside) / judged, 0.8, 0.03);
 }
 
 TEST(StartCalibration, JobsThatAreOverdueCountBeforeTheyStart) {
   StartCalibration calibration;
-  for (int i = 0; i < 40; ++i) calibration.learn(raw_hour(0), 3600 * kSecond);
+  for (int i = 0; i < 40; ++i) learn(calibration, raw_hour(0), (3500 + i % 5 * 50) * kSecond);
   const base::TimeNs now = 36'000 * kSecond;
   const std::vector<StartForecastAt> waiting(20, raw_hour(0));
   EXPECT_LT(calibration.calibrated(raw_hour(now)).p90_ns, now + 4001 * kSecond);
@@ -61,7 +67,7 @@ TEST(StartCalibration, WhatIsBeyondStaysBeyond) {
   StartCalibration calibration;
   StartForecastAt open = raw_hour(0);
   open.interval.p90_ns = base::kNever;
-  for (int i = 0; i < 50; ++i) calibration.learn(open, 9000 * kSecond);
+  for (int i = 0; i < 50; ++i) learn(calibration, open, 9000 * kSecond);
   EXPECT_EQ(calibration.calibrated(open).p90_ns, base::kNever);
   EXPECT_NEAR(base::to_seconds(calibration.calibrated(open).p50_ns), 9000, 1);
 }
