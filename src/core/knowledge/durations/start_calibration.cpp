@@ -18,6 +18,7 @@ constexpr double kOutside = 0.2;  ///< of an 80 % interval
 constexpr double kStep = 0.01;    ///< by which one start changes the levels
 constexpr double kOutsideLeast = 0.02;
 constexpr double kOutsideMost = 0.4;
+constexpr double kClearly = 0.1;
 constexpr double kSlack_ns = 60.0 * base::kSecond;
 /// Of a wait for which no end was forecast.
 constexpr TimeNs kBeyond_ns = 60 * base::kDay;
@@ -57,7 +58,7 @@ void StartCalibration::learn(const StartForecastAt& raw, TimeNs start_ns) {
     const auto count = static_cast<double>(std::ranges::count(errors_, true, held));
     return std::abs(count / static_cast<double>(errors_.size()) - (1 - kOutside));
   };
-  is_raw_ = miss(&Errors::raw_held) < miss(&Errors::moved_held);
+  is_raw_ = miss(&Errors::raw_held) + kClearly < miss(&Errors::moved_held);
 }
 
 StartCalibration StartCalibration::with_overdue(const std::vector<StartForecastAt>& waiting,
@@ -70,7 +71,6 @@ StartCalibration StartCalibration::with_overdue(const std::vector<StartForecastA
     out.learn(each, now);
     ++taken;
   }
-  out.is_raw_ = is_raw_ && errors_.size() >= kStartsMin;
   return out;
 }
 

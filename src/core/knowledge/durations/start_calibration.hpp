@@ -28,8 +28,7 @@ class StartCalibration {
   /// levels, 0.1 and 0.9 at first, follow the share of starts that such intervals missed (adaptive
   /// conformal inference, Gibbs and Candes 2021). Raw, before enough starts are known.
   [[nodiscard]] model::StartInterval moved(const StartForecastAt& raw) const;
-  /// Moved or raw: that of which nearer to 80 % held for the latest starts. Overdue jobs do not
-  /// count here, as they miss both.
+  /// Moved, unless of the latest raw intervals a share held that was clearly nearer to 80 %.
   [[nodiscard]] model::StartInterval calibrated(const StartForecastAt& raw) const;
   /// Starts that calibrated() rests on.
   [[nodiscard]] size_t known() const { return errors_.size(); }
