@@ -202,13 +202,13 @@ void add_nodes(Command& app, Action& action) {
       *c, arguments, "fence", "Give up what dead nodes hold, so that it may start elsewhere",
       "You vouch that nothing runs there any more: power the machine off, or cut its network, "
       "first. For nodes of a\n"
-      "Kubernetes cluster that are down: their pods are removed by force, and their gangs "
-      "wait again. A job that still\n"
-      "runs there would run twice. Requires the role operator.\n\n"
+      "Kubernetes cluster that are down or silent (not ready): Goban's pods there are removed by "
+      "force, and their gangs\n"
+      "wait again. A job that still runs there would run twice. Requires the role operator.\n\n"
       "Example:\n"
       "  goban nodes fence n3\n"
-      "Exit codes: 0 success, 1 failure, unknown node, permission denied, or the node is not "
-      "down, 2 usage error.",
+      "Exit codes: 0 success, 1 failure, unknown node, permission denied, or the node is neither "
+      "down nor silent, 2 usage error.",
       action);
   c->callback([c, arguments, &action] {
     if (!c->has_subcommand()) action = [arguments] { return list(*arguments); };

@@ -1,5 +1,6 @@
 // The job commands against a daemon that answers from a table.
 #include <cstdlib>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -134,6 +135,21 @@ TEST_F(JobCommands, ShowSaysHowMuchDataIsThere) {
   serve({{"GET /v1/jobs", R"({"jobs": [)" + std::string(job) + "]}"}, {"GET /v1/jobs/3", job}});
   EXPECT_THAT(goban("show 3").out, HasSubstr("copying, 512 B of 1.5 KiB\n"));
   EXPECT_THAT(goban("queue --format job,reason").out, HasSubstr("3  waits for its data\n"));
+}
+
+TEST_F(JobCommands, ShowNamesNoNodeOfAJobThatWaits) {
+  const auto job = [](int number, const char* state) {
+    return fmt::format(R"({{"job": {0}, "id": "{0}", "user": "anna", "state": "{1}", "num_gpus": 1,
+        "runs": 1, "gpus": [{{"gpu": 0, "node": "n1", "index": 0}}]}})",
+                       number, state);
+  };
+  const std::string runs = job(3, "running");
+  const std::string waits = job(4, "waiting");
+  serve({{"GET /v1/jobs", R"({"jobs": [)" + runs + "," + waits + "]}"},
+         {"GET /v1/jobs/3", runs},
+         {"GET /v1/jobs/4", waits}});
+  EXPECT_THAT(goban("show 3").out, HasSubstr("1 on n1"));
+  EXPECT_THAT(goban("show 4").out, Not(HasSubstr("n1"))) << "it had it in its last run";
 }
 
 TEST_F(JobCommands, ErrorsNameOptionsInsteadOfFields) {

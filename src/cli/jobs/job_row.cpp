@@ -82,7 +82,9 @@ JobRow job_row(const json& from) {
   row.suspended_s = number_of(from, "suspended_s");
   row.end_s = number_of(from, "end_s");
   row.held_s = number_of(from, "held_s");
-  row.where = where_text(part_of(from, "gpus"));
+  // A job that waits names the GPUs of its last run, which it does not hold.
+  const bool waits = row.state == "waiting" || row.state == "depends" || row.state == "held";
+  if (!waits) row.where = where_text(part_of(from, "gpus"));
   row.position = static_cast<int64_t>(number_of(from, "position", 0));
   row.exit_code = static_cast<int32_t>(number_of(from, "exit_code", -1));
   row.signal = static_cast<int32_t>(number_of(from, "signal"));

@@ -7,6 +7,7 @@
 
 #include "live/controller/engine_event_json.hpp"
 #include "live/controller/part_types.hpp"
+#include "live/silent_node.hpp"
 
 namespace goban::live::controller {
 
@@ -277,6 +278,8 @@ void Clusters::follow_states(const ClusterSeen& seen, TimeNs at) {
     const NodeId node(i);
     const auto found = by_name.find(cluster.nodes()[i].name);
     const SeenNodeState state = found == by_name.end() ? SeenNodeState::Down : found->second->state;
+    parts_.nodes.silent(node,
+                        state == SeenNodeState::Drained && found->second->reason == kSilentNode);
     if (state == SeenNodeState::Down) {
       parts_.nodes.lost(node, at);
       continue;

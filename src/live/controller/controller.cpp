@@ -61,6 +61,7 @@ struct Controller::Parts {
             .core = core.state(),
             .drained = nodes.drained(),
             .down = nodes.down(),
+            .silent = nodes.silent(),
             .unfinished = jobs.unfinished(),
             .now_ns = now};
   }

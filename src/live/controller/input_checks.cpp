@@ -346,8 +346,9 @@ struct Checker {
     if (!facts.site.fences_nodes) {
       return base::failed("the engine waits for no dead node: there is nothing to fence");
     }
-    if (facts.down.contains(each.node)) return {};
-    return base::failed("the node is not down", "goban nodes drain keeps new jobs off it");
+    if (facts.down.contains(each.node) || facts.silent.contains(each.node)) return {};
+    return base::failed("the node is neither down nor silent",
+                        "goban nodes drain keeps new jobs off it");
   }
   Status operator()(const EngineReport&) const { return {}; }
   Status operator()(const JobSeen&) const { return {}; }

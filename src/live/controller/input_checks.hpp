@@ -20,6 +20,7 @@ struct CheckFacts {
   const core::scheduler::State& core;
   const std::map<NodeId, std::string>& drained;
   const std::set<NodeId>& down;
+  const std::set<NodeId>& silent;  ///< nodes that do not answer while runs are on them
   const std::map<job::OwnerKey, size_t>& unfinished;  ///< jobs by their owner
   TimeNs now_ns = 0;
 };

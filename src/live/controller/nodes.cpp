@@ -46,6 +46,14 @@ void Nodes::drain_there(NodeId node, bool is_drained, const std::string& reason,
   }
 }
 
+void Nodes::silent(NodeId node, bool is_silent) {
+  if (is_silent) {
+    silent_.insert(node);
+  } else {
+    silent_.erase(node);
+  }
+}
+
 void Nodes::renumber(const core::scheduler::ClusterNumbers& numbers) {
   const auto move_map = [](auto& map, const auto& of) {
     std::remove_cvref_t<decltype(map)> moved;
@@ -66,6 +74,7 @@ void Nodes::renumber(const core::scheduler::ClusterNumbers& numbers) {
   move_map(left_out_, numbers.gpus);
   move_set(drained_there_);
   move_set(down_);
+  move_set(silent_);
 }
 
 void Nodes::lost(NodeId node, TimeNs at) {
@@ -149,6 +158,7 @@ void Nodes::write(nlohmann::json& snapshot) const {
   snapshot["drained"] = std::move(drained);
   snapshot["down"] = numbers_of(down_);
   if (!drained_there_.empty()) snapshot["drained_there"] = numbers_of(drained_there_);
+  if (!silent_.empty()) snapshot["silent"] = numbers_of(silent_);
   for (const auto& [node, hold] : holds_) {
     snapshot["holds"].push_back({{"node", node.value},
                                  {"until", hold.until_ns},
@@ -171,6 +181,7 @@ void Nodes::read(base::FieldReader& snapshot) {
   });
   read_ids(snapshot, "down", down_, num_nodes);
   read_ids(snapshot, "drained_there", drained_there_, num_nodes);
+  read_ids(snapshot, "silent", silent_, num_nodes);
   snapshot.list("holds", [&](base::FieldReader& part) {
     NodeId node;
     LaunchHold hold;

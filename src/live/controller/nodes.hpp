@@ -46,9 +46,12 @@ class Nodes {
   /// The engine itself lets nothing new start on the node, or does so again.
   void drain_there(NodeId node, bool is_drained, const std::string& reason, TimeNs at);
   [[nodiscard]] bool is_drained_there(NodeId node) const { return drained_there_.contains(node); }
+  /// The node is silent while runs are on it (live/silent_node.hpp), or is not any more.
+  void silent(NodeId node, bool is_silent);
+  [[nodiscard]] const std::set<NodeId>& silent() const { return silent_; }
   void renumber(const core::scheduler::ClusterNumbers& numbers);
 
-  /// The fields `drained`, `down`, `holds` and `left_out` of snapshots.
+  /// The fields `drained`, `down`, `silent`, `holds` and `left_out` of snapshots.
   void write(nlohmann::json& snapshot) const;
   void read(base::FieldReader& snapshot);
 
@@ -59,6 +62,7 @@ class Nodes {
   std::map<NodeId, std::string> drained_;
   std::set<NodeId> drained_there_;  ///< of `drained_`: by the engine, not by an operator
   std::set<NodeId> down_;
+  std::set<NodeId> silent_;
   std::map<NodeId, LaunchHold> holds_;
   std::map<GpuId, TimeNs> left_out_;  ///< until when
 };

@@ -67,14 +67,16 @@ double ProgressObserver::epochs_done(JobId job) const {
 }
 
 void ProgressObserver::observe(JobId job, TimeNs until) {
-  Track& track = jobs_[job];
+  Track track = jobs_[job];
   track.until_ns = until;
+  put(job, track);
 }
 
 void ProgressObserver::give_up(JobId job, TimeNs now) {
   const auto found = jobs_.find(job);
   if (found == jobs_.end() || now < found->second.until_ns) return;
   found->second.until_ns = -1;
+  watched_.erase(job);
 }
 
 std::optional<double> ProgressObserver::observed(JobId job, const Standing& standing, TimeNs now) {
@@ -84,6 +86,7 @@ std::optional<double> ProgressObserver::observed(JobId job, const Standing& stan
   const bool whole = track.base_epochs >= 0 && track.epochs - track.base_epochs >= 1;
   if (!whole && now < track.until_ns) return std::nullopt;
   track.until_ns = -1;
+  watched_.erase(job);
   const double epoch_s = stretch_epoch_s(track);
   double alone_s = track.alone_epoch_s;
   if (const auto pace = paces_.find({standing.app, standing.num_gpus, track.unit});
@@ -96,18 +99,19 @@ std::optional<double> ProgressObserver::observed(JobId job, const Standing& stan
 
 TimeNs ProgressObserver::next_ns() const {
   TimeNs next = base::kNever;
-  for (const auto& [job, track] : jobs_) {
-    if (track.until_ns >= 0) next = std::min(next, track.until_ns);
-  }
+  for (const JobId job : watched_) next = std::min(next, jobs_.at(job).until_ns);
   return next;
 }
 
-std::vector<JobId> ProgressObserver::watched() const {
-  std::vector<JobId> found;
-  for (const auto& [job, track] : jobs_) {
-    if (track.until_ns >= 0) found.push_back(job);
-  }
-  return found;
+void ProgressObserver::ended(JobId job) {
+  jobs_.erase(job);
+  watched_.erase(job);
+}
+
+void ProgressObserver::put(JobId job, const Track& track) {
+  ended(job);
+  jobs_[job] = track;
+  if (track.until_ns >= 0) watched_.insert(job);
 }
 
 }  // namespace goban::live::controller

@@ -5,6 +5,7 @@
 #include <compare>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "live/engine.hpp"
 
@@ -37,7 +38,7 @@ class ProgressObserver {
   void restarted(JobId job, TimeNs now);
   /// Takes the progress of a job. Once it has reported epochs, its busy time is ignored.
   void progressed(JobId job, const ProgressReport& progress, const Standing& standing, TimeNs now);
-  void ended(JobId job) { jobs_.erase(job); }
+  void ended(JobId job);
 
   /// Seconds per epoch at PM score 1, penalty 1, without neighbours; negative = unknown.
   [[nodiscard]] double epoch_s(JobId job) const;
@@ -52,7 +53,7 @@ class ProgressObserver {
   [[nodiscard]] std::optional<double> observed(JobId job, const Standing& standing, TimeNs now);
   /// When the first watch ends; kNever = no watch.
   [[nodiscard]] TimeNs next_ns() const;
-  [[nodiscard]] std::vector<JobId> watched() const;
+  [[nodiscard]] std::vector<JobId> watched() const { return {watched_.begin(), watched_.end()}; }
 
   struct Track {
     PaceUnit unit = PaceUnit::Epochs;
@@ -65,13 +66,14 @@ class ProgressObserver {
     friend bool operator==(const Track&, const Track&) = default;
   };
   [[nodiscard]] const std::map<JobId, Track>& tracks() const { return jobs_; }
-  void put(JobId job, const Track& track) { jobs_[job] = track; }
+  void put(JobId job, const Track& track);
   /// Seconds per epoch alone, by the latest job of each key.
   [[nodiscard]] const std::map<PaceKey, double>& paces() const { return paces_; }
   void put(const PaceKey& key, double epoch_s) { paces_[key] = epoch_s; }
 
  private:
   std::map<JobId, Track> jobs_;
+  std::set<JobId> watched_;  ///< those with a watch
   std::map<PaceKey, double> paces_;
 };
 

@@ -77,13 +77,12 @@ void Runs::mark_neighbours(LiveRun& run) {
   }
 }
 
-bool Runs::gpus_are_left(const LiveRun& run) const {
-  return std::ranges::none_of(book_.runs, [&](const auto& each) {
-    const LiveRun& other = each.second;
-    if (other.run == run.run || other.stage == LiveRun::Stage::Pending) return false;
-    if (other.run.job == run.run.job) return true;
-    return other.stage == LiveRun::Stage::Stopping && meet(other.gpus, run.gpus);
-  });
+bool Runs::has_launched(JobId job) const {
+  for (auto run = book_.runs.lower_bound({.job = job, .run = 0});
+       run != book_.runs.end() && run->first.job == job; ++run) {
+    if (run->second.stage != LiveRun::Stage::Pending) return true;
+  }
+  return false;
 }
 
 LaunchOrder Runs::launch_order(const LiveRun& run) const {
@@ -110,14 +109,22 @@ LaunchOrder Runs::launch_order(const LiveRun& run) const {
 }
 
 std::vector<JobId> Runs::launch_pending(TimeNs at) {
-  std::vector<JobId> jobs;
+  std::vector<LiveRun*> pending;
+  std::set<GpuId> leaving;
   for (auto& [id, run] : book_.runs) {
-    if (run.stage != LiveRun::Stage::Pending || !gpus_are_left(run)) continue;
-    if (staging_ != nullptr && !staging_->is_seen(book_.jobs.at(id.job), at)) continue;
-    run.stage = LiveRun::Stage::Ordered;
-    run.ordered_ns = at;
-    orders_.emplace_back(launch_order(run));
-    jobs.push_back(id.job);
+    if (run.stage == LiveRun::Stage::Pending) pending.push_back(&run);
+    if (run.stage == LiveRun::Stage::Stopping) leaving.insert(run.gpus.begin(), run.gpus.end());
+  }
+  const auto is_leaving = [&](GpuId gpu) { return leaving.contains(gpu); };
+  std::vector<JobId> jobs;
+  for (LiveRun* run : pending) {
+    const JobId job = run->run.job;
+    if (has_launched(job) || std::ranges::any_of(run->gpus, is_leaving)) continue;
+    if (staging_ != nullptr && !staging_->is_seen(book_.jobs.at(job), at)) continue;
+    run->stage = LiveRun::Stage::Ordered;
+    run->ordered_ns = at;
+    orders_.emplace_back(launch_order(*run));
+    jobs.push_back(job);
   }
   return jobs;
 }
@@ -128,6 +135,17 @@ bool Runs::drop_pending(LiveJob& job) {
   book_.runs.erase(next->run);
   --job.runs;
   job.staging.seen_run = 0;
+  // The GPUs are again those of the run before it, which may be stopping.
+  job.gpus.clear();
+  job.shares = false;
+  job.why = {};
+  if (const LiveRun* before = current(job)) {
+    job.gpus = before->gpus;
+    job.shares = before->shared;
+  } else if (!job.past.empty() && job.past.back().run == job.runs) {
+    job.gpus = job.past.back().gpus;
+    job.shares = job.past.back().shared;
+  }
   return true;
 }
 

@@ -36,7 +36,8 @@ class Runs {
   /// Launches the runs whose GPUs have been left by stopping runs, and whose data was seen on the
   /// fast tier. Returns their jobs.
   std::vector<JobId> launch_pending(TimeNs at);
-  /// Drops the pending launch, which was never ordered. False: there was none.
+  /// Drops the pending launch, which was never ordered: the job has the GPUs of the run before it
+  /// again. False: there was none.
   bool drop_pending(LiveJob& job);
   /// Orders the current run to stop, or drops it if it was never ordered. A final stop overrides a
   /// preemption in progress.
@@ -75,8 +76,8 @@ class Runs {
   void read(base::FieldReader& snapshot);
 
  private:
-  /// No other launched run of the job is left, and no run on its GPUs is stopping.
-  [[nodiscard]] bool gpus_are_left(const LiveRun& run) const;
+  /// A run of the job was ordered and has not ended.
+  [[nodiscard]] bool has_launched(JobId job) const;
   /// Marks the run and its co-runners as shared.
   void mark_neighbours(LiveRun& run);
 

@@ -84,6 +84,29 @@ TEST_F(RunsTest, AStopBeforeTheLaunchDropsTheRun) {
   EXPECT_EQ(runs.current(job), nullptr);
 }
 
+TEST_F(RunsTest, ALaunchThatIsDroppedGivesTheGpusBack) {
+  LiveJob& job = add(0);
+  begin(job, {GpuId(0U)});
+  EXPECT_TRUE(runs.drop_pending(job));
+  EXPECT_TRUE(job.gpus.empty());
+  EXPECT_FALSE(runs.drop_pending(job));
+  start(job, {GpuId(1U)});
+  runs.stop(job, StopReason::Preempted, 0);
+  begin(job, {GpuId(2U)});
+  EXPECT_TRUE(runs.drop_pending(job));
+  EXPECT_EQ(job.gpus, std::vector{GpuId(1U)}) << "it is still there";
+  begin(job, {GpuId(2U)});
+  runs.end(job, {JobId(0U), 1}, Report{}, 30);
+  EXPECT_TRUE(runs.drop_pending(job));
+  EXPECT_EQ(job.gpus, std::vector{GpuId(1U)}) << "of its last run";
+  begin(job, {GpuId(3U)});
+  EXPECT_EQ(runs.launch_pending(40), std::vector{JobId(0U)});
+  runs.never_began(job, {JobId(0U), 2});
+  begin(job, {GpuId(2U)});
+  EXPECT_TRUE(runs.drop_pending(job));
+  EXPECT_TRUE(job.gpus.empty());
+}
+
 TEST_F(RunsTest, AStopForGoodOverridesAPreemption) {
   LiveJob& job = add(0);
   LiveRun& run = start(job, {GpuId(0U)});

@@ -164,6 +164,28 @@ TEST_F(NodesSeen, OnlyANodeThatIsDownIsFenced) {
   EXPECT_THAT(refused.error().text(), HasSubstr("waits for no dead node"));
 }
 
+TEST_F(NodesSeen, ASilentNodeIsFencedBeforeItIsDown) {
+  const controller::Fence fence{.node = *cluster().find_node("n0")};
+  SeenNode silent = node("n0", 2, SeenNodeState::Drained);
+  silent.reason = "cordoned";
+  step({ClusterSeen{.nodes = {silent, node("n1")}}});
+  EXPECT_FALSE(ask(fence)[0]) << "what runs there goes on";
+  silent.reason = "not ready, and Kubernetes has not evicted its pods";  // live/silent_node.hpp
+  step({ClusterSeen{.nodes = {silent, node("n1")}}});
+  EXPECT_TRUE(ask(fence)[0]);
+  // An operator's own drain comes first; the daemon may have been started since.
+  ASSERT_TRUE(ask(controller::Drain{.node = fence.node, .reason = "off"})[0]);
+  CommitCycle again(site, log, engine);
+  ASSERT_TRUE(again.fold(log.safe));
+  EXPECT_TRUE(again.controller().check(fence));
+  ASSERT_TRUE(again.compact());
+  CommitCycle third(site, log, engine);
+  ASSERT_TRUE(third.fold(log.safe));
+  EXPECT_TRUE(third.controller().check(fence)) << "a snapshot has it, too";
+  step({ClusterSeen{.nodes = {node("n0"), node("n1")}}});
+  EXPECT_FALSE(ask(fence)[0]) << "it is back";
+}
+
 TEST_F(NodesSeen, AListThatIsNoClusterOnlyChangesStates) {
   const LaunchOrder order = run(1);
   step({ClusterSeen{}});

@@ -7,6 +7,7 @@
 
 #include "live/engine/kubernetes/node_sleep.hpp"
 #include "live/engine/kubernetes/pod_facts.hpp"
+#include "live/silent_node.hpp"
 
 namespace goban::live::engine::kubernetes {
 
@@ -66,7 +67,7 @@ void add_nodes(const Objects& objects, const Rules& rules, View& view) {
     SeenNode seen = node.seen;
     if (seen.state == SeenNodeState::Down && on.runs_ours) {
       seen.state = SeenNodeState::Drained;
-      seen.reason = "not ready, and Kubernetes has not evicted its pods";
+      seen.reason = kSilentNode;
     }
     if (!managed && seen.state == SeenNodeState::Up) {
       seen.state = SeenNodeState::Drained;

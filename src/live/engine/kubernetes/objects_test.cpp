@@ -194,6 +194,19 @@ TEST(KubernetesWatch, EventsInPieces) {
   EXPECT_EQ(parse_watch_line(R"({"type":"ADDED","object":{}})").kind, WatchEvent::Kind::Broken);
 }
 
+TEST(KubernetesWatch, ManagedFieldsAreLeftOut) {
+  EXPECT_EQ(without_managed_fields(R"({"a":{"managedFields" : [["]"],{"x":"\"]\\"}],"b":1}})"),
+            R"({"a":{"managedFields" : [],"b":1}})");
+  EXPECT_EQ(without_managed_fields(R"([{"managedFields":[1]},{"managedFields":[[]]},2])"),
+            R"([{"managedFields":[]},{"managedFields":[]},2])");
+  for (const char* same :
+       {"", R"({"x":"\"managedFields\":[1]"})", R"(["managedFields",[1]])",
+        R"({"a\"managedFields":[1]})", R"({"managedFields":{"b":[1]}})", R"({"managedFields":[1)",
+        R"({"managedFields")", R"({"managedFields":)", R"({"managedFields":["\)"}) {
+    EXPECT_EQ(without_managed_fields(same), same);
+  }
+}
+
 TEST(KubernetesWatch, ALineWithoutEndIsBroken) {
   WatchLines lines;
   const std::string piece(WatchLines::kLineMost / 4, 'x');

@@ -11,6 +11,7 @@
 
 #include "live/engine/kubernetes/kubernetes_engine.hpp"
 #include "live/engine/kubernetes/test_api_server.hpp"
+#include "live/silent_node.hpp"
 
 namespace goban::live::engine::kubernetes {
 namespace {
@@ -314,6 +315,33 @@ TEST_F(KubernetesFaults, ANodeThatIsToWakeIsReportedWhenItIsAwake) {
   const Report* up = report(ReportKind::NodeUp);
   ASSERT_TRUE(up) << "its GPUs are out of use until then";
   EXPECT_EQ(up->node, "n1");
+}
+
+TEST_F(KubernetesFaults, ASilentNodeIsFencedBeforeItsPodsAreEvicted) {
+  start();
+  ASSERT_TRUE(seen(kFirst));
+  launch();
+  ASSERT_TRUE(report(ReportKind::Started));
+  engine_->fence("n1");
+  server_.add_pod("p2");
+  ASSERT_TRUE(seen("ml/p2/uid-p2"));
+  EXPECT_EQ(server_.removals(), 0) << "the node is ready";
+  server_.put_node(TestApiServer::json::parse(
+      R"({"metadata": {"name": "n1", "uid": "n1", "labels": {"goban.dev/managed": "true"}},
+          "status": {"allocatable": {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": "4"},
+                     "conditions": [{"type": "Ready", "status": "Unknown"}]}})"));
+  const auto in_state = [&](SeenNodeState state) {
+    return wait<ClusterSeen>(
+        [&](const ClusterSeen& each) { return each.nodes.at(0).state == state; });
+  };
+  const ClusterSeen* silent = in_state(SeenNodeState::Drained);
+  ASSERT_TRUE(silent);
+  EXPECT_EQ(silent->nodes[0].reason, kSilentNode);
+  EXPECT_EQ(server_.removals(), 0) << "the order of then has ended";
+  engine_->fence("n1");
+  EXPECT_TRUE(wait<JobGone>([](const JobGone& gone) { return gone.id == kFirst; }));
+  EXPECT_TRUE(in_state(SeenNodeState::Down)) << "nothing starts there";
+  EXPECT_EQ(server_.removals(), 1) << "the pod that waits stays";
 }
 
 TEST_F(KubernetesFaults, ASilentStreamIsDead) {

@@ -53,6 +53,12 @@ class TestApiServer::Server {
                    if (is_faulty(request, response)) return;
                    bind(request, response);
                  });
+    server_.Delete(R"(/api/v1/namespaces/ml/pods/([^/]+))",
+                   [this](const httplib::Request& request, httplib::Response& response) {
+                     const std::scoped_lock lock(mutex_);
+                     if (is_faulty(request, response)) return;
+                     remove(request, response);
+                   });
     server_.Post("/api/v1/namespaces/ml/events",
                  [this](const httplib::Request& request, httplib::Response& response) {
                    {
@@ -177,6 +183,7 @@ class TestApiServer::Server {
     response.set_content("{}", "application/json");
   }
   [[nodiscard]] int bindings() const { return bindings_; }
+  [[nodiscard]] int removals() const { return removals_; }
   void hang_events() { events_hang_ = true; }
   /// "REASON KIND/NAME: MESSAGE" of the Events that arrived.
   [[nodiscard]] std::vector<std::string> told() {
@@ -197,6 +204,20 @@ class TestApiServer::Server {
   }
 
  private:
+  /// At once; without a kubelet nothing else would end it.
+  void remove(const httplib::Request& request, httplib::Response& response) {
+    const json body = json::parse(request.body);
+    const auto pod = pods_.find(request.matches[1]);
+    if (pod == pods_.end()) return refuse(response, 404);
+    if (body["preconditions"]["uid"] != pod->second["metadata"]["uid"]) {
+      return refuse(response, 409);
+    }
+    const json removed = pod->second;
+    pods_.erase(pod);
+    ++removals_;
+    log("/api/v1/pods", "DELETED", removed);
+    response.set_content("{}", "application/json");
+  }
   struct Logged {
     std::string path;
     int64_t version;
@@ -304,6 +325,7 @@ class TestApiServer::Server {
   std::string last_words_;
   std::atomic<int> epoch_{0};
   std::atomic<int> bindings_{0};
+  std::atomic<int> removals_{0};
   std::atomic<int64_t> version_{100};
   std::vector<json> told_;
   json lease_;
@@ -355,6 +377,8 @@ void TestApiServer::bind(const httplib::Request& request, httplib::Response& res
 }
 
 int TestApiServer::bindings() const { return server_->bindings(); }
+
+int TestApiServer::removals() const { return server_->removals(); }
 
 void TestApiServer::hang_events() { server_->hang_events(); }
 

@@ -52,6 +52,8 @@ class TestApiServer {
   void bind(const httplib::Request& request, httplib::Response& response);
   static void refuse(httplib::Response& response, int status);
   [[nodiscard]] int bindings() const;
+  /// Pods that were deleted by requests.
+  [[nodiscard]] int removals() const;
   void hang_events();
   /// "REASON KIND/NAME: MESSAGE" of the Events that arrived.
   [[nodiscard]] std::vector<std::string> told();

@@ -22,12 +22,55 @@ std::optional<WatchEvent> WatchLines::next() {
   return event;
 }
 
+namespace {
+
+/// The place behind a list that begins at `at`; npos: it has no end.
+size_t end_of_list(std::string_view text, size_t at) {
+  size_t depth = 0;
+  while (at < text.size()) {
+    const char c = text[at++];
+    if (c == '[') ++depth;
+    if (c == ']' && --depth == 0) return at;
+    if (c != '"') continue;
+    for (; at < text.size() && text[at] != '"'; ++at) {
+      if (text[at] == '\\') ++at;
+    }
+    ++at;
+  }
+  return text.npos;
+}
+
+}  // namespace
+
+std::string without_managed_fields(std::string_view text) {
+  // In a string, the quotation mark behind the name would be behind a backslash.
+  constexpr std::string_view kName = "\"managedFields\"";
+  constexpr std::string_view kBlanks = " \t\r\n";
+  std::string out;
+  out.reserve(text.size());
+  size_t taken = 0;
+  for (size_t at = text.find(kName); at != text.npos; at = text.find(kName, at)) {
+    const bool is_in_string = at > 0 && text[at - 1] == '\\';
+    at += kName.size();
+    const size_t colon = text.find_first_not_of(kBlanks, at);
+    if (is_in_string || colon == text.npos || text[colon] != ':') continue;
+    const size_t begin = text.find_first_not_of(kBlanks, colon + 1);
+    if (begin == text.npos || text[begin] != '[') continue;
+    const size_t end = end_of_list(text, begin);
+    if (end == text.npos) break;
+    out += text.substr(taken, begin - taken);
+    out += "[]";
+    at = taken = end;
+  }
+  out += text.substr(taken);
+  return out;
+}
+
 WatchEvent parse_watch_line(std::string_view line) {
   constexpr int kGone = 410;
-  json document = json::parse(line, nullptr, false);
-  const json* object = base::find_member(document, "object");
-  if (object == nullptr) return {};
-  WatchEvent event{.object = std::make_shared<const json>(*object)};
+  json document = json::parse(without_managed_fields(line), nullptr, false);
+  if (base::find_member(document, "object") == nullptr) return {};
+  WatchEvent event{.object = std::make_shared<const json>(std::move(document["object"]))};
   const std::string type = base::text_of(document, "type");
   if (type == "ERROR") {
     const json* code = base::find_member(*event.object, "code");
@@ -48,7 +91,7 @@ WatchEvent parse_watch_line(std::string_view line) {
 }
 
 std::optional<ListPage> parse_list_page(std::string_view text) {
-  json document = json::parse(text, nullptr, false);
+  json document = json::parse(without_managed_fields(text), nullptr, false);
   if (!document.is_object()) return std::nullopt;
   ListPage page;
   if (const json* meta = base::find_member(document, "metadata")) {

@@ -31,6 +31,10 @@ class WatchLines {
   size_t searched_ = 0;
 };
 
+/// The text of JSON with empty lists in place of `managedFields`. These are half of an object, and
+/// say who wrote which field. Text that is no JSON may become other such text.
+[[nodiscard]] std::string without_managed_fields(std::string_view text);
+
 /// One line of the stream.
 [[nodiscard]] WatchEvent parse_watch_line(std::string_view line);
 
