@@ -1,6 +1,6 @@
 """Shapes of jobs on a real Slurm: managed partitions with different nodes, jobs of several small parts, parts with equal GPU
-indices; allocations of salloc and srun; GPU types by name; nodes that sleep; and those that are left to Slurm, with the reason in squeue and `goban explain`. Most of its time it waits for Slurm, which
-starts heterogeneous jobs in backfill cycles only.
+indices; allocations of salloc and srun; GPU types by name; nodes that sleep; and those that are left to Slurm, with the reason in squeue and `goban explain`; heterogeneous jobs. Most of its time it
+waits for Slurm, which starts heterogeneous jobs in backfill cycles only.
 
     shapes.py GOBAN     (needs root and Slurm; 77 without them)
 """
@@ -31,6 +31,9 @@ wake = "1s"
 wake_j = 340
 """
 HETEROGENEOUS = "#!/bin/sh\n#SBATCH -p right --gres=gpu:1\n#SBATCH hetjob\n#SBATCH -p right --gres=gpu:2\nsleep 600\n"
+
+
+ALIKE = "#!/bin/sh\n#SBATCH --gres=gpu:1 -c2\n#SBATCH hetjob\n#SBATCH --gres=gpu:1 -c2\nsleep 600\n"
 
 
 def nodes_of(job):
@@ -234,7 +237,7 @@ def interactive(serving):
 
 def left_to_slurm(serving):
     site = serving.site
-    shapes = ((("-N2", "--gpus=3"), "unequal-nodes", {}), ((), "heterogeneous-job", {"script": HETEROGENEOUS}),
+    shapes = ((("-N2", "--gpus=3"), "unequal-nodes", {}), ((), "unlike-components", {"script": HETEROGENEOUS}),
               (("-x", "n2,n4", "--gres=gpu:1"), "own-choice-of-nodes", {}), (("-w", "n3", "-N2", "--gres=gpu:1"), "own-choice-of-nodes", {}))
     for words, why, options in shapes:
         number = site.sbatch(*(("-p", "right") if words else ()), *words, user=USER, **options)
@@ -297,6 +300,79 @@ def equal_indices(goban):
         serving.daemon.stop(9)
         serving.replay()
         sleeps(serving)
+
+
+def heterogeneous(goban):
+    """A heterogeneous job of alike components is one job, with other indices on each node; others are Slurm's."""
+    with Serving(goban, indices="types", nodes=2, gpus=2, scheduler="sched_interval=2,bf_interval=2") as serving:
+        site = serving.site
+
+        def leader(number):
+            ran = site.run("scontrol", "-o", "show", "job", "-d", number)
+            return dict(word.split("=", 1) for word in ran.stdout.splitlines()[0].split() if "=" in word)
+
+        def component(number):
+            return site.job(int(number) + 1)
+
+        def check(number, expected):
+            job = serving.wait_state(number, "running")
+            expect({(gpu["node"], gpu["index"]) for gpu in job["gpus"]} == expected, str(job["gpus"]))
+            found = {(facts["NodeList"], facts["GRES"]) for facts in (leader(number), component(number))}
+            expect(found == {(node, f"gpu:g{index}:1(IDX:{index})") for node, index in expected}, f"{found}")
+
+        # g1 of n1 and g0 of n2 are free: no index is free on both.
+        others = [site.sbatch("-p", "other", "-w", node, f"--gres=gpu:g{gpu}:1", user=USER) for node, gpu in (("n1", 0), ("n2", 1))]
+        for number in others:
+            serving.wait_state(number, "running")
+        free = {("n1", 1), ("n2", 0)}
+        began = time.monotonic()
+        number = site.sbatch(script=ALIKE, user=USER)
+        check(number, free)
+        print(f"a heterogeneous job ran after {time.monotonic() - began:.1f} s", flush=True)
+        first_try(serving, number)
+        expect(str(int(number) + 1) not in serving.jobs(), "its components are one job")
+        expect(component(number)["AdminComment"] == leader(number)["AdminComment"], "each is marked")
+        serving.restart()
+        check(number, free)
+        second = site.sbatch(script=ALIKE, user=USER)
+        serving.wait_state(second, "waiting")
+        for change in ("TresPerNode=gres:gpu:g0:1", "ExcNodeList=n1"):  # of one that is placed, and of one that waits
+            refused = site.run("scontrol", "update", f"jobid={int(number if 'Tres' in change else second) + 1}", change, user=USER)
+            expect(refused.returncode != 0, change)
+        requeued = serving.daemon.goban_run("requeue", f"@{number}")
+        expect(requeued.returncode == 0, requeued.stderr)
+        site.wait_for("its end", lambda: leader(number).get("Restarts") == "1" and component(number).get("Restarts") == "1", 60)
+        for each in (second, number) if serving.job(second)["state"] != "waiting" else (number, second):
+            check(each, free)
+            expect(serving.daemon.goban_run("cancel", f"@{each}").returncode == 0, "cancel")
+            serving.wait_state(each, "done")
+            expect(component(each)["JobState"] == "CANCELLED", str(component(each)))
+        # An owner's hold, and its end.
+        held = site.sbatch("-H", script=ALIKE, user=USER)
+        serving.wait_state(held, "depends")
+        site.run("scontrol", "release", held, user=USER, check=True)
+        check(held, free)
+        first_try(serving, held)
+        # A node fails: all of it waits again, and is placed again when the node is back.
+        site.run("scontrol", "update", "nodename=n2", "state=down", "reason=test", check=True)
+        site.wait_for("its next run", lambda: all(facts.get("Restarts") == "1" and facts["JobState"] == "RUNNING"
+                                                  for facts in (leader(held), component(held))), 90)
+        check(held, free)
+        site.run("scancel", held, *others, check=True)
+        for number in (held, *others):
+            serving.wait_state(number, "done")
+        # Unlike components: Slurm's, and it says so while it waits.
+        fill = site.sbatch("-N2", "--gres=gpu:2", user=USER)
+        serving.wait_state(fill, "running")
+        unlike = site.sbatch(script=ALIKE.replace("-c2\nsleep", "-c1\nsleep"), user=USER)
+        text = "left to Slurm: unlike components"
+        site.wait_for(text, lambda: text in serving.daemon.goban_run("explain", f"@{unlike}").stdout)
+        expect(site.state(unlike).startswith("PENDING"), "it waits")
+        site.run("scancel", fill, check=True)
+        site.wait_for("its start", lambda: site.state(unlike).startswith("RUNNING"))
+        site.wait_for(text, lambda: text in serving.daemon.goban_run("explain", f"@{unlike}").stdout)
+        serving.daemon.stop(9)
+        print(f"{serving.replay()} decisions replayed equal")
 
 
 def named_types(goban):
@@ -369,6 +445,7 @@ def main():
         serving.daemon.start()
     equal_indices(sys.argv[1])
     own_indices(sys.argv[1])
+    heterogeneous(sys.argv[1])
     named_types(sys.argv[1])
     print(f"{time.monotonic() - began:.1f} s")
 

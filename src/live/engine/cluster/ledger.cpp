@@ -292,7 +292,8 @@ bool Ledger::settle_released(Entry& entry, const JobStand& job, TimeNs now_ns,
     entry.sent = Act::Start;
     entry.sent_ns = now_ns;
   }
-  const TimeNs limit_ns = job.hopeless ? patience_.hopeless_ns : patience_.start_ns;
+  const TimeNs limit_ns =
+      job.hopeless ? patience_.hopeless_ns : patience_.start_ns + patience_.cycles * job.cycle_ns;
   if (entry.sent == Act::Start && now_ns - entry.sent_ns >= limit_ns) {
     entry.goal = Goal::Wait;
     entry.detail = "it did not start: " + job.reason;

@@ -39,6 +39,7 @@ struct JobStand {
   bool nodes_closed = false;
   std::vector<std::string> closed_nodes{};  ///< which of them; empty = unknown
   std::string reason{};                     ///< Released: why it has not started
+  TimeNs cycle_ns = 0;  ///< Released: it starts only in cycles of the cluster that are so long
 };
 
 enum class Act : uint8_t {
@@ -58,6 +59,7 @@ struct Task {
 
 struct Patience {
   TimeNs start_ns = 30 * base::kSecond;    ///< of a released job until it runs
+  int64_t cycles = 3;                      ///< further ones of a job that starts only in cycles
   TimeNs hopeless_ns = 2 * base::kSecond;  ///< the same, if the cluster says that it cannot
   TimeNs repeat_ns = 10 * base::kSecond;   ///< until an order without effect is repeated
 };

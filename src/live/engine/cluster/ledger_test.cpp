@@ -95,6 +95,23 @@ TEST(Ledger, AnOrderIsOpenUntilTheClusterShowsIt) {
   EXPECT_TRUE(one.ledger.has_open());
 }
 
+TEST(Ledger, AJobThatStartsInCyclesIsWaitedForLonger) {
+  const auto act_after = [](TimeNs cycle_ns, TimeNs wait_ns) {
+    OneJob one;
+    one.ledger.launch(order_of(1, 1));
+    (void)one.act();
+    one.job.stand = Stand::Released;
+    one.job.cycle_ns = cycle_ns;
+    (void)one.look();
+    one.now_ns += wait_ns;
+    EXPECT_TRUE(one.look().empty());
+    return one.act();
+  };
+  EXPECT_EQ(act_after(0, 30 * kSecond), Acts{Act::TakeBack});
+  EXPECT_EQ(act_after(30 * kSecond, 100 * kSecond), Acts{});
+  EXPECT_EQ(act_after(30 * kSecond, 120 * kSecond), Acts{Act::TakeBack});
+}
+
 TEST(Ledger, WhatWasAskedBeforeAnOrderSaysNothingAboutIt) {
   OneJob one;
   one.ledger.launch(order_of(1, 1));

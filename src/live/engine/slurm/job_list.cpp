@@ -259,7 +259,7 @@ int32_t shards_of(std::string_view text) {
 
 Result<GpuRequest> requested_gpus(const JobWords& words, const JobRow& row) {
   const std::array<std::pair<const std::string*, int64_t>, 4> all = {
-      std::pair{&words.tres_per_job, int64_t{1}},
+      std::pair{&words.tres_per_job, std::max(int64_t{row.components}, int64_t{1})},
       {&words.tres_per_node, row.num_nodes},
       {&words.tres_per_socket, row.num_nodes},
       {&words.tres_per_task, row.tasks}};

@@ -48,6 +48,10 @@ struct JobRow {
   int32_t nice = 0;
   std::string mark{};     ///< AdminComment: only operators write it
   std::string comment{};  ///< only if it is a word of job_submit.lua ("goban:...")
+  // Set by join_het_jobs().
+  int32_t components = 0;        ///< it stands for a heterogeneous job of so many; 0 = for itself
+  bool lost_components = false;  ///< it waits, and some of its components have ended
+  std::string_view left{};       ///< why a heterogeneous job is left to Slurm
   friend bool operator==(const JobRow&, const JobRow&) = default;
 
   /// What scontrol takes and the job keeps while it waits, runs and waits again: "12", "8_3".

@@ -95,10 +95,17 @@ Result<std::vector<NodePart>> parse_job_parts(std::string_view record, std::stri
   if (!record.starts_with("JobId=") || found == record.npos)
     return bad("is not the record of a job");
   record.remove_prefix(found + kName.size());
-  if (!record.starts_with(name) || !record.substr(name.size()).starts_with(" UserId=")) {
+  const bool has_name = record.starts_with(name);
+  record.remove_prefix(has_name ? name.size() : 0);
+  // A component of a heterogeneous job names the numbers of all.
+  constexpr std::string_view kSet = " HetJobIdSet=";
+  if (record.starts_with(kSet)) {
+    record.remove_prefix(
+        std::min(record.find_first_not_of("0123456789-,[]", kSet.size()), record.size()));
+  }
+  if (!has_name || !record.starts_with(" UserId=")) {
     return bad("is the record of a job with another name");
   }
-  record.remove_prefix(name.size());
   // Nothing that users write stands between UserId and the parts; behind them, Network, Command and
   // more do.
   record = record.substr(0, record.find(" MinCPUsNode="));

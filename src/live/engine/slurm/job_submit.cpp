@@ -132,6 +132,9 @@ function slurm_job_modify(job, rec, parts, uid)
   if rec.priority == 0 and job.nice ~= nil and job.nice ~= slurm.NO_VAL then
     return slurm.ERROR -- Slurm computes a priority from it, which releases the job
   end
+  if (rec.het_job_id or 0) ~= 0 and job.exc_nodes ~= nil then
+    return slurm.ERROR -- Goban places its components by the nodes that they exclude
+  end
   if mark:find("^goban:%d") and (job.tres_per_node ~= nil or job.req_nodes ~= nil) then
     return slurm.ERROR -- placed: its GPUs and nodes cannot be changed any more
   end

@@ -48,7 +48,7 @@ bool takes_types(const JobWords& words) {
 
 bool is_managed(const JobRow& row, const JobWords& words, const QueueRules& rules,
                 std::span<const std::string> index_types) {
-  if (rules.observe || row.het_job != 0) return false;
+  if (rules.observe || (row.het_job != 0 && row.left.empty())) return false;
   if (!are_managed(row.partition, rules.partitions)) return false;
   const auto gpus = requested_gpus(words, row);
   if (is_slurms(row.mark) || (gpus && gpus->count == 0)) return false;

@@ -30,8 +30,9 @@ struct NodeTraits {
 };
 [[nodiscard]] NodeTraits traits_of(std::span<const NodeRow> nodes, const QueueRules& rules);
 
-/// True for jobs of managed partitions, except parts of heterogeneous jobs, jobs without GPUs
-/// and jobs that name GPUs by their indices in a way that the core does not know (own_indices).
+/// True for jobs of managed partitions, except components of heterogeneous jobs (het_jobs.hpp),
+/// jobs without GPUs and jobs that name GPUs by their indices in a way that the core does not know
+/// (own_indices).
 [[nodiscard]] bool is_managed(const JobRow& row, const JobWords& words, const QueueRules& rules,
                               std::span<const std::string> index_types);
 

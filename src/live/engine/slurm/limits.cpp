@@ -131,7 +131,7 @@ class Counting {
   Amounts& held(const LimitSet* set, const Rule& rule, const JobRow& row);
   static Amounts need(const LimitedJob& job) {
     const JobRow& row = *job.row;
-    return {{1, row.cpus, std::max(row.num_nodes, 1), job.gpus}};
+    return {{std::max(row.components, 1), row.cpus, std::max(row.num_nodes, 1), job.gpus}};
   }
 
   const Limits& limits_;
@@ -197,8 +197,10 @@ std::string Counting::forbids(const Chain& chain, const LimitedJob& job, const R
   }
   for (const LimitSet* set : deciding) {
     const int64_t limit = (set->*rule.limit).of[kind];
-    const int64_t wants = need(job).of[kind];
-    const int64_t has = rule.whose == Rule::Whose::Job ? 0 : held(set, rule, *job.row).of[kind];
+    // Each component of a heterogeneous job is a job to Slurm.
+    const bool is_each = rule.whose == Rule::Whose::Job;
+    const int64_t wants = need(job).of[kind] / (is_each ? std::max(job.row->components, 1) : 1);
+    const int64_t has = is_each ? 0 : held(set, rule, *job.row).of[kind];
     if (wants == 0 || has + wants <= limit) continue;
     return fmt::format("limit {}{}{}={} of {} is {}", rule.word, kind == 0 ? "Jobs" : "TRES ",
                        kTres[kind], limit, set->name, wants > limit ? "exceeded" : "reached");

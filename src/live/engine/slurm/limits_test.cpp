@@ -69,6 +69,24 @@ TEST_F(LimitsTest, OfAUserAndOfAJob) {
           Pair("4", "limit MaxPerUser Jobs=2 of user ann in account lab1 is reached")));
 }
 
+TEST_F(LimitsTest, EachComponentOfAHeterogeneousJobIsAJob) {
+  const auto add_het = [&](int32_t components) {
+    add(2 * components, false);
+    rows.back().components = components;
+  };
+  add_het(1);
+  add_het(3);
+  rows.back().account = "lab2";  // without limits
+  EXPECT_THAT(limits_reached(limits, jobs), IsEmpty());
+  jobs.clear();
+  add(0, true);
+  add_het(2);
+  jobs.back().gpus = 2;  // MaxTRESPerJob gres/gpu=2
+  EXPECT_THAT(
+      limits_reached(limits, jobs),
+      ElementsAre(Pair("4", "limit MaxPerUser Jobs=2 of user ann in account lab1 is reached")));
+}
+
 TEST_F(LimitsTest, AQosGoesBeforeItsAssociation) {
   for (int i = 0; i < 4; ++i) add(0, true, "small");  // MaxJobsPU=9, not MaxJobs=2
   add(0, false, "small");

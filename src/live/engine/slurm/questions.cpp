@@ -7,6 +7,7 @@
 
 #include "base/clock.hpp"
 #include "core/model/import/host_list.hpp"
+#include "live/engine/slurm/het_jobs.hpp"
 #include "live/engine/slurm/job_parts.hpp"
 #include "live/engine/slurm/partitions.hpp"
 
@@ -119,11 +120,21 @@ bool Questions::awaits_nodes() const {
 }
 
 QueueView Questions::view(const cluster::Picture& told) {
-  QueueView view = view_of(rows_, nodes_, facts_, rules_, outcomes_, told);
+  if (!has_het_jobs(rows_)) return view(rows_, facts_, told);
+  const JoinedQueue joined = join_het_jobs(rows_, facts_, nodes_, rules_);
+  QueueView out = view(joined.rows, joined.facts, told);
+  set_cycles(out, joined.rows, backfill_cycle_ns(config_));
+  return out;
+}
+
+QueueView Questions::view(std::span<const JobRow> rows,
+                          const std::map<std::string, JobFacts>& facts,
+                          const cluster::Picture& told) {
+  QueueView view = view_of(rows, nodes_, facts, rules_, outcomes_, told);
   lacks_nodes_ = view.lacks_nodes;
-  limit_arrays(view, rows_, array_limits_);
-  block_by_limits(view, rows_, facts_, limits_);
-  set_priorities(view, rows_, facts_, priorities_, base::wall_ns());
+  limit_arrays(view, rows, array_limits_);
+  block_by_limits(view, rows, facts, limits_);
+  set_priorities(view, rows, facts, priorities_, base::wall_ns());
   return view;
 }
 

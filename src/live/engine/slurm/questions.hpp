@@ -71,6 +71,9 @@ class Questions {
   [[nodiscard]] base::Status ask_words();
   [[nodiscard]] base::Status ask_words_of(const std::set<std::string>& ids);
   void ask_parts();
+  [[nodiscard]] QueueView view(std::span<const JobRow> rows,
+                               const std::map<std::string, JobFacts>& facts,
+                               const cluster::Picture& told);
   /// Limits of arrays, which scontrol shows with a task.
   void ask_array_limits(bool anew);
   /// What slurm.conf says.

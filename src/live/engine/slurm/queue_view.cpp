@@ -103,7 +103,10 @@ job::JobSpec spec_of(const JobRow& row, const JobWords& words, std::string place
   spec.walltime_limit_ns = row.limit_ns;
   spec.array_task = row.array_task;
   spec.preemptible = false;
-  spec.equal_indices = rules.indices == Indices::Types && nodes > 1 && takes_types(words);
+  // Slurm gives a job the same types on all of its nodes, but not all components of a heterogeneous
+  // one.
+  spec.equal_indices =
+      rules.indices == Indices::Types && nodes > 1 && row.components == 0 && takes_types(words);
   spec.held = is_held_by_user(row);
   return spec;
 }
@@ -214,13 +217,12 @@ std::string slurms_reason(std::string_view mark) {
   return left_words(mark.substr(kSlurmMark.size() + 1));
 }
 
-/// It is held for Goban, which has not placed it yet.
+}  // namespace
+
 bool is_new(const JobRow& row) {
   return stand_of(row) == Stand::Held && (row.mark.empty() || row.mark == kHeldMark) &&
          !is_held_by_user(row) && row.reason == "JobHeldUser";
 }
-
-}  // namespace
 
 std::string blocked_by(std::string_view text, const JobRow& job, std::span<const JobRow> rows,
                        const Outcomes& outcomes) {
@@ -300,15 +302,13 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
       view.stands[id] = std::move(stand);
       continue;
     }
-    // The plug-in cannot tell a heterogeneous job from another when it is submitted.
-    const bool leads = row.het_job != 0 && row.het_job == row.job;
-    if (leads && is_new(row)) view.leaves.emplace_back(id, "heterogeneous-job");
     if (fact == facts.end() || !fact->second.has_words) continue;
     const bool runs = stand.stand == Stand::Running;
     const JobWords& words = fact->second.words;
     JobSeen seen{.id = id, .managed = is_managed(row, words, rules, index_types)};
-    std::string_view leaves;
-    if (is_new(row) && is_managed(row, words, rules, {})) {
+    // The plug-in cannot tell a heterogeneous job from another when it is submitted.
+    std::string_view leaves = row.left;
+    if (leaves.empty() && is_new(row) && is_managed(row, words, rules, {})) {
       leaves = why_for_slurm(row, words, traits, rules, view.places);
     }
     if (!leaves.empty()) view.leaves.emplace_back(id, leaves);
@@ -344,6 +344,9 @@ QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,
     }
     if (seen.managed && !runs && seen.blocked.empty() && is_held_by_admin(row)) {
       seen.blocked = "held by an administrator; scontrol uhold gives it back to Goban";
+    }
+    if (row.lost_components) {
+      seen.blocked = "some of its components have ended: Slurm does not start the others again";
     }
     // A held job shows no begin time but the one that it asked for; a requeued one, which began
     // already, one that Slurm made up.

@@ -32,6 +32,9 @@ struct JobFacts {
 /// Its user holds it, since its submission or later, and has not released it.
 [[nodiscard]] bool is_held_by_user(const JobRow& row);
 
+/// It is held for Goban, which has not placed it yet.
+[[nodiscard]] bool is_new(const JobRow& row);
+
 /// How jobs ended that Slurm no longer lists.
 struct Outcomes {
   std::map<int64_t, bool> ended{};  ///< job or array -> all of it completed with exit code 0
@@ -53,6 +56,7 @@ struct QueueView {
   std::vector<std::pair<std::string, std::string_view>> leaves{};
 };
 
+/// `rows` and `facts`: with heterogeneous jobs joined (het_jobs.hpp).
 /// Jobs without words are left out: they appeared a moment ago. Jobs of others that wait are left
 /// out unless they are in `told`, what the core was told last.
 [[nodiscard]] QueueView view_of(std::span<const JobRow> rows, std::span<const NodeRow> nodes,

@@ -52,10 +52,13 @@ std::vector<std::string> release_scripts(std::span<const JobRow> rows,
     if (placed) {
       // It was due when it was placed: without a time, Slurm lets what was requeued wait two
       // minutes.
+      // Slurm refuses a list of nodes for the leader of a heterogeneous job (het_jobs.hpp).
+      const bool leads = row.het_job == row.job;
+      const std::string_view nodes = leads ? " ExcNodeList=" : " ReqNodeList=";
       std::string script = fmt::format("update jobid={}{} AdminComment={} StartTime=now\n", id,
-                                       mark.own_nodes ? "" : " ReqNodeList=", kReleasedMark);
+                                       mark.own_nodes ? "" : nodes, kReleasedMark);
       const auto word = words.find(id);
-      const bool is_chosen = word != words.end() && !mark.own_indices;
+      const bool is_chosen = word != words.end() && !mark.own_indices && row.het_job == 0;
       const int64_t count = is_chosen ? count_by_index(word->second, index_types) : 0;
       if (count > 0) {
         script.insert(0, fmt::format("update jobid={0} TresPerNode=\n"

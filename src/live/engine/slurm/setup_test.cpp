@@ -126,6 +126,21 @@ TEST(ReleaseAll, GivesJobsBackAsTheyWereSubmitted) {
       << "its user's indices";
 }
 
+TEST(ReleaseAll, TheLeaderOfAHeterogeneousJobExcludesNoNodesAnyMore) {
+  std::vector<JobRow> rows(2);
+  for (int64_t job = 8; job < 10; ++job) {
+    rows[static_cast<size_t>(job - 8)] = {.job = job, .het_job = 8, .state = "PENDING"};
+    rows[static_cast<size_t>(job - 8)].partition = "gpu";
+    rows[static_cast<size_t>(job - 8)].mark = "goban:1.2.3";
+  }
+  Released released;
+  const auto scripts = release_scripts(rows, {}, {"gpu"}, {}, released);
+  const std::vector<std::string> expected = {
+      "update jobid=8 ExcNodeList= AdminComment=goban:none StartTime=now\n",
+      "update jobid=9 ReqNodeList= AdminComment=goban:none StartTime=now\n", "release 8,9\n"};
+  EXPECT_EQ(scripts, expected);
+}
+
 TEST(Heartbeat, IsLateWhenNothingChangesForTooLong) {
   Heartbeat heartbeat(60 * base::kSecond);
   EXPECT_FALSE(heartbeat.is_late("1", 0));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "live/engine/slurm/het_jobs.hpp"
 #include "live/engine/slurm/lead_signal.hpp"
 #include "live/engine/slurm/partitions.hpp"
 
@@ -181,11 +182,27 @@ Result<std::string> SlurmEngine::lines_of(const Task& task) const {
   });
   const bool by_type = options_.rules.indices == Indices::Types && are_equal && words != nullptr &&
                        takes_types(*words);
+  const auto components = components_of(questions_.rows(), task.id);
+  if (components.size() > 1) return het_lines(task, components, partitions, ran);
   auto lines = place_lines(task.id, task.order.parts, mark_of(task, options_.epoch, questions_),
                            by_type ? Indices::Types : Indices::Nodes, types, options_.gres_prefix,
                            partitions, {.count = shards, .named = shards > 0 && was_placed}, ran);
   if (lines && task.stand == Stand::Released) *lines = hold_lines(task.id) + *lines;
   return lines;
+}
+
+Result<std::string> SlurmEngine::het_lines(const Task& task,
+                                           const std::vector<std::string>& components,
+                                           const std::string& partitions, bool ran) const {
+  std::vector<const JobWords*> words;
+  for (const std::string& id : components) words.push_back(questions_.words(id));
+  const auto places = component_places(components, words, task.order.parts, questions_.nodes(),
+                                       options_.rules.indices);
+  if (!places) return base::failure(places.error());
+  const std::string first = task.stand == Stand::Released ? hold_lines(task.id) : "";
+  const auto lines = place_het_lines(*places, mark_of(task, options_.epoch, questions_),
+                                     questions_.nodes(), options_.gres_prefix, partitions, ran);
+  return lines ? Result<std::string>(first + *lines) : lines;
 }
 
 std::string SlurmEngine::shards_problem(const Task& task, int32_t shards) const {
@@ -226,15 +243,22 @@ std::set<std::string> SlurmEngine::changed_since(const std::vector<Task>& tasks)
   // What is written into a request must be that request. Once it was placed, only Goban changes it.
   if (options_.rules.indices != Indices::Types || options_.rules.observe) return {};
   std::set<std::string> starts;
+  std::map<std::string, std::string> jobs;  // by component
   for (const Task& task : tasks) {
-    if (task.act == Act::Start && is_job_id(task.id)) starts.insert(task.id);
+    if (task.act != Act::Start || !is_job_id(task.id)) continue;
+    for (const std::string& id : components_of(questions_.rows(), task.id)) {
+      starts.insert(id);
+      jobs[id] = task.id;
+    }
   }
   if (starts.empty()) return starts;
   for (const JobRow& row : questions_.rows()) {
     Mark mark;
     if (row.mark == kReleasedMark || parse_mark(row.mark, mark)) starts.erase(row.id());
   }
-  return questions_.renew(starts);
+  std::set<std::string> changed;
+  for (const std::string& id : questions_.renew(starts)) changed.insert(jobs.at(id));
+  return changed;
 }
 
 void SlurmEngine::carry_out() {
@@ -272,9 +296,12 @@ void SlurmEngine::carry_out() {
     if (replies[i].empty()) {
       placed.push_back(i);
       releases.push_back(release_lines(sent[i].id));
-    } else if (const JobWords* const words = questions_.words(sent[i].id);
-               words != nullptr && scripts[i].find(kCleared) != std::string::npos) {
-      restores.push_back(restore_lines(sent[i].id, words->tres_per_node));
+      continue;
+    }
+    if (scripts[i].find(kCleared) == std::string::npos) continue;
+    for (const std::string& id : components_of(questions_.rows(), sent[i].id)) {
+      const JobWords* const words = questions_.words(id);
+      if (words != nullptr) restores.push_back(restore_lines(id, words->tres_per_node));
     }
   }
   const std::vector<std::string> released = order(releases, unsure);
@@ -334,47 +361,6 @@ void SlurmEngine::suspend(RunId run, bool suspended) {
     report.detail = fmt::format("Slurm did not {} it: {}", what, out.problem);
     tell(events_of({std::move(report)}), told_);
   });
-}
-
-void SlurmEngine::set_power(const std::string& node, bool down) {
-  const auto lines = power_lines(node, down);
-  if (!lines || !options_.sleep) return;
-  // If Slurm refuses, the node stays awake, which wake() will find.
-  bool unsure = false;
-  (void)order({*lines}, unsure);
-}
-
-void SlurmEngine::rest(const std::string& node) {
-  post([this, node] {
-    waking_.erase(node);
-    set_power(node, true);
-  });
-}
-
-void SlurmEngine::wake(const std::string& node) {
-  post([this, node] {
-    set_power(node, false);
-    waking_[node] = base::steady_ns();
-  });
-}
-
-std::vector<Report> SlurmEngine::woken() {
-  constexpr TimeNs kAgain_ns = 30 * base::kSecond;
-  std::vector<Report> reports;
-  for (const NodeRow& row : questions_.nodes()) {
-    const auto told = waking_.find(row.node.name);
-    if (told == waking_.end() || questions_.nodes_at_ns() < told->second) continue;
-    if (row.node.state == SeenNodeState::Down) {
-      waking_.erase(told);  // the list of nodes says so, and that it is back
-    } else if (!row.sleeps) {
-      reports.push_back({.kind = ReportKind::NodeUp, .node = row.node.name});
-      waking_.erase(told);
-    } else if (base::steady_ns() > told->second + kAgain_ns) {
-      set_power(row.node.name, false);
-      told->second = base::steady_ns();
-    }
-  }
-  return reports;
 }
 
 void SlurmEngine::let_go_of_others(

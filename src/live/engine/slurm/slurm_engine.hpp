@@ -60,6 +60,10 @@ class SlurmEngine final : public cluster::ClusterEngine {
   [[nodiscard]] std::vector<std::string> order(const std::vector<std::string>& scripts,
                                                bool& unsure);
   [[nodiscard]] base::Result<std::string> lines_of(const cluster::Task& task) const;
+  /// Of a heterogeneous job; its leader is the first of `components`.
+  [[nodiscard]] base::Result<std::string> het_lines(const cluster::Task& task,
+                                                    const std::vector<std::string>& components,
+                                                    const std::string& partitions, bool ran) const;
   /// Why a job cannot have so many shards of the GPU that it was given; empty: it can.
   [[nodiscard]] std::string shards_problem(const cluster::Task& task, int32_t shards) const;
   void let_go_of_others(const std::vector<std::pair<std::string, std::string_view>>& leaves);

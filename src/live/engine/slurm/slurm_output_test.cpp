@@ -137,6 +137,19 @@ TEST(SlurmOutput, IndicesOfRunningJobs) {
   EXPECT_FALSE(gpu_indices("gpu:g1:1(IDX:a)"));
 }
 
+TEST(SlurmOutput, PartsOfAComponentOfAHeterogeneousJob) {
+  const std::string record =
+      "JobId=1 HetJobId=1 HetJobOffset=0 JobName=a b HetJobIdSet=1-2 UserId=nobody(65534) "
+      "JOB_GRES=gpu:g0:1   Nodes=n1 CPU_IDs=0-1 Mem=0 GRES=gpu:g0:1(IDX:0) MinCPUsNode=2 \n"
+      "JobId=2 HetJobId=1 HetJobOffset=1 JobName=a b HetJobIdSet=1-2 UserId=nobody(65534) "
+      "JOB_GRES=gpu:g1:1   Nodes=n2 CPU_IDs=0-1 Mem=0 GRES=gpu:g1:1(IDX:1) MinCPUsNode=2 \n";
+  const auto parts = parse_job_parts(record, "a b");
+  ASSERT_TRUE(parts);
+  const std::vector<NodePart> own = {{.node = "n1", .gpus = {0}}};
+  EXPECT_EQ(*parts, own) << "the leader's record is followed by those of the others";
+  EXPECT_FALSE(parse_job_parts(record, "a"));
+}
+
 /// What was cut off is noticed at every place: half a queue would end jobs.
 TEST(SlurmOutput, ATruncatedListIsAnError) {
   const std::string list = recorded("job_list.txt");
