@@ -59,6 +59,8 @@ struct EngineKind {
   bool parts_share_nodes = false;
   /// It counts GPUs of dead nodes as held until an operator fences them.
   bool fences_nodes = false;
+  /// It can stop a running job for a while and let it go on.
+  bool suspends_jobs = true;
   /// Whether it can put nodes to sleep and wake them, as it is configured; null: it cannot.
   bool (*rests_nodes)(const EngineChoice& choice) = nullptr;
   /// Reads all keys of the engine's table of the configuration and refuses wrong values; null: the

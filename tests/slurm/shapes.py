@@ -433,6 +433,22 @@ def sleeps(serving):
     site.wait_for("sleep again", lambda: len(set(asleep())) == 3, 60)
 
 
+def released(goban):
+    """A job that was placed and waits again has its GPUs when scheduling is given back to Slurm."""
+    with Serving(goban, indices="types", nodes=2, gpus=2) as serving:
+        site = serving.site
+        number = site.sbatch("--gres=gpu:2", user=USER)
+        serving.wait_state(number, "running")
+        serving.daemon.stop()
+        site.run("scontrol", "requeuehold", number, check=True)
+        site.wait_for("its hold", lambda: site.state(number) == "PENDING")
+        ran = site.run(goban, "engine", "slurm", "release-all", "--all")
+        expect(ran.returncode == 0 and "Released 1 jobs" in ran.stdout, ran.stdout + ran.stderr)
+        site.wait_for("its start by Slurm", lambda: site.state(number) == "RUNNING", 60)
+        expect(site.job(number)["GRES"] == "gpu:g0:1(IDX:0),gpu:g1:1(IDX:1)", str(site.job(number)))
+        serving.daemon.start()
+
+
 def main():
     skip_where_missing()
     began = time.monotonic()
@@ -446,6 +462,7 @@ def main():
     equal_indices(sys.argv[1])
     own_indices(sys.argv[1])
     heterogeneous(sys.argv[1])
+    released(sys.argv[1])
     named_types(sys.argv[1])
     print(f"{time.monotonic() - began:.1f} s")
 

@@ -334,6 +334,10 @@ struct Checker {
     return check_alter(each, facts);
   }
   Status operator()(const Suspend& each) const {
+    if (!facts.site.suspends_jobs) {
+      return base::failed("the engine cannot suspend what runs",
+                          "goban requeue takes it off its GPUs; goban hold then keeps it waiting");
+    }
     return check_suspension(facts.book, each.job, each.by, JobStage::Running, "running");
   }
   Status operator()(const Continue& each) const {

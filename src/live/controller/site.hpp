@@ -60,6 +60,7 @@ struct Site {
   size_t jobs_per_user_max = 0;  ///< unfinished jobs of one user; 0 = no limit
   std::string submit_with{};     ///< command of the engine's own queue; empty: jobs come from here
   bool fences_nodes = false;  ///< the engine waits for pods of dead nodes, until a node is fenced
+  bool suspends_jobs = true;  ///< the engine can stop a job for a while
   bool parts_share_nodes = false;  ///< parts of a job of that queue may lie on one node
 };
 

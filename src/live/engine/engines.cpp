@@ -61,6 +61,11 @@ bool fences_nodes(const EngineChoice& choice) {
   return kind != nullptr && kind->fences_nodes;
 }
 
+bool suspends_jobs(const EngineChoice& choice) {
+  const EngineKind* kind = kind_of(choice);
+  return kind != nullptr && kind->suspends_jobs;
+}
+
 bool rests_nodes(const EngineChoice& choice) {
   const EngineKind* kind = kind_of(choice);
   return kind != nullptr && kind->rests_nodes != nullptr && kind->rests_nodes(choice);

@@ -23,6 +23,8 @@ namespace goban::live::engine {
 [[nodiscard]] bool parts_share_nodes(const EngineChoice& choice);
 /// EngineKind::fences_nodes, likewise.
 [[nodiscard]] bool fences_nodes(const EngineChoice& choice);
+/// EngineKind::suspends_jobs, likewise.
+[[nodiscard]] bool suspends_jobs(const EngineChoice& choice);
 
 /// The engine of `setup.choice`. Errors: those of its factory. Requires that read_engine() accepted
 /// its name.

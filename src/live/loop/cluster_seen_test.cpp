@@ -164,6 +164,15 @@ TEST_F(NodesSeen, OnlyANodeThatIsDownIsFenced) {
   EXPECT_THAT(refused.error().text(), HasSubstr("waits for no dead node"));
 }
 
+TEST_F(NodesSeen, WhatAnEngineCannotSuspendIsRefused) {
+  controller::Site other = site;
+  other.suspends_jobs = false;
+  const auto refused =
+      CommitCycle(other, log, engine).controller().check(controller::Suspend{.job = JobId(0U)});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("cannot suspend"));
+}
+
 TEST_F(NodesSeen, ASilentNodeIsFencedBeforeItIsDown) {
   const controller::Fence fence{.node = *cluster().find_node("n0")};
   SeenNode silent = node("n0", 2, SeenNodeState::Drained);

@@ -174,6 +174,7 @@ Result<live::controller::Site> make_site(const ServeConfig& config,
   const char* submit_with = live::engine::submit_command(config.engine);
   if (submit_with != nullptr) site.submit_with = submit_with;
   site.fences_nodes = live::engine::fences_nodes(config.engine);
+  site.suspends_jobs = live::engine::suspends_jobs(config.engine);
   site.parts_share_nodes = live::engine::parts_share_nodes(config.engine);
   auto cluster = submit_with != nullptr ? engine_cluster(config) : machine_cluster(config, gpus);
   if (!cluster) return base::failure(cluster.error());

@@ -48,6 +48,7 @@ inline constexpr EngineKind kKubernetesKind{
     .submit_with = "kubectl",
     .parts_share_nodes = true,
     .fences_nodes = true,
+    .suspends_jobs = false,
     .rests_nodes = nodes_may_sleep,
     .check = [](base::TableReader& table) { (void)read_kubernetes(table); },
     .make = make_kubernetes};

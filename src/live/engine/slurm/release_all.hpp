@@ -12,15 +12,13 @@ struct Released {
   std::vector<std::string> problems{};
 };
 
-/// Lines for scontrol: jobs that were placed and wait again lose their nodes, and the indices that
-/// were chosen for them by `index_types`; then all are released, in the order of `rows`. Pure.
-/// `gres_prefix`: version.hpp.
+/// Lines for scontrol: jobs that were placed and wait again lose their nodes; then all are
+/// released, in the order of `rows`. A request that names GPU indices keeps them: Slurm 22.05
+/// refuses one without types in its place, and a job whose request was cleared starts without GPUs.
+/// Pure.
 [[nodiscard]] std::vector<std::string> release_scripts(std::span<const JobRow> rows,
-                                                       const std::map<std::string, JobWords>& words,
                                                        const std::vector<std::string>& partitions,
-                                                       std::span<const std::string> index_types,
-                                                       Released& released,
-                                                       std::string_view gres_prefix = "gres:");
+                                                       Released& released);
 
 /// Of these partitions; empty = of all. Errors: Failed if Slurm does not answer.
 [[nodiscard]] base::Result<Released> release_all(const Client& client,
