@@ -31,6 +31,7 @@ from serving import USER, Serving
 
 NODES, GPUS = 4, 4
 LIMIT_S = 3600
+SLURM_LIMIT_S = 3600  # a walltime limit bounds predicted run times
 # By node and index: a quarter of the GPUs is slow.
 SLOW = {("n1", 0): 1.8, ("n2", 1): 1.6, ("n3", 2): 2.2, ("n4", 3): 1.5}
 SCRIPT = """#!/bin/sh
@@ -125,7 +126,7 @@ def on_slurm(goban, jobs, policy, files):
                 out.writelines(f"{node} {gpu} {SLOW.get((node, gpu), 1.0)}\n" for gpu in range(GPUS))
         os.chmod(table, 0o644)
         submitted = submit_all(jobs, lambda name, gpus, seconds: serving.site.sbatch(
-            f"--gres=gpu:{gpus}", "-t", "60", script=SCRIPT.format(table=table, seconds=seconds, ends=folder, name=name), user=USER))
+            f"--gres=gpu:{gpus}", "-t", str(SLURM_LIMIT_S // 60), script=SCRIPT.format(table=table, seconds=seconds, ends=folder, name=name), user=USER))
         serving.site.wait_for("all jobs", lambda: len(os.listdir(folder)) == len(jobs) and all(
             os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder)), LIMIT_S)
         ends = []
@@ -139,11 +140,15 @@ def on_slurm(goban, jobs, policy, files):
         return statistics.mean(end - at for end, at in zip(ends, submitted)), count
 
 
-def simulated(goban, jobs, policy, folder):
+def simulated(goban, jobs, policy, folder, limit_s):
+    """A pod has its GPUs on one node, as a job of sbatch without -N has: a resource type for each number of GPUs."""
+    with open(f"{folder}/cluster.toml") as file, open(f"{folder}/types.toml", "w") as out:
+        out.write(file.read())
+        out.writelines(f'[[resource_type]]\nname = "gpus{gpus}"\ngpus = {gpus}\n' for gpus in sorted({gpus for _, gpus, _ in jobs}))
     with open(f"{folder}/jobs.csv", "w") as out:
-        out.write("job_id,submit_time,duration,num_gpus,user,class\n")
-        out.writelines(f"j{n},{at:.3f},{seconds},{gpus},u,A\n" for n, (at, gpus, seconds) in enumerate(jobs))
-    ran = subprocess.run([goban, "simulate", "--cluster", f"{folder}/cluster.toml", "--jobs", f"{folder}/jobs.csv", "--scores", f"{folder}/scores.csv",
+        out.write("job_id,submit_time,duration,num_gpus,resource_type,instances,user,class,walltime_s\n")
+        out.writelines(f"j{n},{at:.3f},{seconds},{gpus},gpus{gpus},1,u,A,{limit_s}\n" for n, (at, gpus, seconds) in enumerate(jobs))
+    ran = subprocess.run([goban, "simulate", "--cluster", f"{folder}/types.toml", "--jobs", f"{folder}/jobs.csv", "--scores", f"{folder}/scores.csv",
                           "--policy", policy, "--restart-cost", "0", "--json"], capture_output=True, text=True, check=False)
     expect(ran.returncode == 0, ran.stdout + ran.stderr)
     return json.loads(ran.stdout)["runs"][0]["avg_jct_s"]
@@ -170,14 +175,14 @@ def main():
         runs = {(policy, name): pool.submit(run, goban, jobs, policy, files) for policy in options.policy.split(",")
                 for name, run in (("Kubernetes", on_kubernetes), *(() if without_slurm else (("Slurm", on_slurm),)))}
         for policy in options.policy.split(","):
-            expected = simulated(goban, jobs, policy, folder)
-            print(f"{policy}: mean JCT simulated {expected:.1f} s", flush=True)
             for (of_policy, name), run in runs.items():
                 if of_policy != policy:
                     continue
                 mean, count = run.result()
+                expected = simulated(goban, jobs, policy, folder, SLURM_LIMIT_S if name == "Slurm" else "")
                 difference = mean / expected - 1
-                print(f"{policy}: mean JCT on {name} {mean:.1f} s ({difference:+.1%}); {count} decisions replayed equal", flush=True)
+                print(f"{policy}: mean JCT on {name} {mean:.1f} s, simulated {expected:.1f} s ({difference:+.1%}); "
+                      f"{count} decisions replayed equal", flush=True)
                 if abs(difference) > options.tolerance / 100:
                     far.append((policy, name))
     with open("/proc/loadavg") as load:

@@ -127,7 +127,7 @@ TEST(HetJobs, OthersAreLeftToSlurmAndSayWhy) {
            },
        }) {
     HetJob het;
-    for (const size_t i : {0, 1}) change(het, i);
+    for (const size_t i : {0U, 1U}) change(het, i);
     EXPECT_EQ(het.left(), "heterogeneous-job");
   }
   HetJob many;
