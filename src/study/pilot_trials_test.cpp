@@ -23,8 +23,9 @@ struct SimulatedPilots : testing::Test {
     base::Random random(7);
     for (int i = 0; i < days * 96; ++i) {
       const int64_t run_s = i % 2 == 0 ? 150 : 3600 + static_cast<int64_t>(random.below(2700));
-      rows += fmt::format("{},{},{},{},u{},{}\n", i, i * 900 + random.below(800), run_s,
-                          1 + random.below(4), i % 5, 2 * run_s);
+      rows +=
+          fmt::format("{},{},{},{},u{},{}\n", i, static_cast<uint64_t>(i) * 900 + random.below(800),
+                      run_s, 1 + random.below(4), i % 5, 2 * run_s);
     }
     options.files.jobs = folder.write("jobs.csv", rows);
     options.files.cluster = "1x8";

@@ -17,8 +17,10 @@
 namespace {
 
 struct ShortFirst {
+  // NOLINTBEGIN(readability-identifier-naming): as the interface asks
   static constexpr const char* name = "short-first";
   static constexpr const char* parts = "skip+packed";
+  // NOLINTEND(readability-identifier-naming)
   void order(const goban_lab::Jobs& jobs, double* keys) {
     for (size_t i = 0; i < jobs.count; ++i) keys[i] = jobs.limit_s[i];
   }
