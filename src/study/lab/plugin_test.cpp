@@ -16,11 +16,10 @@
 
 namespace {
 
+// NOLINTBEGIN(readability-identifier-naming): the interface names these members
 struct ShortFirst {
-  // NOLINTBEGIN(readability-identifier-naming): as the interface asks
   static constexpr const char* name = "short-first";
   static constexpr const char* parts = "skip+packed";
-  // NOLINTEND(readability-identifier-naming)
   void order(const goban_lab::Jobs& jobs, double* keys) {
     for (size_t i = 0; i < jobs.count; ++i) keys[i] = jobs.limit_s[i];
   }
@@ -113,6 +112,7 @@ struct NoSize {
   static constexpr const char* name = "no-size";
   void size(const goban_lab::Sizes&, int32_t*) { throw std::runtime_error("no sizes today"); }
 };
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace
 
