@@ -60,6 +60,7 @@ struct Controller::Parts {
             .book = book,
             .core = core.state(),
             .drained = nodes.drained(),
+            .drained_there = nodes.drained_there(),
             .down = nodes.down(),
             .silent = nodes.silent(),
             .unfinished = jobs.unfinished(),

@@ -344,7 +344,12 @@ struct Checker {
     return check_suspension(facts.book, each.job, each.by, JobStage::Suspended, "suspended");
   }
   Status operator()(const Drain& each) const { return check_node(each.node, facts.site); }
-  Status operator()(const Resume& each) const { return check_node(each.node, facts.site); }
+  Status operator()(const Resume& each) const {
+    if (auto status = check_node(each.node, facts.site); !status) return status;
+    if (!facts.drained_there.contains(each.node)) return {};
+    return base::failed(fmt::format("the cluster drained it: {}", facts.drained.at(each.node)),
+                        "resume it there; Goban follows");
+  }
   Status operator()(const Fence& each) const {
     if (auto status = check_node(each.node, facts.site); !status) return status;
     if (!facts.site.fences_nodes) {

@@ -19,6 +19,7 @@ struct CheckFacts {
   const JobBook& book;
   const core::scheduler::State& core;
   const std::map<NodeId, std::string>& drained;
+  const std::set<NodeId>& drained_there;  ///< of `drained`: by the engine's own cluster
   const std::set<NodeId>& down;
   const std::set<NodeId>& silent;  ///< nodes that do not answer while runs are on them
   const std::map<job::OwnerKey, size_t>& unfinished;  ///< jobs by their owner

@@ -86,8 +86,10 @@ void Nodes::lost(NodeId node, TimeNs at) {
 void Nodes::found(NodeId node, TimeNs at) {
   const bool was_down = down_.erase(node) > 0;
   if (was_down) holds_.erase(node);
-  if (was_down && !drained_.contains(node)) {
+  if (was_down) {
     jobs_.tell_core({.kind = EventKind::NodeRestored, .at_ns = at, .node = node});
+    if (!drained_.contains(node)) return;
+    jobs_.tell_core({.kind = EventKind::NodeDrained, .at_ns = at, .node = node, .until_ns = at});
   } else if (core_.state().node_power().is_waking(node)) {
     jobs_.tell_core({.kind = EventKind::NodeAwake, .at_ns = at, .node = node});
   }

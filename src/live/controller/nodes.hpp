@@ -45,6 +45,7 @@ class Nodes {
 
   /// The engine itself lets nothing new start on the node, or does so again.
   void drain_there(NodeId node, bool is_drained, const std::string& reason, TimeNs at);
+  [[nodiscard]] const std::set<NodeId>& drained_there() const { return drained_there_; }
   [[nodiscard]] bool is_drained_there(NodeId node) const { return drained_there_.contains(node); }
   /// The node is silent while runs are on it (live/silent_node.hpp), or is not any more.
   void silent(NodeId node, bool is_silent);

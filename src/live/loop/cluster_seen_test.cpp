@@ -164,6 +164,28 @@ TEST_F(NodesSeen, OnlyANodeThatIsDownIsFenced) {
   EXPECT_THAT(refused.error().text(), HasSubstr("waits for no dead node"));
 }
 
+TEST_F(NodesSeen, ANodeThatItsClusterDrainedIsResumedThere) {
+  SeenNode cordoned = node("n0", 2, SeenNodeState::Drained);
+  cordoned.reason = "cordoned";
+  step({ClusterSeen{.nodes = {cordoned, node("n1")}}});
+  const controller::Resume resume{.node = *cluster().find_node("n0")};
+  const auto refused = cycle.controller().check(resume);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("the cluster drained it: cordoned"));
+  step({ClusterSeen{.nodes = {node("n0"), node("n1")}}});
+  EXPECT_TRUE(cycle.controller().check(resume));
+}
+
+TEST_F(NodesSeen, ADrainOutlivesALoss) {
+  const NodeId n0 = *cluster().find_node("n0");
+  ASSERT_TRUE(ask(controller::Drain{.node = n0, .reason = "fan"})[0]);
+  step({ClusterSeen{.nodes = {node("n0", 2, SeenNodeState::Down), node("n1")}}});
+  step({ClusterSeen{.nodes = {node("n0"), node("n1")}}});
+  EXPECT_TRUE(cycle.controller().drained().contains(n0));
+  const auto& rooms = cycle.controller().core().state().resources().rooms();
+  EXPECT_TRUE(rooms[n0.index()].open) << "it is back, and drained";
+}
+
 TEST_F(NodesSeen, WhatAnEngineCannotSuspendIsRefused) {
   controller::Site other = site;
   other.suspends_jobs = false;

@@ -42,6 +42,11 @@ bool ClusterEngine::tell(std::vector<EngineEvent> events, Picture picture) {
     if (waits && ledger_.run_of(id).job.valid()) now->second = before;
   }
   std::vector<EngineEvent> changes = diff(told_, picture);
+  // A list without nodes is news to who knows nodes from earlier.
+  if (!has_told_ && told_.cluster == picture.cluster) {
+    changes.insert(changes.begin(), picture.cluster);
+  }
+  has_told_ = true;
   picture.ended.clear();
   told_ = std::move(picture);
   const bool is_new = !events.empty() || !changes.empty();

@@ -55,6 +55,7 @@ class ClusterEngine : public Engine {
   // Used by the thread alone.
   Ledger ledger_;
   Picture told_;
+  bool has_told_ = false;
 
  private:
   std::vector<EngineEvent> outbox_;  ///< guarded by mutex_

@@ -77,7 +77,8 @@ class Ledger {
   /// What is to be done now. Each task is answered by done().
   [[nodiscard]] std::vector<Task> take_tasks(TimeNs now_ns);
   /// `problem` is empty: it was carried out. Otherwise for users: nothing was, or with `unsure`
-  /// that is unknown, as after a time-out. `because`: what of the order is the reason; empty = all.
+  /// that is unknown, as after a time-out. `because`: what of the order is the reason; empty = all,
+  /// one part without a name = nothing of it.
   void done(const Task& task, const std::string& problem, TimeNs now_ns, bool unsure = false,
             std::vector<NodePart> because = {});
   /// A task that was taken is put off: it is taken again at `until_ns`. May be repeated.

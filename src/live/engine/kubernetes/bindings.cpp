@@ -61,9 +61,11 @@ json named(const Meta& meta) { return {{"name", meta.name}, {"namespace", meta.s
 
 }  // namespace
 
+bool lacks_open_pods(const Gang& gang) { return gang.open != gang.size || gang.bound > 0; }
+
 base::Result<std::vector<Binding>> bindings_of(const Gang& gang, std::span<const NodePart> parts,
                                                const MayRun& may_run) {
-  if (gang.open != gang.size || gang.bound > 0) {
+  if (lacks_open_pods(gang)) {
     return base::failed(fmt::format("{} of {} pods wait for a node", gang.open, gang.size));
   }
   if (parts.empty()) return base::failed("the order names no node");

@@ -24,6 +24,9 @@ struct Binding {
 /// Whether a pod may run on a node.
 using MayRun = std::function<bool(const Pod&, const std::string& node)>;
 
+/// Pods of the gang do not exist yet, or some of an earlier run still do: nothing can be bound.
+[[nodiscard]] bool lacks_open_pods(const Gang& gang);
+
 /// One for each pod of the gang that has no node. Pods are served by their index, each with as many
 /// GPUs of the next node as it asked for, as far as each may run there: where their selectors
 /// differ, they change places. Those without GPUs go to the first node. Errors: Failed in words for

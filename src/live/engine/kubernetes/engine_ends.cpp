@@ -125,7 +125,7 @@ void KubernetesEngine::hurry(const Gangs& gangs) {
   (void)send(std::move(writes));
 }
 
-void KubernetesEngine::remove_fenced(const Objects& objects) {
+void KubernetesEngine::remove_fenced(const Objects& objects, const Gangs& gangs) {
   constexpr TimeNs kAgain_ns = 5 * base::kSecond;
   const TimeNs now_ns = steady_ns();
   for (auto each = fenced_ns_.begin(); each != fenced_ns_.end();) {
@@ -134,8 +134,23 @@ void KubernetesEngine::remove_fenced(const Objects& objects) {
       ++each;
       continue;
     }
+    const std::vector<const Pod*> left = left_on(objects, node, options_.rules);
+    bool are_suspended = true;
+    for (const auto& [id, gang] : gangs) {
+      const bool has_owner = gang.group != nullptr || gang.work != nullptr;
+      const bool is_there =
+          has_owner && !gang.is_suspended() && std::ranges::any_of(left, [&](auto pod) {
+            return std::ranges::find(gang.pods, pod) != gang.pods.end();
+          });
+      if (!is_there) continue;
+      if (set_suspended(gang, true).problem.empty()) are_suspended = false;
+    }
+    if (!are_suspended) {  // the next look shows it
+      ++each;
+      continue;
+    }
     std::vector<Write> writes;
-    for (const Pod* pod : left_on(objects, node, options_.rules)) {
+    for (const Pod* pod : left) {
       writes.push_back({.method = "DELETE",
                         .path = pod_path(pod->meta),
                         .body = deletion_body(pod->meta, Deletion::AtOnce)});

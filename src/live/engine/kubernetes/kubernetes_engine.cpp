@@ -193,7 +193,7 @@ void KubernetesEngine::step() {
   if (sleep_) tend_sleep(objects);
   mend(gangs);
   hurry(gangs);
-  remove_fenced(objects);
+  remove_fenced(objects, gangs);
   release_claims(objects);
   say_reasons(gangs);
 }
@@ -213,6 +213,8 @@ void KubernetesEngine::carry_out(const Gangs& gangs, const Objects& objects) {
     } else if (auto bindings = plan(tasks[i], gang->second, objects); !bindings) {
       outcomes[i].problem = bindings.error().message;
       outcomes[i].because = forbidden(tasks[i], gang->second, objects);
+      // Its pods are not there yet, for which no node is to blame.
+      if (lacks_open_pods(gang->second)) outcomes[i].because = {NodePart{}};
     } else {
       starts.push_back({.task = i, .mark = {options_.epoch, tasks[i].order.run}});
       starts.back().bindings = std::move(*bindings);

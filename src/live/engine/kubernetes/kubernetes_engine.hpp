@@ -173,8 +173,9 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   /// Pods that are taken back get no more grace than the site gives.
   void hurry(const Gangs& gangs);
   using ClusterEngine::hurry;
-  /// Removes pods of nodes that were fenced and have not come back.
-  void remove_fenced(const Objects& objects);
+  /// Removes pods of nodes that were fenced and have not come back. Jobs are suspended first: a pod
+  /// that is removed would count as a failure.
+  void remove_fenced(const Objects& objects, const Gangs& gangs);
   /// Claims that were allocated for a start that failed are free again.
   void release_claims(const Objects& objects);
   /// Which pods belong to which gangs, once a second.

@@ -61,6 +61,9 @@ bool are_alike(const JobRow& one, const JobWords& words, const JobRow& other,
          one.cpus == other.cpus && one.mem_bytes == other.mem_bytes &&
          one.limit_ns == other.limit_ns && one.account == other.account && one.qos == other.qos &&
          one.num_nodes == other.num_nodes &&
+         // Any of several conditions: they cannot be joined with those of others.
+         (one.dependency == other.dependency ||
+          one.dependency.find('?') + other.dependency.find('?') == 2 * std::string::npos) &&
          (runs || partition_list(one.partition) == partition_list(other.partition));
 }
 
@@ -162,6 +165,10 @@ JobRow joined_row(const Components& all) {
   for (const JobRow* row : components) {
     out.cpus += row->cpus;
     out.tasks += row->tasks;
+    out.eligible_ns = std::max(out.eligible_ns, row->eligible_ns);
+    if (row != all.front() && !row->dependency.empty()) {
+      out.dependency += (out.dependency.empty() ? "" : ",") + row->dependency;
+    }
     if (!row->nodes.empty()) out.nodes += (out.nodes.empty() ? "" : ",") + row->nodes;
     if (rank_of(*row) > rank_of(*decides)) decides = row;
     if (is_held_by_user(*row) && !is_held_by_user(out)) {

@@ -249,5 +249,19 @@ TEST(HetJobs, TheCycleOfBackfill) {
   EXPECT_EQ(view.stands.at("5").cycle_ns, 7);
 }
 
+TEST(HetJobs, WaitForWhatAnyComponentWaitsFor) {
+  HetJob het;
+  het.rows[1].eligible_ns = 500;
+  het.rows[1].dependency = "afterok:3(unfulfilled)";
+  const JobRow joined = het.joined().rows.at(0);
+  EXPECT_EQ(joined.components, 2);
+  EXPECT_EQ(joined.eligible_ns, 500);
+  EXPECT_EQ(joined.dependency, "afterok:3(unfulfilled)");
+  het.rows[0].dependency = "afterany:4(unfulfilled)";
+  EXPECT_EQ(het.joined().rows.at(0).dependency, "afterany:4(unfulfilled),afterok:3(unfulfilled)");
+  het.rows[1].dependency = "afterok:3(unfulfilled)?afterok:9(unfulfilled)";
+  EXPECT_EQ(het.joined().rows.at(0).left, "unlike-components");
+}
+
 }  // namespace
 }  // namespace goban::live::engine::slurm

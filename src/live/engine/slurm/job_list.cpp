@@ -243,6 +243,12 @@ std::string_view without_prefix(std::string_view entry) {
 
 namespace {
 
+/// "gpu:a100" is one GPU of that type, as "gpu:a100:1" is.
+bool lacks_count(std::string_view entry) {
+  const size_t colon = entry.find_last_of(":=");
+  return entry.starts_with("gpu") && colon != entry.npos && !parse_int(entry.substr(colon + 1));
+}
+
 /// 2 of "gres:shard:2" and "gres:shard:g3:2"; 0 if it is not one entry of shards.
 int32_t shards_of(std::string_view text) {
   const std::string_view entry = without_prefix(text);
@@ -273,7 +279,9 @@ Result<GpuRequest> requested_gpus(const JobWords& words, const JobRow& row) {
       std::string_view entry = rest.substr(0, end);
       rest.remove_prefix(std::min(end + 1, rest.size()));
       gres += gres.empty() ? "" : ",";
-      gres += without_prefix(entry);
+      entry = without_prefix(entry);
+      gres += entry;
+      if (lacks_count(entry)) gres += ":1";
     }
     std::ranges::replace(gres, '=', ':');
     auto gpus = core::model::parse_slurm_gres(gres);

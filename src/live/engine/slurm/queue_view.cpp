@@ -60,7 +60,10 @@ JobStand job_stand(const JobRow& row, const std::vector<NodePart>& parts) {
   out.parts = parts;
   out.reason = row.reason;
   out.hopeless = is_hopeless(row.reason);
-  out.nodes_closed = row.reason.starts_with("ReqNode");
+  // Other jobs come first there, of a higher priority or with more than the node's GPUs in view:
+  // with another GPU of the node it would wait as long.
+  out.nodes_closed = row.reason.starts_with("ReqNode") || row.reason.starts_with("Nodes") ||
+                     row.reason == "Priority";
   constexpr std::string_view kWhich = "UnavailableNodes:";
   if (const size_t at = row.reason.find(kWhich); out.nodes_closed && at != row.reason.npos) {
     out.closed_nodes = core::model::expand_host_list(row.reason.substr(at + kWhich.size()))

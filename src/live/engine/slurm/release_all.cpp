@@ -20,14 +20,18 @@ std::vector<std::string> release_scripts(std::span<const JobRow> rows,
   std::vector<std::string> scripts;
   std::vector<std::string> ids;
   for (const JobRow& row : rows) {
-    if (!are_managed(row.partition, partitions) || stand_of(row) != cluster::Stand::Held) continue;
+    Mark mark;
+    const bool placed = parse_mark(row.mark, mark);
+    const cluster::Stand stand = stand_of(row);
+    // What was placed and released, and has not started, must not wait for our nodes.
+    const bool is_ours =
+        stand == cluster::Stand::Held || (stand == cluster::Stand::Released && placed);
+    if (!is_ours || !are_managed(row.partition, partitions)) continue;
     if (is_slurms(row.mark) || is_held_by_user(row)) {
       ++released.kept_held;
       continue;
     }
     // An administrator's hold is not ours to lift; ours in place of Slurm's requeue looks the same.
-    Mark mark;
-    const bool placed = parse_mark(row.mark, mark);
     if (row.reason == "JobHeldAdmin" && !placed) {
       ++released.kept_held;
       continue;

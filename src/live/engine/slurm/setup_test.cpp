@@ -97,10 +97,11 @@ TEST(SlurmSetup, RefusesWhatItWouldBreak) {
 }
 
 TEST(ReleaseAll, GivesJobsBackWithoutTheirNodes) {
-  const auto scripts = [](const char* mark) {
+  const auto scripts = [](const char* mark, int64_t priority = 0) {
     JobRow row{.job = 8, .state = "PENDING", .partition = "gpu", .num_nodes = 2};
     row.batch = true;
     row.mark = mark;
+    row.priority = priority;
     Released released;
     std::string out;
     for (const std::string& each : release_scripts({&row, 1}, {"gpu"}, released)) out += each;
@@ -114,6 +115,17 @@ TEST(ReleaseAll, GivesJobsBackWithoutTheirNodes) {
   EXPECT_EQ(scripts("goban:1.2.3:nodes"),
             "update jobid=8 AdminComment=goban:none StartTime=now\nrelease 8\n")
       << "its user's nodes";
+  EXPECT_EQ(scripts("goban:1.2.3", 7),
+            "update jobid=8 ReqNodeList= AdminComment=goban:none StartTime=now\nrelease 8\n")
+      << "placed and released, it waits for that node";
+}
+
+TEST(ReleaseAll, WhatSlurmSchedulesStaysAsItIs) {
+  JobRow row{.job = 8, .state = "PENDING", .partition = "gpu", .num_nodes = 2};
+  row.priority = 7;
+  Released released;
+  EXPECT_TRUE(release_scripts({&row, 1}, {"gpu"}, released).empty());
+  EXPECT_EQ(released.jobs + released.kept_held, 0U);
 }
 
 TEST(ReleaseAll, TheLeaderOfAHeterogeneousJobExcludesNoNodesAnyMore) {

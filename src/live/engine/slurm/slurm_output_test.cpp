@@ -320,6 +320,10 @@ TEST(SlurmOrders, ShardsOfOneGpu) {
   EXPECT_EQ(request("gres:gpu:1").shards, 0);
   EXPECT_EQ(request("gres:shard:2,gres:nic:1").shards, 0);
   EXPECT_EQ(request("gres:sharding:2").shards, 0);
+  EXPECT_EQ(request("gres:gpu:a100").count, 1);
+  EXPECT_EQ(request("gres:gpu:a100").type, "a100");
+  EXPECT_EQ(request("gres/gpu:g1,gres/gpu:g3=1").count, 2);
+  EXPECT_EQ(request("gres:gpu").count, 1);
 }
 
 TEST(SlurmOrders, NodesSleepAndWake) {
