@@ -30,6 +30,11 @@ def wait_state(site, daemon, name, *states):
     return site.wait_for(f"{name} {states}", lambda: (job := jobs(daemon).get(name, {})).get("state") in states and job, 90)
 
 
+def serving(site, goban):
+    return Daemon(goban, f'engine = "kubernetes"\npolicy = "fifo+packed"\n\n[kubernetes]\nmode = "all"\n'
+                         f'kubeconfig = "{site.path("account.kubeconfig")}"\ntakeover = "3s"{ANY_VERSION}\n', gpus=0, own_log=True)
+
+
 def main():
     skip_where_missing()
     build()
@@ -37,8 +42,7 @@ def main():
     with KubeSite() as site:
         give_rights(site, goban, "all")
         site.post(PODS, pod("theirs", gpus=4, node="n1"))
-        daemon = Daemon(goban, f'engine = "kubernetes"\npolicy = "fifo+packed"\n\n[kubernetes]\nmode = "all"\n'
-                               f'kubeconfig = "{site.path("account.kubeconfig")}"\ntakeover = "3s"{ANY_VERSION}\n', gpus=0, own_log=True)
+        daemon = serving(site, goban)
         try:
             daemon.start()
             run(site, daemon)
@@ -50,6 +54,7 @@ def main():
         finally:
             daemon.stop()
             shutil.rmtree(daemon.folder, ignore_errors=True)
+    fences(goban)
 
 
 def start_watchdog(site, goban):
@@ -101,6 +106,32 @@ def watchdog(site, daemon, goban):
     wait_state(site, daemon, "indexed", "running")
     site.wait_for("our marks", lambda: all(run for _, _, _, run in placed(site, "orphan")))
     expect({p["metadata"]["uid"] for p in site.pods(selector="job-name=orphan")} == uids, "adopted, not stopped")
+
+
+def fences(goban):
+    """A Job that may not fail once goes on elsewhere when one of its nodes is fenced, and no other job waits for that."""
+    with KubeSite(nodes=3) as site:
+        give_rights(site, goban, "all")
+        daemon = serving(site, goban)
+        try:
+            daemon.start()
+            site.post(JOBS, job("span", 2, gpus=4))
+            wait_state(site, daemon, "span", "running")
+            dead = placed(site, "span")[0][1]
+            site.silence(dead)
+            site.wait_for("its silence", lambda: "not ready" in daemon.goban_run("nodes").stdout, 90)
+            ran = daemon.goban_run("nodes", "fence", dead)
+            expect(ran.returncode == 0, ran.stderr)
+            site.wait_for("its second run", lambda: len(pods := placed(site, "span")) == 2 and all(run for *_, run in pods)
+                          and dead not in [node for _, node, _, _ in pods], 20)
+            wait_state(site, daemon, "span", "running")
+            expect(site.get(f"{JOBS}/span")["status"].get("failed", 0) == 0, "it has not failed")
+            site.speak(dead)
+            site.post(JOBS, job("small", 1))
+            site.wait_for("the node's return", lambda: jobs(daemon).get("small", {}).get("state") == "running", 20)
+        finally:
+            daemon.stop()
+            shutil.rmtree(daemon.folder, ignore_errors=True)
 
 
 def terminal(site, daemon):

@@ -317,6 +317,17 @@ TEST_F(KubernetesFaults, ANodeThatIsToWakeIsReportedWhenItIsAwake) {
   EXPECT_EQ(up->node, "n1");
 }
 
+TEST_F(KubernetesFaults, ThatNoNodeIsItsOwnIsToldAtAStart) {
+  server_.put_node(TestApiServer::json::parse(
+      R"({"metadata": {"name": "n1", "uid": "n1", "labels": {}},
+          "status": {"allocatable": {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": "4"},
+                     "conditions": [{"type": "Ready", "status": "True"}]}})"));
+  start();
+  const ClusterSeen* told = wait<ClusterSeen>([](const ClusterSeen&) { return true; });
+  ASSERT_TRUE(told) << "the daemon may know nodes of an earlier start";
+  EXPECT_TRUE(told->nodes.empty());
+}
+
 TEST_F(KubernetesFaults, ASilentNodeIsFencedBeforeItsPodsAreEvicted) {
   start();
   ASSERT_TRUE(seen(kFirst));

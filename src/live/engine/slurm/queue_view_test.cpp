@@ -403,6 +403,7 @@ TEST(QueueView, NodesThatKeepAJobFromItsStart) {
   EXPECT_EQ(stand("ReqNodeNotAvail, UnavailableNodes:n[3-4]").closed_nodes,
             (std::vector<std::string>{"n3", "n4"}));
   EXPECT_TRUE(stand("ReqNodeNotAvail,_May_be_reserved_for_other_job").nodes_closed);
+  EXPECT_TRUE(stand("Priority").nodes_closed) << "any of its GPUs would wait as long";
   EXPECT_FALSE(stand("Resources").nodes_closed);
 }
 
