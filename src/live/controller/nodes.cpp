@@ -84,9 +84,8 @@ void Nodes::lost(NodeId node, TimeNs at) {
 }
 
 void Nodes::found(NodeId node, TimeNs at) {
-  const bool was_down = down_.erase(node) > 0;
-  if (was_down) holds_.erase(node);
-  if (was_down) {
+  if (down_.erase(node) > 0) {
+    holds_.erase(node);
     jobs_.tell_core({.kind = EventKind::NodeRestored, .at_ns = at, .node = node});
     if (!drained_.contains(node)) return;
     jobs_.tell_core({.kind = EventKind::NodeDrained, .at_ns = at, .node = node, .until_ns = at});

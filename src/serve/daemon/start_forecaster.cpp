@@ -17,14 +17,6 @@ using core::model::JobId;
 using core::model::StartInterval;
 using Steady = std::chrono::steady_clock;
 
-namespace {
-
-bool is_inside(const StartInterval& interval, TimeNs start_ns) {
-  return start_ns >= interval.p10_ns && start_ns <= interval.p90_ns;
-}
-
-}  // namespace
-
 void StartForecasts::learn_starts(const live::controller::JobBook& book) {
   std::erase_if(tracked_, [&](const auto& each) {
     const live::controller::LiveJob* job = book.find(each.first);
@@ -32,7 +24,7 @@ void StartForecasts::learn_starts(const live::controller::JobBook& book) {
     if (job->first_start_ns < 0) return job->stage == live::controller::JobStage::Done;
     calibration_.learn(each.second.raw, job->first_start_ns);
     ++known_;
-    if (is_inside(each.second.shown, job->first_start_ns)) ++inside_;
+    if (each.second.shown.holds(job->first_start_ns)) ++inside_;
     return true;
   });
 }
@@ -73,7 +65,7 @@ api::StartTable StartForecasts::forecast(const live::loop::SchedulerClient& sche
   for (const auto& [job, raw] : made.starts) {
     core::knowledge::StartForecastAt at{.made_ns = copy.now_ns, .interval = raw};
     at.moved = out.calibration.moved(at);
-    const StartInterval shown = out.calibration.calibrated(at);
+    const StartInterval shown = out.calibration.shown(at);
     out.starts.emplace_hint(out.starts.end(), job, shown);
     const auto found = is_new.find(job);
     if (found != is_new.end() && found->second) {

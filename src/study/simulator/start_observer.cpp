@@ -9,7 +9,6 @@
 
 namespace goban::study::simulator {
 
-using core::model::StartInterval;
 using core::scheduler::Core;
 
 namespace {
@@ -22,10 +21,6 @@ bool waits(const Core& core, JobId job) {
   const core::scheduler::State& state = core.state();
   return state.is_active(job) &&
          state.job(state.slot_of(job)).phase == core::model::JobPhase::Waiting;
-}
-
-bool holds(const StartInterval& interval, TimeNs start_ns) {
-  return start_ns >= interval.p10_ns && start_ns <= interval.p90_ns;
 }
 
 }  // namespace
@@ -62,7 +57,7 @@ void StartObserver::forecast(TimeNs now, const Core& core, const std::vector<Job
     open.raw = {.made_ns = now, .interval = found->second};
     open.raw.moved = calibration.moved(open.raw);
     open.is_calibrated = calibration.known() >= kCalibrated;
-    open.shown = calibration.calibrated(open.raw);
+    open.shown = calibration.shown(open.raw);
   }
 }
 
@@ -75,8 +70,8 @@ void StartObserver::started(JobId job, TimeNs now) {
   starts_.push_back({job, open.raw, open.shown, open.is_calibrated, now});
   if (!open.is_calibrated) return;
   ++counts_.judged;
-  if (holds(open.raw.interval, now)) ++counts_.inside_raw;
-  if (holds(open.shown, now)) {
+  if (open.raw.interval.holds(now)) ++counts_.inside_raw;
+  if (open.shown.holds(now)) {
     ++counts_.inside;
   } else {
     ++(now < open.shown.p10_ns ? counts_.early : counts_.late);

@@ -36,19 +36,15 @@ TimeNs later_by(TimeNs at_ns, TimeNs made_ns, double by) {
   return made_ns + std::max<TimeNs>(static_cast<TimeNs>(wait), 0);
 }
 
-bool holds(const StartInterval& interval, TimeNs start_ns) {
-  return start_ns >= interval.p10_ns && start_ns <= interval.p90_ns;
-}
-
 }  // namespace
 
 void StartCalibration::learn(const StartForecastAt& raw, TimeNs start_ns) {
   const double actual = wait_ln(start_ns, raw.made_ns);
-  const bool moved_held = holds(raw.moved, start_ns);
+  const bool moved_held = raw.moved.holds(start_ns);
   errors_.push_back({.low = actual - wait_ln(raw.interval.p10_ns, raw.made_ns),
                      .middle = actual - wait_ln(raw.interval.p50_ns, raw.made_ns),
                      .high = actual - wait_ln(raw.interval.p90_ns, raw.made_ns),
-                     .raw_held = holds(raw.interval, start_ns),
+                     .raw_held = raw.interval.holds(start_ns),
                      .moved_held = moved_held});
   if (errors_.size() > kStartsKept) errors_.pop_front();
   if (errors_.size() < kStartsMin) return;
@@ -76,6 +72,10 @@ StartCalibration StartCalibration::with_overdue(const std::vector<StartForecastA
 
 StartInterval StartCalibration::calibrated(const StartForecastAt& raw) const {
   return is_raw_ ? raw.interval : moved(raw);
+}
+
+StartInterval StartCalibration::shown(const StartForecastAt& made) const {
+  return is_raw_ ? made.interval : made.moved;
 }
 
 StartInterval StartCalibration::moved(const StartForecastAt& raw) const {

@@ -30,6 +30,8 @@ class StartCalibration {
   [[nodiscard]] model::StartInterval moved(const StartForecastAt& raw) const;
   /// Moved, unless of the latest raw intervals a share held that was clearly nearer to 80 %.
   [[nodiscard]] model::StartInterval calibrated(const StartForecastAt& raw) const;
+  /// The same of a forecast whose `moved` is this object's.
+  [[nodiscard]] model::StartInterval shown(const StartForecastAt& made) const;
   /// Starts that calibrated() rests on.
   [[nodiscard]] size_t known() const { return errors_.size(); }
 

@@ -50,6 +50,9 @@ const JobFacts* facts_of(const JobRow& row, const std::map<std::string, JobFacts
   return fact == facts.end() || !fact->second.has_words ? nullptr : &fact->second;
 }
 
+/// Any of several conditions is enough: they cannot be joined with those of others.
+bool has_choice(const JobRow& row) { return row.dependency.find('?') != std::string::npos; }
+
 bool are_alike(const JobRow& one, const JobWords& words, const JobRow& other,
                const JobWords& other_words) {
   const auto gpus = requested_gpus(words, one);
@@ -61,9 +64,7 @@ bool are_alike(const JobRow& one, const JobWords& words, const JobRow& other,
          one.cpus == other.cpus && one.mem_bytes == other.mem_bytes &&
          one.limit_ns == other.limit_ns && one.account == other.account && one.qos == other.qos &&
          one.num_nodes == other.num_nodes &&
-         // Any of several conditions: they cannot be joined with those of others.
-         (one.dependency == other.dependency ||
-          one.dependency.find('?') + other.dependency.find('?') == 2 * std::string::npos) &&
+         (one.dependency == other.dependency || (!has_choice(one) && !has_choice(other))) &&
          (runs || partition_list(one.partition) == partition_list(other.partition));
 }
 
@@ -236,10 +237,11 @@ JoinedQueue join_het_jobs(std::span<const JobRow> rows,
 
 std::vector<std::string> components_of(std::span<const JobRow> rows, const std::string& id) {
   std::map<int64_t, std::string> found;
-  const auto own = std::ranges::find(rows, id, &JobRow::id);
-  if (own != rows.end() && own->het_job != 0) {
-    for (const JobRow& row : rows) {
-      if (row.het_job == own->het_job && !has_ended(&row)) found[row.job] = row.id();
+  // Asked for each order: no row's id is made into text, but for those that are found.
+  const auto leader = base::parse_int(id);
+  for (const JobRow& row : rows) {
+    if (leader && row.het_job == *leader && row.het_job != 0 && !has_ended(&row)) {
+      found[row.job] = row.id();
     }
   }
   std::vector<std::string> ids;
