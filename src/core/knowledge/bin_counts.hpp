@@ -13,23 +13,31 @@
 namespace goban::core::knowledge {
 
 /// For one class: free GPUs per (bin, node), and per (bin <= v, domain of every level). Initially
-/// no GPU is free.
+/// no GPU is free. What is given and taken is counted when somebody asks: until a job of this class
+/// is placed, GPUs often change hands and are as before.
 class BinCounts {
  public:
   BinCounts(const model::Cluster& cluster, const ClassScores& scores);
 
-  void give(GpuId gpu) { change(gpu, +1); }
-  void take(GpuId gpu) { change(gpu, -1); }
+  void give(GpuId gpu) { note(gpu, true); }
+  void take(GpuId gpu) { note(gpu, false); }
 
-  [[nodiscard]] size_t num_bins() const { return exact_.size(); }
+  [[nodiscard]] size_t num_bins() const { return counts_.exact.size(); }
   /// Nodes by their number of free GPUs in exactly this bin.
-  [[nodiscard]] const model::CountBuckets& in_bin(size_t bin) const { return exact_[bin]; }
+  [[nodiscard]] const model::CountBuckets& in_bin(size_t bin) const {
+    settle();
+    return counts_.exact[bin];
+  }
   /// Free GPUs of bins 0..bin in the whole cluster.
-  [[nodiscard]] int32_t eligible_total(size_t bin) const { return totals_[bin]; }
+  [[nodiscard]] int32_t eligible_total(size_t bin) const {
+    settle();
+    return counts_.totals[bin];
+  }
   /// Free GPUs of bins 0..bin on a node.
   [[nodiscard]] uint32_t eligible_on_node(size_t bin, uint32_t node) const {
+    settle();
     const size_t inner = cluster_->node_level() + 1;
-    return eligible_inner_[bin * inner + inner - 1].count(node);
+    return counts_.inner[bin * inner + inner - 1].count(node);
   }
   /// Lowest domain of `level` among those with the most free GPUs of bins 0..bin, if these are at
   /// least `least`; otherwise DomainSet::kNone.
@@ -39,16 +47,40 @@ class BinCounts {
   [[nodiscard]] const model::Cluster& cluster() const { return *cluster_; }
 
  private:
-  void change(GpuId gpu, int step);
+  /// What is known of a GPU.
+  struct GpuNote {
+    bool is_free = false;
+    bool is_counted = false;  ///< as free
+    bool is_noted = false;    ///< it is in noted_
+  };
+  struct Counts {
+    std::vector<model::CountBuckets> exact;  ///< [bin] over nodes
+    /// [bin * (node level + 1) + level]: free GPUs of bins 0..bin by domain, inside nodes.
+    std::vector<model::CountBuckets> inner;
+    /// [bin * outer levels + ...][domain]: the same above the node, below the whole cluster.
+    std::vector<std::vector<int32_t>> outer;
+    std::vector<int32_t> totals;  ///< [bin]
+  };
+
+  void note(GpuId gpu, bool is_free) {
+    GpuNote& each = gpus_[gpu.index()];
+    each.is_free = is_free;
+    if (each.is_noted) return;
+    each.is_noted = true;
+    noted_.push_back(gpu);
+  }
+  void settle() const {
+    if (!noted_.empty()) count_noted();
+  }
+  void count_noted() const;
+  void change(GpuId gpu, int step) const;
 
   const model::Cluster* cluster_;
   const ClassScores* scores_;
-  std::vector<model::CountBuckets> exact_;  ///< [bin] over nodes
-  /// [bin * (node level + 1) + level]: free GPUs of bins 0..bin by domain, inside nodes.
-  std::vector<model::CountBuckets> eligible_inner_;
-  /// [bin * outer levels + ...][domain]: the same above the node, below the whole cluster.
-  std::vector<std::vector<int32_t>> eligible_outer_;
-  std::vector<int32_t> totals_;  ///< [bin]
+  // Behind in what noted_ holds, until settle().
+  mutable Counts counts_;
+  mutable std::vector<GpuNote> gpus_;
+  mutable std::vector<GpuId> noted_;
 };
 
 }  // namespace goban::core::knowledge
