@@ -137,6 +137,12 @@ std::string contradiction(const TimeTable& table) {
                          printable(each.name), printable(whole->name), whole->seconds);
     }
   }
+  // What is not of another part is "other": then all of the run is in one.
+  const bool has_rest =
+      std::ranges::find(table.parts, "other", &TimePart::name) != table.parts.end();
+  if (has_rest && exceeds(table.wall_s, sum_s)) {
+    return fmt::format("has {:.3f} s in all, less than wall_s ({:.3f} s)", sum_s, table.wall_s);
+  }
   if (!exceeds(sum_s, table.wall_s)) return "";
   return fmt::format("has {:.3f} s in all, more than wall_s ({:.3f} s)", sum_s, table.wall_s);
 }
@@ -278,7 +284,10 @@ Result<TimeTable> parse_time_table(std::string_view text, const std::string& fil
   }
   TimeTable out;
   const auto wall_s = number_in(document, "wall_s");
-  if (!wall_s) return bad_field(file, "wall_s", "must be a number of seconds");
+  constexpr double kMostSeconds = 1e10;
+  if (!wall_s || *wall_s > kMostSeconds) {
+    return bad_field(file, "wall_s", "must be a number of seconds");
+  }
   out.wall_s = *wall_s;
   const auto parts = document.find("parts");
   if (parts == document.end() || !parts->is_array() || parts->size() > kMostParts) {

@@ -162,6 +162,10 @@ TEST(TimeTable, BadFilesAreNamedByField) {
   EXPECT_THAT(error(R"({"version":1,"wall_s":1,"parts":[]})"), HasSubstr("parts: is empty"));
   EXPECT_THAT(error(R"({"version":1,"wall_s":0.01,"parts":[{"name":"compute","seconds":2}]})"),
               HasSubstr("parts: has 2.000 s in all, more than wall_s (0.010 s)"));
+  EXPECT_THAT(error(R"({"version":1,"wall_s":500,"parts":[{"name":"compute","seconds":2},)"
+                    R"({"name":"other","seconds":1}]})"),
+              HasSubstr("parts: has 3.000 s in all, less than wall_s (500.000 s)"));
+  EXPECT_THAT(error(R"({"version":1,"wall_s":1e308,"parts":[]})"), HasSubstr("wall_s"));
   EXPECT_THAT(error(R"({"version":1,"wall_s":9,"parts":[{"name":"idle","seconds":2},)"
                     R"({"name":"idle","seconds":1}]})"),
               HasSubstr("parts: has 'idle' twice"));

@@ -248,10 +248,13 @@ void check_environment(const Topology& topology, const Environment& environment,
     if (nic.port.rdma) cards.push_back(nic.name);
   }
   check_names("NCCL_IB_HCA", "RDMA card", environment, cards, out);
+  std::string interface = value_in(environment, "NCCL_SOCKET_IFNAME");
   if (!topology.interfaces.empty()) {
     check_names("NCCL_SOCKET_IFNAME", "network interface", environment, topology.interfaces, out);
+  } else if (!interface.empty()) {
+    out.problems.push_back({"NCCL_SOCKET_IFNAME", interface,
+                            "cannot be checked: the saved files name no network interfaces"});
   }
-  std::string interface = value_in(environment, "NCCL_SOCKET_IFNAME");
   interface.erase(0, interface.find_first_not_of('='));
   const bool loopback = interface == "lo" || interface == "127.0.0.1";
   if (loopback) {

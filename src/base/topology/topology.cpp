@@ -11,6 +11,8 @@
 
 #include "base/number.hpp"
 #include "base/text.hpp"
+#include "base/topology/hwloc_sets.hpp"
+#include "base/topology/smi_gpus.hpp"
 #include "base/topology/smi_matrix.hpp"
 
 namespace goban::base::topology {
@@ -19,7 +21,6 @@ namespace {
 constexpr int kNvidia = 0x10de;
 constexpr double kNvLinkBytes = 25e9;         // of a link in one direction, Volta to Hopper
 constexpr double kBlackwellLinkBytes = 50e9;  // from NVLink 5 on
-constexpr size_t kMostDevices = 4096;
 
 using Values = std::map<std::string, std::string>;
 
@@ -30,13 +31,6 @@ std::string value_of(const Values& values, const std::string& path) {
 
 std::string address_of(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& pci) {
   return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", pci.domain, pci.bus, pci.dev, pci.func);
-}
-
-/// "00000000:07:00.0" of nvidia-smi as "0000:07:00.0".
-std::string short_address(std::string_view address) {
-  constexpr size_t kShort = 12, kLong = 16;
-  const std::string lower = lowered(trimmed(address));
-  return lower.size() == kLong ? lower.substr(kLong - kShort) : lower;
 }
 
 std::string cores_text(hwloc_const_cpuset_t cpus) {
@@ -141,6 +135,7 @@ Status read_hwloc(const std::string& xml, Topology& out) {
     return bad_data({"hwloc.xml", 0, 0, {}}, "is not a topology that hwloc can read",
                     "write it with hwloc 2: lstopo --of xml > hwloc.xml");
   };
+  if (auto s = check_hwloc_sets(xml, "hwloc.xml"); !s) return s;
   hwloc_topology_t machine = nullptr;
   if (hwloc_topology_init(&machine) != 0) return failed("hwloc cannot be started");
   const std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)> owner(
@@ -154,37 +149,6 @@ Status read_hwloc(const std::string& xml, Topology& out) {
   if (host != nullptr) out.host = host;
   add_numa_nodes(machine, out);
   add_devices(machine, out);
-  return {};
-}
-
-/// Numbers and names of the GPUs as the driver has them; without it in the order of addresses.
-Status name_gpus(const std::string& csv, Topology& out) {
-  std::ranges::sort(out.gpus, {}, &Device::pci);
-  for (size_t i = 0; i < out.gpus.size(); ++i) out.gpus[i].name = fmt::format("GPU{}", i);
-  std::string_view rest = csv;
-  std::vector<Device> named;
-  for (int line = 1; !rest.empty(); ++line) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view row = trimmed(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (row.empty()) continue;
-    const size_t first = row.find(','), second = row.find(',', first + 1);
-    const auto index = parse_int(trimmed(row.substr(0, std::min(first, row.size()))));
-    if (second == std::string_view::npos || !index || *index < 0 || named.size() >= kMostDevices) {
-      return bad_data({"smi-gpus.csv", line, 0, {}}, "must be index, PCI address and name",
-                      "nvidia-smi --query-gpu=index,pci.bus_id,name --format=csv,noheader");
-    }
-    const std::string address = short_address(row.substr(first + 1, second - first - 1));
-    const auto found = std::ranges::find(out.gpus, address, &Device::pci);
-    Device device = found == out.gpus.end() ? Device{} : *found;
-    device.kind = DeviceKind::Gpu;
-    device.pci = address;
-    device.name = fmt::format("GPU{}", *index);
-    device.model = trimmed(row.substr(second + 1));
-    named.push_back(std::move(device));
-  }
-  // Display adapters that the driver does not list cannot compute.
-  if (!named.empty()) out.gpus = std::move(named);
   return {};
 }
 
@@ -384,7 +348,7 @@ Result<Topology> topology_of(const NodeFacts& facts) {
   const auto matrix = parse_smi_matrix(facts.smi_topo, "smi-topo.txt");
   if (!matrix) return failure(matrix.error());
   out.driver_table = !matrix->empty();
-  if (auto s = name_gpus(facts.smi_gpus, out); !s) return failure(s.error());
+  if (auto s = name_gpus(facts.smi_gpus, *matrix, out.gpus); !s) return failure(s.error());
   if (auto s = check_sysfs(facts.sysfs, "sysfs.txt"); !s) return failure(s.error());
   read_sysfs(facts.sysfs, out);
   out.absent = facts.absent;

@@ -231,7 +231,7 @@ TEST(Topology, NamesThatTheMachineDoesNotHaveAreProblems) {
               HasSubstr("RDMA card of this machine is mlx5_99"));
   EXPECT_THAT(problems("NCCL_IB_HCA", "mlx5_0:1"), Not(HasSubstr("RDMA card of this")));
   dgx.interfaces.clear();  // files that were saved without them
-  EXPECT_THAT(problems(kInterface, "eth7"), Not(HasSubstr("network interface")));
+  EXPECT_THAT(problems(kInterface, "eth7"), HasSubstr("cannot be checked"));
 }
 
 TEST(Topology, DamagedFilesAreNamed) {
@@ -241,13 +241,23 @@ TEST(Topology, DamagedFilesAreNamed) {
   };
   NodeFacts facts = facts_of("dgx_a100");
   const std::string xml = facts.hwloc_xml;
-  facts.hwloc_xml = xml.substr(0, xml.size() / 2);
+  facts.hwloc_xml = xml.substr(0, xml.rfind("<object type=\"PU\""));
   EXPECT_THAT(error(facts), HasSubstr("hwloc.xml: is not a topology"));
+  facts.hwloc_xml = xml;
+  const size_t place = facts.hwloc_xml.find("complete_cpuset", facts.hwloc_xml.find("\"PU\""));
+  facts.hwloc_xml.replace(place, 8, "komplete");
+  EXPECT_THAT(error(facts), HasSubstr("complete_cpuset: is missing or damaged in an object of"))
+      << "hwloc crashes";
+  EXPECT_THAT(error(facts), HasSubstr("hwloc.xml:"));
   facts.hwloc_xml = "";
   EXPECT_THAT(error(facts), HasSubstr("hwloc.xml: is not a topology"));
   facts.hwloc_xml = xml;
   facts.smi_gpus = "0, 00000000:07:00.0\n";
   EXPECT_THAT(error(facts), HasSubstr("smi-gpus.csv:1: must be index, PCI address and name"));
+  facts.smi_gpus = "0, 00000000:07:00.0, A\n1, 00000000:07:00.0, A\n";
+  EXPECT_THAT(error(facts), HasSubstr("smi-gpus.csv:2: has the index or the address of a line"));
+  facts.smi_gpus = "0, 00000000:07:00.0, A\n";
+  EXPECT_THAT(error(facts), HasSubstr("smi-gpus.csv: lacks GPU1, which smi-topo.txt has"));
   facts.smi_gpus.clear();
   facts.smi_topo = "\tGPU0\tGPU1\nGPU0\t X \tNV99x\n";
   EXPECT_THAT(error(facts), HasSubstr("smi-topo.txt:2: GPU1: 'NV99x' is not in the legend"));

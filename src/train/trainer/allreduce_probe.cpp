@@ -48,7 +48,8 @@ base::Result<std::vector<ProbeRow>> probe_all_reduce(comm::Communicator& end, c1
   const auto members = static_cast<double>(end.size());
   const c10::OptionalDeviceGuard guard(device);
   std::vector<ProbeRow> rows;
-  for (int64_t bytes = options.least_bytes; bytes <= options.most_bytes; bytes *= kGrowth) {
+  const int64_t most = std::max(options.least_bytes, options.most_bytes);
+  for (int64_t bytes = options.least_bytes;; bytes = std::min(bytes * kGrowth, most)) {
     at::Tensor data = at::ones({bytes / int64_t{sizeof(float)}},
                                at::TensorOptions().dtype(at::kFloat).device(device));
     double best_s = std::numeric_limits<double>::max();
@@ -70,6 +71,7 @@ base::Result<std::vector<ProbeRow>> probe_all_reduce(comm::Communicator& end, c1
     }
     const double rate = static_cast<double>(bytes) / slowest[0];
     rows.push_back({bytes, slowest[0], rate, rate * 2 * (members - 1) / members});
+    if (bytes >= most) break;
   }
   return rows;
 }

@@ -15,13 +15,14 @@ TEST(AllreduceProbe, ADelayOfTheTransportBoundsTheBandwidth) {
   options.delay_s_per_byte = 1e-8;  // 100 MB/s of data; on the bus, 2 ranks send as much
   std::vector<ProbeRow> rows;
   const auto status = comm::run_threads(2, options, [&](comm::Communicator& end) -> base::Status {
-    auto measured = probe_all_reduce(end, c10::kCPU, {1 << 16, 1 << 20, 2});
+    auto measured = probe_all_reduce(end, c10::kCPU, {1 << 16, 600000, 2});
     if (!measured) return base::failure(measured.error());
     if (end.rank() == 0) rows = *measured;
     return {};
   });
   ASSERT_TRUE(status) << status.error().text();
   ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows.back().bytes, 600000) << "the size that was asked for";
   for (const ProbeRow& row : rows) {
     EXPECT_GE(row.seconds, static_cast<double>(row.bytes) * 1e-8);
     EXPECT_LE(row.bus_bytes_per_s, 1e8);

@@ -1,6 +1,8 @@
 // Half precision, loss scaling, precision of single layers, and warm-up.
 #include <gmock/gmock.h>
 
+#include "train/comm/thread_world.hpp"
+#include "train/trainer/prepared_run.hpp"
 #include "train/trainer/test_runs.hpp"
 
 namespace goban::train::trainer {
@@ -42,12 +44,33 @@ TEST_F(PrecisionRuns, AStepWhoseGradientsOverflowChangesNothing) {
   options_.precision = DType::F16;
   options_.loss_scale = 1e30;
   options_.optimizer.kind = Kind::AdamW;
-  options_.most_steps = 1;
-  const double before = last_loss(options_);
   options_.most_steps = 6;
-  EXPECT_EQ(last_loss(options_), before);
-  options_.loss_scale = 0;  // the scale that is found works
-  EXPECT_LT(last_loss(options_), before);
+  const auto refused = run(options_);
+  ASSERT_FALSE(refused) << "nothing was learned";
+  EXPECT_THAT(refused.error().text(), HasSubstr("all 6 steps up to step 6 were skipped"));
+  EXPECT_THAT(refused.error().text(), HasSubstr("a smaller --loss-scale"));
+  const auto change = [&](double scale) {
+    options_.loss_scale = scale;
+    double out = -1;
+    const auto status = comm::run_threads(1, {}, [&](comm::Communicator& end) -> base::Status {
+      auto ready = prepare_run(options_, end);
+      if (!ready) return base::failure(ready.error());
+      TrainingStep& step = *ready->whole;
+      const auto first = [&] { return step.variables().whole(0).value().clone(); };
+      const at::Tensor before = first();
+      auto fed = ready->batches->train(0, 0, step.step().micro_batch);
+      if (!fed) return base::failure(fed.error());
+      const auto values = step.run({*fed}, 0);
+      if (!values) return base::failure(values.error());
+      out = first().sub(before).abs().max().item<double>();
+      EXPECT_EQ(values->is_skipped, out == 0);
+      return {};
+    });
+    EXPECT_TRUE(status) << status.error().text();
+    return out;
+  };
+  EXPECT_EQ(change(1e30), 0);
+  EXPECT_GT(change(0), 0) << "the scale that is found works";
 }
 
 TEST_F(PrecisionRuns, WithoutScalingSmallGradientsAreLost) {

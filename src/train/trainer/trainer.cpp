@@ -243,6 +243,8 @@ class Run {
       at_.summary_sums[i] += values->summaries[i];
     }
     ++at_.summary_steps;
+    ++steps_since_report_;
+    if (values->is_skipped) ++skipped_;
     at_.loss_sum += values->loss * asked;
     at_.loss_samples += std::llround(asked);
     right_ += values->correct;
@@ -274,6 +276,7 @@ class Run {
     earlier.steps = statistics_;
     int64_t seen = 0;
     right_ = predictions_ = 0;
+    skipped_ = steps_since_report_ = 0;
     const int64_t shown_epoch = at_.epoch + 1;
     ProgressBar bar(speaks(), shown_epoch, options_.epochs, run_.steps);
     do {
@@ -324,11 +327,26 @@ class Run {
     }
     at_.summary_steps = 0;
     if (auto s = check_variables(); !s) return base::failure(s.error());
+    if (auto s = check_skipped(); !s) return base::failure(s.error());
     if (auto s = evaluate(result); !s) return base::failure(s.error());
     if (auto s = save(); !s) return base::failure(s.error());
     add_interval(earlier, start);
     last_result_ = result;
     return report(result);
+  }
+
+  /// Errors: Failed if nothing was learned since the last report.
+  [[nodiscard]] base::Status check_skipped() const {
+    // Fewer may be skipped while the loss scale is being found.
+    constexpr int64_t kFew = 16;
+    const bool learned = skipped_ < steps_since_report_;
+    if (learned || (options_.loss_scale == 0 && steps_since_report_ <= kFew)) return {};
+    return base::failed(
+        fmt::format("all {} steps up to step {} were skipped: their gradients were not finite in "
+                    "fp16",
+                    skipped_, at_.step),
+        options_.loss_scale > 0 ? "use a smaller --loss-scale, or 0, which finds it while training"
+                                : "lower the learning rate, or use bf16");
   }
 
   /// The interval that began at `begin_s`, when `earlier` was measured, and ends now.
@@ -389,6 +407,10 @@ class Run {
                    run_.memory->peak_bytes(), needed_bytes(run_.whole->plan()),
                    options_.memory_limit_bytes);
       }
+      if (skipped_ > 0) {
+        fmt::print("{} of {} steps were skipped: their gradients were not finite in fp16\n",
+                   skipped_, steps_since_report_);
+      }
       fmt::print("input_stall_pct {:.2f}{}\n", 100 * statistics_.input_s / statistics_.sum_s,
                  run_.batches->skipped() == 0
                      ? ""
@@ -413,6 +435,7 @@ class Run {
   std::unique_ptr<RunCheckpoint> checkpoint_;
   std::optional<FolderLock> out_lock_;
   double right_ = 0, predictions_ = 0;
+  int64_t skipped_ = 0, steps_since_report_ = 0;
   StepStatistics statistics_;
   RunTimes times_;
   IdleTime outside_;

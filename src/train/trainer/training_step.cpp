@@ -358,6 +358,7 @@ base::Result<std::unique_ptr<TrainingStep>> TrainingStep::finish(
   std::vector<Tensor> fetches = {step->loss, step->correct};
   for (const ScalarSummary& each : step->summaries)
     fetches.push_back(step->graph.tensor(each.value));
+  if (step->gate >= 0) fetches.push_back(step->graph.tensor(step->gate));
   auto program = Program::create(
       *variables, {fetches, true, options.micro_batches, options.overlap, options.bucket_bytes,
                    options.bf16_buckets, reducer.get(), step->gradients, step->gate});
@@ -377,6 +378,10 @@ base::Result<StepValues> TrainingStep::run(const std::vector<Feeds>& feeds, int6
   auto values = program_->run(feeds, static_cast<uint64_t>(number));
   if (!values) return base::failure(values.error());
   StepValues out;
+  if (step_->gate >= 0) {
+    out.is_skipped = values->back().item<double>() == 0;
+    values->pop_back();
+  }
   out.loss = (*values)[0].item<double>();
   out.correct = (*values)[1].item<double>();
   for (size_t i = 2; i < values->size(); ++i) out.summaries.push_back((*values)[i].item<double>());

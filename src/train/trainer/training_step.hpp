@@ -40,6 +40,7 @@ struct StepValues {
   double loss = 0;
   double correct = 0;             ///< number of correct predictions
   std::vector<double> summaries;  ///< in the order of StepGraph::summaries
+  bool is_skipped = false;        ///< its gradients were not finite: nothing was learned
 };
 
 /// Errors: Usage, for a batch that is not divisible by the number of micro-batches, and for invalid

@@ -289,7 +289,41 @@ void note_emulated_half(const std::string& device) {
              "result to fp16\n");
 }
 
+void note_tf32(const std::string& device) {
+  const auto used = mesh::resolve_device(device, comm::launcher_local_rank());
+  if (!used || used->is_cuda() || comm::launcher_local_rank() != 0) return;
+  fmt::print(stderr,
+             "note: tf32 requires an NVIDIA GPU (Ampere or later); no GPU is in use, so this run "
+             "computes in fp32\n");
+}
+
+namespace {
+
+base::Status check_loss_scale(double scale) {
+  constexpr double kMost = 65536.0 * 65536.0;  // as far as the scale that is found grows
+  if (scale == 0 || (scale >= 1 && scale <= kMost)) return {};
+  return base::usage_error(fmt::format("--loss-scale must be 0, or from 1 to {:.0f}", kMost),
+                           "0 finds it while training");
+}
+
+/// Options that change nothing as they are combined.
+void note_unused(const RunSettings& s, bool half) {
+  if (comm::launcher_local_rank() != 0) return;
+  if (s.train.bf16_buckets && s.train.overlap == mesh::Overlap::Off) {
+    fmt::print(stderr,
+               "note: --bucket-compression has no effect with --overlap off, which sends fp32\n");
+  }
+  if (s.train.loss_scale > 0 && !half) {
+    fmt::print(stderr, "note: --loss-scale has no effect without fp16\n");
+  }
+}
+
+}  // namespace
+
 int prepare(RunSettings& s) {
+  if (const auto status = check_loss_scale(s.train.loss_scale); !status) {
+    return exit_code(status.error());
+  }
   if (const auto rules = type_rules(s.precision_of); rules) {
     s.train.layer_precision = *rules;
   } else {
@@ -310,16 +344,13 @@ int prepare(RunSettings& s) {
   const bool tf32 = s.precision == Precision::Tf32;
   mesh::allow_tf32(tf32);
   s.train.tf32 = tf32;
-  if (tf32 && !device->is_cuda()) {
-    fmt::print(stderr,
-               "note: tf32 requires an NVIDIA GPU (Ampere or later); no GPU is in use, so this run "
-               "computes in fp32\n");
-  }
+  if (tf32) note_tf32(s.train.device);
   const bool half = s.precision == Precision::Fp16 ||
                     std::ranges::any_of(s.train.layer_precision, [](const mesh::TypeRule& rule) {
                       return rule.activation == mesh::DType::F16;
                     });
   if (half) note_emulated_half(s.train.device);
+  note_unused(s, half || s.tries_half);
   const std::string slow = slow_blas_warning();
   if (!slow.empty() && comm::launcher_local_rank() == 0) {
     fmt::print(stderr, "warning: {}\n", slow);

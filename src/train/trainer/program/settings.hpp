@@ -34,6 +34,7 @@ struct RunSettings {
   RankOptions start;
   Precision precision = Precision::Fp32;
   std::vector<std::string> precision_of;  ///< REGEX=TYPE
+  bool tries_half = false;                ///< trials of several precisions, fp16 among them
   double bucket_mb = 1, delay_ms_per_mb = 0;
 };
 
@@ -70,6 +71,8 @@ base::command_line::Option* whole_from(base::command_line::Option* option, uint6
 
 /// Says on stderr that fp16 is emulated, if `device` is the processor.
 void note_emulated_half(const std::string& device);
+/// Says on stderr that tf32 is fp32, if `device` is the processor.
+void note_tf32(const std::string& device);
 
 /// Runs `body` on each rank: an MPI rank if mpirun started this process, otherwise threads. Returns
 /// the exit code.

@@ -44,11 +44,15 @@ int prepare_trials(TrialSettings& s) {
                       {},
                       "run it without mpirun"});
   }
+  s.tries_half = std::ranges::find(s.precisions, "fp16") != s.precisions.end();
   if (const int code = prepare(s); code != 0) return code;
   s.train.quiet = true;
   s.start.comm.companions = true;
-  if (std::ranges::find(s.precisions, "fp16") != s.precisions.end()) {
+  if (s.tries_half) {
     note_emulated_half(s.train.device);
+  }
+  if (std::ranges::find(s.precisions, "tf32") != s.precisions.end()) {
+    note_tf32(s.train.device);
   }
   return 0;
 }
