@@ -80,9 +80,9 @@ class Engine {
   virtual void cap(const GpuPlace& /*gpu*/, double /*watts*/) {}
   virtual void rest(const std::string& /*node*/) {}
   virtual void wake(const std::string& /*node*/) {}
-  /// An operator vouches that nothing runs on the node, which is down: the engine forgets what it
-  /// started there.
-  virtual void fence(const std::string& /*node*/) {}
+  /// An operator vouches that nothing ran on the node at `at_ns`, when it was down: the engine
+  /// forgets what it started there. A node that answers, or was lost later, is left alone.
+  virtual void fence(const std::string& /*node*/, TimeNs /*at_ns*/) {}
   /// Called once, after a start and before all other calls: every job of the engine's queue that
   /// the job table holds and that has not ended. The engine says by events what differs: a job that
   /// is no longer there is gone.

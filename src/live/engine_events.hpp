@@ -154,7 +154,10 @@ struct SeenNode {
   int64_t mem_bytes = 0;      ///< host memory; 0 = unknown
   SeenNodeState state = SeenNodeState::Up;
   std::string reason{};  ///< Drained, Down
-  std::string rack{};    ///< levels of the topology; empty = there is none
+  /// Drained: it does not answer while runs are on it, and the engine does not know whether they go
+  /// on. An operator may fence it.
+  bool silent = false;
+  std::string rack{};  ///< levels of the topology; empty = there is none
   std::string zone{};
   std::string site{};
   uint32_t islands = 1;  ///< number of equal NVLink islands or sockets

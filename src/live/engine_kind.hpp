@@ -57,8 +57,9 @@ struct EngineKind {
   const char* submit_with = nullptr;
   /// Parts of a job of that queue may lie on one node; otherwise each is on a node of its own.
   bool parts_share_nodes = false;
-  /// It counts GPUs of dead nodes as held until an operator fences them.
-  bool fences_nodes = false;
+  /// Whether it counts GPUs of dead nodes as held until an operator fences them, as it is
+  /// configured; null: it does not.
+  bool (*fences_nodes)(const EngineChoice& choice) = nullptr;
   /// It can stop a running job for a while and let it go on.
   bool suspends_jobs = true;
   /// Whether it can put nodes to sleep and wake them, as it is configured; null: it cannot.

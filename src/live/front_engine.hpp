@@ -23,7 +23,7 @@ class FrontEngine : public Engine {
   void cap(const GpuPlace& gpu, double watts) override { engine_->cap(gpu, watts); }
   void rest(const std::string& node) override { engine_->rest(node); }
   void wake(const std::string& node) override { engine_->wake(node); }
-  void fence(const std::string& node) override { engine_->fence(node); }
+  void fence(const std::string& node, TimeNs at_ns) override { engine_->fence(node, at_ns); }
   void recall(const std::vector<KnownJob>& known) override { engine_->recall(known); }
   void withdraw(JobId job, const std::string& engine_id) override {
     engine_->withdraw(job, engine_id);

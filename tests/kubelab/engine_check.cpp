@@ -17,6 +17,7 @@
 #include <string>
 #include <thread>
 
+#include "base/clock.hpp"
 #include "live/controller/engine_event_json.hpp"
 #include "live/engine/kubernetes/kubernetes_kind.hpp"
 
@@ -53,7 +54,7 @@ void carry_out(Engine& engine, const json& order) {
   }
   if (what == "rest") return engine.rest(order.at("node"));
   if (what == "wake") return engine.wake(order.at("node"));
-  if (what == "fence") return engine.fence(order.at("node"));
+  if (what == "fence") return engine.fence(order.at("node"), goban::base::wall_ns());
   if (what == "withdraw") return engine.withdraw({}, order.at("id"));
   if (what == "stop") {
     const bool preempts = order.at("reason") == "preempt";

@@ -7,7 +7,6 @@
 
 #include "live/controller/engine_event_json.hpp"
 #include "live/controller/part_types.hpp"
-#include "live/silent_node.hpp"
 
 namespace goban::live::controller {
 
@@ -278,12 +277,13 @@ void Clusters::follow_states(const ClusterSeen& seen, TimeNs at) {
     const NodeId node(i);
     const auto found = by_name.find(cluster.nodes()[i].name);
     const SeenNodeState state = found == by_name.end() ? SeenNodeState::Down : found->second->state;
-    parts_.nodes.silent(node,
-                        state == SeenNodeState::Drained && found->second->reason == kSilentNode);
+    const bool is_silent = found != by_name.end() && found->second->silent;
+    parts_.nodes.silent(node, is_silent);
     if (state == SeenNodeState::Down) {
       parts_.nodes.lost(node, at);
       continue;
     }
+    if (!is_silent) parts_.nodes.answers(node);
     if (parts_.nodes.down().contains(node)) parts_.nodes.found(node, at);
     parts_.nodes.drain_there(node, state == SeenNodeState::Drained,
                              found == by_name.end() ? "" : found->second->reason, at);

@@ -31,7 +31,7 @@ struct Controller::Parts {
   void take(const Continue& each) { jobs.suspend(each.job, false, clock_ns); }
   void take(const Drain& drain) { nodes.drain(drain, clock_ns); }
   void take(const Resume& resume) { nodes.resume(resume.node, clock_ns); }
-  void take(const Fence& fence) { nodes.fence(fence.node); }
+  void take(const Fence& fence) { nodes.fence(fence.node, clock_ns); }
   void take(const EngineReport& input) { reports.take(input, clock_ns); }
   void take(const JobSeen& job) { seen.take(job, clock_ns); }
   void take(const JobGone& job) { seen.take(job, clock_ns); }
@@ -164,6 +164,7 @@ std::vector<Order> Controller::orders_to_repeat() const {
   for (const NodeId node : parts_->nodes.waking()) {
     found.emplace_back(WakeNode{parts_->core.name_of(node)});
   }
+  for (Order& order : parts_->nodes.fences()) found.push_back(std::move(order));
   for (Order& order : parts_->seen.unanswered()) found.push_back(std::move(order));
   for (Order& order : parts_->staging.unanswered()) found.push_back(std::move(order));
   for (const auto& [id, job] : parts_->book.jobs) {

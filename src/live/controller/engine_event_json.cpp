@@ -126,6 +126,7 @@ void put_event(const ClusterSeen& event, json& out) {
       object["state"] = kNodeStateNames[static_cast<size_t>(node.state)];
     }
     one.field("reason", node.reason, normal.reason);
+    one.field("silent", node.silent, normal.silent);
     one.field("rack", node.rack, normal.rack);
     one.field("zone", node.zone, normal.zone);
     one.field("site", node.site, normal.site);
@@ -145,6 +146,7 @@ void read_event(base::FieldReader& in, ClusterSeen& event) {
     one.field("mem_bytes", node.mem_bytes, int64_t{0}, kBytesLimit);
     read_name(one, "state", kNodeStateNames, node.state);
     one.field("reason", node.reason);
+    one.field("silent", node.silent);
     one.field("rack", node.rack);
     one.field("zone", node.zone);
     one.field("site", node.site);

@@ -181,9 +181,10 @@ struct RestNode {
 struct WakeNode {
   std::string node{};
 };
-/// Nothing runs on the node, and nothing that was started there will be.
+/// Nothing ran on the node at `at_ns`, and nothing that was started there will go on.
 struct FenceNode {
   std::string node{};
+  TimeNs at_ns = 0;
 };
 /// The job is finished: its record goes to the history store, then the input Accounted follows.
 struct AccountFor {

@@ -35,7 +35,18 @@ void Nodes::resume(NodeId node, TimeNs at) {
   jobs_.tell_core({.kind = EventKind::NodeRestored, .at_ns = at, .node = node});
 }
 
-void Nodes::fence(NodeId node) { orders_.emplace_back(FenceNode{core_.name_of(node)}); }
+void Nodes::fence(NodeId node, TimeNs at) {
+  fenced_[node] = at;
+  orders_.emplace_back(FenceNode{.node = core_.name_of(node), .at_ns = at});
+}
+
+std::vector<Order> Nodes::fences() const {
+  std::vector<Order> out;
+  for (const auto& [node, at] : fenced_) {
+    out.emplace_back(FenceNode{.node = core_.name_of(node), .at_ns = at});
+  }
+  return out;
+}
 
 void Nodes::drain_there(NodeId node, bool is_drained, const std::string& reason, TimeNs at) {
   if (!is_drained) {
@@ -72,6 +83,7 @@ void Nodes::renumber(const core::scheduler::ClusterNumbers& numbers) {
   move_map(drained_, numbers.nodes);
   move_map(holds_, numbers.nodes);
   move_map(left_out_, numbers.gpus);
+  move_map(fenced_, numbers.nodes);
   move_set(drained_there_);
   move_set(down_);
   move_set(silent_);
@@ -84,6 +96,7 @@ void Nodes::lost(NodeId node, TimeNs at) {
 }
 
 void Nodes::found(NodeId node, TimeNs at) {
+  answers(node);
   if (down_.erase(node) > 0) {
     holds_.erase(node);
     jobs_.tell_core({.kind = EventKind::NodeRestored, .at_ns = at, .node = node});
@@ -160,6 +173,9 @@ void Nodes::write(nlohmann::json& snapshot) const {
   snapshot["down"] = numbers_of(down_);
   if (!drained_there_.empty()) snapshot["drained_there"] = numbers_of(drained_there_);
   if (!silent_.empty()) snapshot["silent"] = numbers_of(silent_);
+  for (const auto& [node, at] : fenced_) {
+    snapshot["fenced"].push_back({{"node", node.value}, {"at", at}});
+  }
   for (const auto& [node, hold] : holds_) {
     snapshot["holds"].push_back({{"node", node.value},
                                  {"until", hold.until_ns},
@@ -183,6 +199,13 @@ void Nodes::read(base::FieldReader& snapshot) {
   read_ids(snapshot, "down", down_, num_nodes);
   read_ids(snapshot, "drained_there", drained_there_, num_nodes);
   read_ids(snapshot, "silent", silent_, num_nodes);
+  snapshot.list("fenced", [&](base::FieldReader& part) {
+    NodeId node;
+    TimeNs at = 0;
+    part.field("node", node.value, uint32_t{0}, num_nodes - 1);
+    part.field("at", at, TimeNs{0}, base::kNever);
+    if (part.good() && node.valid()) fenced_[node] = at;
+  });
   snapshot.list("holds", [&](base::FieldReader& part) {
     NodeId node;
     LaunchHold hold;

@@ -20,7 +20,9 @@ class Nodes {
 
   void drain(const Drain& drain, TimeNs at);
   void resume(NodeId node, TimeNs at);
-  void fence(NodeId node);
+  /// Ordered until the node answers again.
+  void fence(NodeId node, TimeNs at);
+  [[nodiscard]] std::vector<Order> fences() const;
   /// The engine reports that the node is down.
   void lost(NodeId node, TimeNs at);
   /// The node is available: it was repaired or woken.
@@ -47,12 +49,14 @@ class Nodes {
   void drain_there(NodeId node, bool is_drained, const std::string& reason, TimeNs at);
   [[nodiscard]] const std::set<NodeId>& drained_there() const { return drained_there_; }
   [[nodiscard]] bool is_drained_there(NodeId node) const { return drained_there_.contains(node); }
-  /// The node is silent while runs are on it (live/silent_node.hpp), or is not any more.
+  /// The node is silent while runs are on it (SeenNode::silent), or is not any more.
   void silent(NodeId node, bool is_silent);
+  /// It is neither down nor silent: what was said of it before holds no more.
+  void answers(NodeId node) { fenced_.erase(node); }
   [[nodiscard]] const std::set<NodeId>& silent() const { return silent_; }
   void renumber(const core::scheduler::ClusterNumbers& numbers);
 
-  /// The fields `drained`, `down`, `silent`, `holds` and `left_out` of snapshots.
+  /// The fields `drained`, `down`, `silent`, `fenced`, `holds` and `left_out` of snapshots.
   void write(nlohmann::json& snapshot) const;
   void read(base::FieldReader& snapshot);
 
@@ -64,6 +68,7 @@ class Nodes {
   std::set<NodeId> drained_there_;  ///< of `drained_`: by the engine, not by an operator
   std::set<NodeId> down_;
   std::set<NodeId> silent_;
+  std::map<NodeId, TimeNs> fenced_;  ///< since when
   std::map<NodeId, LaunchHold> holds_;
   std::map<GpuId, TimeNs> left_out_;  ///< until when
 };

@@ -58,7 +58,7 @@ bool parts_share_nodes(const EngineChoice& choice) {
 
 bool fences_nodes(const EngineChoice& choice) {
   const EngineKind* kind = kind_of(choice);
-  return kind != nullptr && kind->fences_nodes;
+  return kind != nullptr && kind->fences_nodes != nullptr && kind->fences_nodes(choice);
 }
 
 bool suspends_jobs(const EngineChoice& choice) {

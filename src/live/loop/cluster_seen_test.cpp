@@ -201,7 +201,7 @@ TEST_F(NodesSeen, ASilentNodeIsFencedBeforeItIsDown) {
   silent.reason = "cordoned";
   step({ClusterSeen{.nodes = {silent, node("n1")}}});
   EXPECT_FALSE(ask(fence)[0]) << "what runs there goes on";
-  silent.reason = "not ready, and Kubernetes has not evicted its pods";  // live/silent_node.hpp
+  silent.silent = true;
   step({ClusterSeen{.nodes = {silent, node("n1")}}});
   EXPECT_TRUE(ask(fence)[0]);
   // An operator's own drain comes first; the daemon may have been started since.
@@ -215,6 +215,36 @@ TEST_F(NodesSeen, ASilentNodeIsFencedBeforeItIsDown) {
   EXPECT_TRUE(third.controller().check(fence)) << "a snapshot has it, too";
   step({ClusterSeen{.nodes = {node("n0"), node("n1")}}});
   EXPECT_FALSE(ask(fence)[0]) << "it is back";
+}
+
+TEST_F(NodesSeen, AFenceIsRepeatedUntilTheNodeAnswers) {
+  const NodeId n0 = *cluster().find_node("n0");
+  SeenNode silent = node("n0", 2, SeenNodeState::Drained);
+  silent.silent = true;
+  step({ClusterSeen{.nodes = {silent, node("n1")}}});
+  ASSERT_TRUE(ask(controller::Fence{.node = n0})[0]);
+  const TimeNs fenced_ns = now;
+  const auto repeated = [&](CommitCycle& each) {
+    engine.fenced.clear();
+    each.resume();
+    return engine.fenced.size() == 1 && engine.fenced_ns == fenced_ns;
+  };
+  EXPECT_TRUE(repeated(cycle));
+  CommitCycle again(site, log, engine);
+  ASSERT_TRUE(again.fold(log.safe));
+  EXPECT_TRUE(repeated(again)) << "a daemon that starts knows it";
+  ASSERT_TRUE(again.compact());
+  CommitCycle third(site, log, engine);
+  ASSERT_TRUE(third.fold(log.safe));
+  EXPECT_TRUE(repeated(third)) << "a snapshot has it, too";
+  // Its pods are being removed: it is down, no longer silent.
+  step({ClusterSeen{.nodes = {node("n0", 2, SeenNodeState::Down), node("n1")}}});
+  EXPECT_TRUE(repeated(cycle));
+  EXPECT_EQ(replay_problem(), "");
+  step({ClusterSeen{.nodes = {node("n0"), node("n1")}}});
+  EXPECT_FALSE(repeated(cycle)) << "it is back";
+  step({ClusterSeen{.nodes = {node("n0", 2, SeenNodeState::Down), node("n1")}}});
+  EXPECT_FALSE(repeated(cycle)) << "nobody vouched for this loss";
 }
 
 TEST_F(NodesSeen, AListThatIsNoClusterOnlyChangesStates) {

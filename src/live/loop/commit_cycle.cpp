@@ -289,7 +289,8 @@ void CommitCycle::give_out(std::vector<controller::Order> orders) {
     if (auto* cap = std::get_if<controller::CapGpu>(&order)) engine_.cap(cap->gpu, cap->watts);
     if (auto* rest = std::get_if<controller::RestNode>(&order)) engine_.rest(rest->node);
     if (auto* wake = std::get_if<controller::WakeNode>(&order)) engine_.wake(wake->node);
-    if (auto* fence = std::get_if<controller::FenceNode>(&order)) engine_.fence(fence->node);
+    if (auto* fence = std::get_if<controller::FenceNode>(&order))
+      engine_.fence(fence->node, fence->at_ns);
     if (auto* account = std::get_if<controller::AccountFor>(&order))
       accounts_.push_back(account->job);
     if (auto* over = std::get_if<controller::WithdrawJob>(&order)) {

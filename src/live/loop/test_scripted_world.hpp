@@ -23,13 +23,17 @@ class ScriptedEngine final : public Engine {
   void forget(JobId, const std::string&) override {}
   void recall(const std::vector<KnownJob>& jobs) override { recalled = jobs; }
   void withdraw(JobId, const std::string& engine_id) override { withdrawn.push_back(engine_id); }
-  void fence(const std::string& node) override { fenced.push_back(node); }
+  void fence(const std::string& node, TimeNs at_ns) override {
+    fenced.push_back(node);
+    fenced_ns = at_ns;
+  }
   std::vector<EngineEvent> take_events() override { return std::exchange(events, {}); }
 
   std::vector<EngineEvent> events{};
   std::vector<LaunchOrder> launches{}, resumed{};
   std::vector<std::pair<RunId, StopReason>> stops{};
   std::vector<std::string> withdrawn{}, fenced{};
+  TimeNs fenced_ns = -1;  ///< of the last one
   std::vector<KnownJob> recalled{};
 };
 

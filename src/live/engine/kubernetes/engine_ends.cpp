@@ -128,21 +128,24 @@ void KubernetesEngine::hurry(const Gangs& gangs) {
 void KubernetesEngine::remove_fenced(const Objects& objects, const Gangs& gangs) {
   constexpr TimeNs kAgain_ns = 5 * base::kSecond;
   const TimeNs now_ns = steady_ns();
-  for (auto each = fenced_ns_.begin(); each != fenced_ns_.end();) {
-    auto& [node, removed_ns] = *each;
-    if (removed_ns != base::kNever && now_ns < removed_ns + kAgain_ns) {
+  for (auto each = fenced_.begin(); each != fenced_.end();) {
+    auto& [node, fenced] = *each;
+    if (fenced.removed_ns != base::kNever && now_ns < fenced.removed_ns + kAgain_ns) {
       ++each;
       continue;
     }
-    const std::vector<const Pod*> left = left_on(objects, node, options_.rules);
+    const std::vector<const Pod*> left = left_on(objects, node, fenced.at_ns, options_.rules);
     bool are_suspended = true;
     for (const auto& [id, gang] : gangs) {
-      const bool has_owner = gang.group != nullptr || gang.work != nullptr;
-      const bool is_there =
-          has_owner && !gang.is_suspended() && std::ranges::any_of(left, [&](auto pod) {
-            return std::ranges::find(gang.pods, pod) != gang.pods.end();
-          });
+      const bool is_there = std::ranges::any_of(left, [&](const Pod* pod) {
+        return std::ranges::find(gang.pods, pod) != gang.pods.end();
+      });
       if (!is_there) continue;
+      if (gang.group == nullptr && gang.work == nullptr) {
+        fenced_jobs_.insert(id);
+        continue;
+      }
+      if (gang.is_suspended()) continue;
       if (set_suspended(gang, true).problem.empty()) are_suspended = false;
     }
     if (!are_suspended) {  // the next look shows it
@@ -155,11 +158,21 @@ void KubernetesEngine::remove_fenced(const Objects& objects, const Gangs& gangs)
                         .path = pod_path(pod->meta),
                         .body = deletion_body(pod->meta, Deletion::AtOnce)});
     }
-    removed_ns = now_ns;
+    fenced.removed_ns = now_ns;
     // Until nothing is left, or the node is back.
-    each = writes.empty() ? fenced_ns_.erase(each) : std::next(each);
+    each = writes.empty() ? fenced_.erase(each) : std::next(each);
     if (!writes.empty()) (void)send(std::move(writes));
   }
+}
+
+void KubernetesEngine::name_fenced(View& view) {
+  std::erase_if(fenced_jobs_, [&](const std::string& id) {
+    const auto gone = view.picture.ended.find(id);
+    if (gone == view.picture.ended.end()) return !view.picture.jobs.contains(id);
+    gone->second = {.id = id, .how = GoneHow::NodeFailed, .detail = "its node was fenced"};
+    view.stands.erase(id);  // lost, not ended by a signal
+    return false;
+  });
 }
 
 void KubernetesEngine::mend(const Gangs& gangs) {

@@ -21,9 +21,25 @@ TimeNs start_of(const Gang& gang) {
   return start_ns;
 }
 
+std::string words_of_refusal(const Pod& pod) {
+  return fmt::format("the kubelet of {} refused a pod: {}", pod.node, pod.reason);
+}
+
+/// Controllers count a refused pod as one that failed.
+std::string refusal_that_ended(const Gang& gang) {
+  const Pod* refused = nullptr;
+  for (const Pod* pod : gang.over) {
+    if (pod->phase != Phase::Failed) continue;
+    if (!was_refused(*pod)) return "";
+    refused = pod;
+  }
+  return refused == nullptr ? "" : words_of_refusal(*refused);
+}
+
 void set_end(const Gang& gang, JobStand& out) {
   out.stand = Stand::Ended;
   out.exit_code = 0;
+  out.reason = refusal_that_ended(gang);
   for (const Pod* pod : gang.over) {
     out.ran = out.ran || (!pod->node.empty() && !was_refused(*pod));
     out.end_ns = std::max(out.end_ns, pod->end_ns);
@@ -61,7 +77,7 @@ void set_refusals(const Gang& gang, const RunId& run, JobStand& out) {
   for (const Pod* pod : gang.over) {
     if (!was_refused(*pod) || !is_of_run(*pod, gang, run)) continue;
     if (!out.nodes_closed) {
-      out.reason = fmt::format("the kubelet of {} refused a pod: {}", pod->node, pod->reason);
+      out.reason = words_of_refusal(*pod);
     }
     out.nodes_closed = true;
     out.closed_nodes.push_back(pod->node);
@@ -119,6 +135,7 @@ JobStand stand_of(const Gang& gang, const Holdings& holdings, const JobSeen* tol
   JobStand out;
   if (has_ended(gang)) {
     set_end(gang, out);
+    if (out.exit_code == 0 && out.signal == 0) out.reason.clear();
     return out;
   }
   out.start_ns = start_of(gang);

@@ -202,6 +202,7 @@ void add_gang(const std::string& id, const Gang& gang, const JobStand& stand, Cl
     if (stand.timed_out) gone.how = GoneHow::TimedOut;
     if (stand.out_of_memory) gone.how = GoneHow::OutOfMemory;
     if (gang.work != nullptr) gone.detail = gang.work->reason;
+    if (!stand.reason.empty()) gone.detail += (gone.detail.empty() ? "" : ": ") + stand.reason;
     if (is_of_deleted_job(gang)) {
       gone.how = GoneHow::Cancelled;
       gone.detail = "its Job was deleted";
@@ -339,11 +340,15 @@ std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules,
   return gangs;
 }
 
-std::vector<const Pod*> left_on(const Objects& objects, const std::string& node,
+std::vector<const Pod*> left_on(const Objects& objects, const std::string& node, TimeNs fenced_ns,
                                 const Rules& rules) {
+  constexpr TimeNs kClocksDiffer_ns = 60 * base::kSecond;
   std::vector<const Pod*> out;
   const auto found = objects.nodes.find("/" + node);
-  if (found != objects.nodes.end() && found->second.is_ready) return out;
+  if (found != objects.nodes.end()) {
+    const Node& there = found->second;
+    if (there.is_ready || there.lost_ns > fenced_ns + kClocksDiffer_ns) return out;
+  }
   for (const auto& [key, pod] : objects.pods) {
     if (pod.node == node && is_ours(pod.meta, pod.scheduler, rules)) out.push_back(&pod);
   }

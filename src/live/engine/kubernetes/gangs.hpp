@@ -86,9 +86,10 @@ using RunOf = std::function<RunId(const std::string& id)>;
 /// The pod that stands for the others: one with GPUs.
 [[nodiscard]] const Pod& pod_of(const Gang& gang);
 
-/// Pods of ours on a node that is not ready; none if it is.
+/// Pods of ours on a node that was fenced at `fenced_ns` and has not been ready since; otherwise
+/// none.
 [[nodiscard]] std::vector<const Pod*> left_on(const Objects& objects, const std::string& node,
-                                              const Rules& rules);
+                                              base::TimeNs fenced_ns, const Rules& rules);
 
 struct View {
   cluster::Picture picture{};

@@ -204,6 +204,25 @@ TEST(KubernetesGangs, ARefusalOfTheKubeletIsNoFailure) {
   EXPECT_FALSE(single.view().stands.at("ml/p/uid-p").ran);
 }
 
+TEST(KubernetesGangs, ARefusalThatEndedAJobIsNamed) {
+  World world;
+  Work& work = world.job("train", 1);
+  refuse(world.pod("a", 2, "train"), "n2", "0,1", "OutOfcpu");
+  work.failed = true;  // backoffLimit: 0
+  work.reason = "BackoffLimitExceeded";
+  const auto detail = [&] { return world.view().picture.ended.at(kGang).detail; };
+  EXPECT_EQ(detail(), "BackoffLimitExceeded: the kubelet of n2 refused a pod: OutOfcpu");
+  Pod& second = world.pod("b", 2, "train");
+  World::bind(second, "n1", "0,1", 2, Phase::Failed);
+  second.exit_code = 3;
+  EXPECT_EQ(detail(), "BackoffLimitExceeded") << "its program failed, too";
+  second.phase = Phase::Succeeded;
+  work.failed = false;
+  work.complete = true;
+  work.reason.clear();
+  EXPECT_EQ(detail(), "");
+}
+
 TEST(KubernetesGangs, APreemptedRunThatIsBeingRemovedRunsNoMore) {
   World world;
   Work& work = world.job("train", 1);

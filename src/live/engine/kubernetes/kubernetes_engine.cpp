@@ -49,8 +49,8 @@ std::string KubernetesEngine::problem() const {
   return mirror_ ? mirror_->problem() : std::string();
 }
 
-void KubernetesEngine::fence(const std::string& node) {
-  post([this, node] { fenced_ns_.emplace(node, base::kNever); });
+void KubernetesEngine::fence(const std::string& node, TimeNs at_ns) {
+  post([this, node, at_ns] { fenced_[node].at_ns = at_ns; });
 }
 
 void KubernetesEngine::rest(const std::string& node) {
@@ -130,7 +130,7 @@ void KubernetesEngine::run() {
 
 bool KubernetesEngine::is_at_rest() const {
   return !ledger_.has_open() && assumed_.empty() && to_sleep_.empty() && awaited_.empty() &&
-         !sleep_ && fenced_ns_.empty() && evicted_.empty() && granted_ns_.empty() &&
+         !sleep_ && fenced_.empty() && evicted_.empty() && granted_ns_.empty() &&
          mended_ns_.empty() && taken_back_ns_.empty();
 }
 
@@ -178,6 +178,7 @@ void KubernetesEngine::step() {
     return ordered.job.valid() || started == started_.end() ? ordered : started->second;
   });
   View view = view_of(objects, gangs, options_.rules, told_, started_);
+  name_fenced(view);
   std::vector<EngineEvent> events = events_of(ledger_.look(view.stands, asked_ns, steady_ns()));
   note_started(view.stands, events);
   report_awake(objects, events);

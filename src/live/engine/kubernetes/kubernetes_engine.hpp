@@ -88,7 +88,7 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   KubernetesEngine& operator=(const KubernetesEngine&) = delete;
 
   void recall(const std::vector<KnownJob>& known) override;
-  void fence(const std::string& node) override;
+  void fence(const std::string& node, base::TimeNs at_ns) override;
   void rest(const std::string& node) override;
   void wake(const std::string& node) override;
   void beat() override;
@@ -173,9 +173,16 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   /// Pods that are taken back get no more grace than the site gives.
   void hurry(const Gangs& gangs);
   using ClusterEngine::hurry;
+  /// A node of which an operator vouches that nothing ran there.
+  struct Fenced {
+    base::TimeNs at_ns = 0;                  ///< by the wall clock
+    base::TimeNs removed_ns = base::kNever;  ///< when its pods were removed last; kNever: not yet
+  };
   /// Removes pods of nodes that were fenced and have not come back. Jobs are suspended first: a pod
   /// that is removed would count as a failure.
   void remove_fenced(const Objects& objects, const Gangs& gangs);
+  /// Single pods that were removed so: their node failed, nobody cancelled them.
+  void name_fenced(View& view);
   /// Claims that were allocated for a start that failed are free again.
   void release_claims(const Objects& objects);
   /// Which pods belong to which gangs, once a second.
@@ -202,7 +209,8 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   std::map<std::string, std::pair<bool, base::TimeNs>> mended_ns_;  ///< id: goes on, when
   std::map<std::string, base::TimeNs> said_ns_;        ///< pod's uid: not told anew before
   base::TimeNs named_ns_ = -base::kSecond;             ///< when pods were named
-  std::map<std::string, base::TimeNs> fenced_ns_;      ///< node: removed last
+  std::map<std::string, Fenced> fenced_;               ///< by node
+  std::set<std::string> fenced_jobs_;                  ///< ids whose pods were removed so
   std::map<std::string, base::TimeNs> granted_ns_;     ///< claim's uid: not released before
   std::unique_ptr<SleepCommand> sleep_;                ///< null: none sleeps
   std::map<std::string, SleepOrder> to_sleep_;         ///< by node

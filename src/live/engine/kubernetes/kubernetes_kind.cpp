@@ -104,6 +104,13 @@ base::Status set_terms(const EngineSetup& setup, LeaseTerms& terms) {
   return {};
 }
 
+/// Of a choice that was checked.
+Rules rules_of(const EngineChoice& choice) {
+  base::ConfigProblems problems(choice.file);
+  base::TableReader table(choice.table, choice.name, problems);
+  return read_kubernetes(table).options.rules;
+}
+
 }  // namespace
 
 KubernetesChoice read_kubernetes(base::TableReader& table) {
@@ -177,11 +184,9 @@ base::Status check_version(std::string_view said, bool any) {
                                   fmt::join(kTried, ", ")));
 }
 
-bool nodes_may_sleep(const EngineChoice& choice) {
-  base::ConfigProblems problems(choice.file);
-  base::TableReader table(choice.table, choice.name, problems);
-  return read_kubernetes(table).options.rules.sleeps;
-}
+bool starts_pods(const EngineChoice& choice) { return rules_of(choice).mode != Mode::Observe; }
+
+bool nodes_may_sleep(const EngineChoice& choice) { return rules_of(choice).sleeps; }
 
 base::Result<EngineParts> make_kubernetes(const EngineSetup& setup) {
   base::ConfigProblems problems(setup.choice.file);

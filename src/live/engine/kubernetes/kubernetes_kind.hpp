@@ -37,6 +37,9 @@ struct KubernetesChoice {
 /// `said`: the body of GET /version. Errors: Failed if this version was not tried.
 [[nodiscard]] base::Status check_version(std::string_view said, bool any);
 
+/// Whether pods are its own in the table's mode.
+[[nodiscard]] bool starts_pods(const EngineChoice& choice);
+
 /// Whether the table names a command that puts nodes to sleep.
 [[nodiscard]] bool nodes_may_sleep(const EngineChoice& choice);
 
@@ -47,7 +50,7 @@ inline constexpr EngineKind kKubernetesKind{
     .name = "kubernetes",
     .submit_with = "kubectl",
     .parts_share_nodes = true,
-    .fences_nodes = true,
+    .fences_nodes = starts_pods,
     .suspends_jobs = false,
     .rests_nodes = nodes_may_sleep,
     .check = [](base::TableReader& table) { (void)read_kubernetes(table); },

@@ -43,6 +43,15 @@ TEST(KubernetesKind, Options) {
   EXPECT_EQ(read_lines("mode = 'observe'\n").first.options.lease, "") << "nothing is written";
 }
 
+TEST(KubernetesKind, ObservingFencesNoNode) {
+  const auto fences = [](const std::string& mode) {
+    const auto table = base::parse_config("mode = '" + mode + "'\n", "goban.toml").value();
+    return starts_pods({.name = "kubernetes", .table = table});
+  };
+  EXPECT_TRUE(fences("all"));
+  EXPECT_FALSE(fences("observe"));
+}
+
 TEST(KubernetesKind, RefusesWhatItDoesNotKnow) {
   const auto error = [](const std::string& lines) { return read_lines(lines).second; };
   EXPECT_THAT(error(""), HasSubstr("mode"));

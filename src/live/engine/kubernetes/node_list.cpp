@@ -7,7 +7,6 @@
 
 #include "live/engine/kubernetes/node_sleep.hpp"
 #include "live/engine/kubernetes/pod_facts.hpp"
-#include "live/silent_node.hpp"
 
 namespace goban::live::engine::kubernetes {
 
@@ -67,7 +66,8 @@ void add_nodes(const Objects& objects, const Rules& rules, View& view) {
     SeenNode seen = node.seen;
     if (seen.state == SeenNodeState::Down && on.runs_ours) {
       seen.state = SeenNodeState::Drained;
-      seen.reason = kSilentNode;
+      seen.silent = true;
+      seen.reason = "not ready, and Kubernetes has not evicted its pods";
     }
     if (!managed && seen.state == SeenNodeState::Up) {
       seen.state = SeenNodeState::Drained;

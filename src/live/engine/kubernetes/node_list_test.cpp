@@ -70,12 +70,26 @@ TEST(KubernetesNodeList, ASilentNodeIsDownWhenItsPodsAreEvicted) {
   EXPECT_THAT(site.seen("n1").reason, HasSubstr("not evicted"));
   first.meta.deleting = true;
   EXPECT_EQ(site.seen("n1").state, SeenNodeState::Drained) << "another one still runs";
-  EXPECT_EQ(left_on(site.objects, "n1", kRules).size(), 2U) << "it can be fenced";
+  EXPECT_EQ(left_on(site.objects, "n1", 0, kRules).size(), 2U) << "it can be fenced";
   second.meta.deleting = true;
   EXPECT_EQ(site.seen("n1").state, SeenNodeState::Down);
   second.meta.deleting = false;
   second.scheduler = "default-scheduler";
   EXPECT_EQ(site.seen("n1").state, SeenNodeState::Down) << "pods of others are no runs";
+}
+
+TEST(KubernetesNodeList, AFenceHoldsForTheLossThatAnOperatorSaw) {
+  Site site;
+  (void)site.pod("a", "n1");
+  site.silence("n1");
+  const base::TimeNs fenced_ns = 1'000 * base::kSecond;
+  const auto num_left = [&] { return left_on(site.objects, "n1", fenced_ns, kRules).size(); };
+  site.node("n1").lost_ns = fenced_ns - base::kMinute;
+  EXPECT_EQ(num_left(), 1U);
+  site.node("n1").lost_ns = fenced_ns + base::kSecond;
+  EXPECT_EQ(num_left(), 1U) << "clocks differ";
+  site.node("n1").lost_ns = fenced_ns + base::kHour;
+  EXPECT_EQ(num_left(), 0U) << "it was back in between";
 }
 
 TEST(KubernetesNodeList, ANodeWhoseLabelIsRemovedStaysUntilItsPodsHaveEnded) {

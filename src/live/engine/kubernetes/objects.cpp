@@ -334,6 +334,7 @@ std::optional<Node> read_node(const json& object) {
     if (text_at(each, "type") != "Ready") continue;
     ready = text_at(each, "status") == "True";
     if (ready) node.heard_ns = time_at(each, "lastHeartbeatTime", -1);
+    if (!ready) node.lost_ns = time_at(each, "lastTransitionTime", -1);
   }
   node.is_ready = ready && !node.meta.deleting;
   node.is_cordoned = flag_at(spec, "unschedulable");

@@ -121,6 +121,7 @@ struct Node {
   std::vector<Taint> taints{};
   bool is_ready = false;
   TimeNs heard_ns = -1;  ///< when its kubelet last said that it is ready, by its own clock
+  TimeNs lost_ns = -1;   ///< since when it is not ready, by the cluster's clock; -1 = unknown
   bool is_cordoned = false;
   std::vector<DeviceName> devices{};  ///< by settle_devices(): its GPUs by index; empty: no driver
   friend bool operator==(const Node&, const Node&) = default;

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/clock.hpp"
 #include "live/engine/kubernetes/kubernetes_engine.hpp"
 #include "live/engine/kubernetes/test_api_server.hpp"
-#include "live/silent_node.hpp"
 
 namespace goban::live::engine::kubernetes {
 namespace {
@@ -333,7 +333,7 @@ TEST_F(KubernetesFaults, ASilentNodeIsFencedBeforeItsPodsAreEvicted) {
   ASSERT_TRUE(seen(kFirst));
   launch();
   ASSERT_TRUE(report(ReportKind::Started));
-  engine_->fence("n1");
+  engine_->fence("n1", base::wall_ns());
   server_.add_pod("p2");
   ASSERT_TRUE(seen("ml/p2/uid-p2"));
   EXPECT_EQ(server_.removals(), 0) << "the node is ready";
@@ -347,10 +347,13 @@ TEST_F(KubernetesFaults, ASilentNodeIsFencedBeforeItsPodsAreEvicted) {
   };
   const ClusterSeen* silent = in_state(SeenNodeState::Drained);
   ASSERT_TRUE(silent);
-  EXPECT_EQ(silent->nodes[0].reason, kSilentNode);
+  EXPECT_TRUE(silent->nodes[0].silent);
   EXPECT_EQ(server_.removals(), 0) << "the order of then has ended";
-  engine_->fence("n1");
-  EXPECT_TRUE(wait<JobGone>([](const JobGone& gone) { return gone.id == kFirst; }));
+  engine_->fence("n1", base::wall_ns());
+  const JobGone* gone = wait<JobGone>([](const JobGone& each) { return each.id == kFirst; });
+  ASSERT_TRUE(gone);
+  EXPECT_EQ(gone->how, GoneHow::NodeFailed) << "nobody cancelled it";
+  EXPECT_TRUE(report(ReportKind::Lost));
   EXPECT_TRUE(in_state(SeenNodeState::Down)) << "nothing starts there";
   EXPECT_EQ(server_.removals(), 1) << "the pod that waits stays";
 }
