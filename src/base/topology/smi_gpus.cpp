@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/number.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 
 namespace goban::base::topology {

@@ -125,6 +125,19 @@ void KubernetesEngine::hurry(const Gangs& gangs) {
   (void)send(std::move(writes));
 }
 
+bool KubernetesEngine::may_remove(const Pod& pod, const std::string& id, const Gang& gang) {
+  if (gang.group == nullptr && gang.work == nullptr) {
+    fenced_jobs_.insert(id);
+    return true;
+  }
+  if (!gang.is_suspended()) {
+    (void)set_suspended(gang, true);  // a later look shows it
+    return false;
+  }
+  // The Job's controller counts a pod as failed that is gone before it saw the suspension.
+  return gang.work == nullptr || pod.meta.deleting;
+}
+
 void KubernetesEngine::remove_fenced(const Objects& objects, const Gangs& gangs) {
   constexpr TimeNs kAgain_ns = 5 * base::kSecond;
   const TimeNs now_ns = steady_ns();
@@ -135,33 +148,30 @@ void KubernetesEngine::remove_fenced(const Objects& objects, const Gangs& gangs)
       continue;
     }
     const std::vector<const Pod*> left = left_on(objects, node, fenced.at_ns, options_.rules);
-    bool are_suspended = true;
-    for (const auto& [id, gang] : gangs) {
-      const bool is_there = std::ranges::any_of(left, [&](const Pod* pod) {
-        return std::ranges::find(gang.pods, pod) != gang.pods.end();
-      });
-      if (!is_there) continue;
-      if (gang.group == nullptr && gang.work == nullptr) {
-        fenced_jobs_.insert(id);
-        continue;
-      }
-      if (gang.is_suspended()) continue;
-      if (set_suspended(gang, true).problem.empty()) are_suspended = false;
-    }
-    if (!are_suspended) {  // the next look shows it
-      ++each;
+    // Until nothing is left, or the node is back.
+    if (left.empty()) {
+      each = fenced_.erase(each);
       continue;
+    }
+    std::set<const Pod*> kept;
+    for (const auto& [id, gang] : gangs) {
+      for (const Pod* pod : gang.pods) {
+        const bool is_left = std::ranges::find(left, pod) != left.end();
+        if (is_left && !may_remove(*pod, id, gang)) kept.insert(pod);
+      }
     }
     std::vector<Write> writes;
     for (const Pod* pod : left) {
+      if (kept.contains(pod)) continue;
       writes.push_back({.method = "DELETE",
                         .path = pod_path(pod->meta),
                         .body = deletion_body(pod->meta, Deletion::AtOnce)});
     }
-    fenced.removed_ns = now_ns;
-    // Until nothing is left, or the node is back.
-    each = writes.empty() ? fenced_.erase(each) : std::next(each);
-    if (!writes.empty()) (void)send(std::move(writes));
+    if (!writes.empty()) {
+      fenced.removed_ns = now_ns;
+      (void)send(std::move(writes));
+    }
+    ++each;
   }
 }
 

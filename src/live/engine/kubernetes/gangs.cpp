@@ -350,7 +350,8 @@ std::vector<const Pod*> left_on(const Objects& objects, const std::string& node,
     if (there.is_ready || there.lost_ns > fenced_ns + kClocksDiffer_ns) return out;
   }
   for (const auto& [key, pod] : objects.pods) {
-    if (pod.node == node && is_ours(pod.meta, pod.scheduler, rules)) out.push_back(&pod);
+    if (pod.node != node || pod.is_over()) continue;
+    if (is_ours(pod.meta, pod.scheduler, rules)) out.push_back(&pod);
   }
   return out;
 }

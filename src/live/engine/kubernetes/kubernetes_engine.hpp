@@ -181,6 +181,8 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   /// Removes pods of nodes that were fenced and have not come back. Jobs are suspended first: a pod
   /// that is removed would count as a failure.
   void remove_fenced(const Objects& objects, const Gangs& gangs);
+  /// Whether a pod on a fenced node can be removed now; suspends its Job if it is not.
+  [[nodiscard]] bool may_remove(const Pod& pod, const std::string& id, const Gang& gang);
   /// Single pods that were removed so: their node failed, nobody cancelled them.
   void name_fenced(View& view);
   /// Claims that were allocated for a start that failed are free again.
