@@ -57,7 +57,15 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 
 class HelpFormatter : public CLI::Formatter {
  public:
-  HelpFormatter() { label("SUBCOMMAND", "COMMAND"); }
+  explicit HelpFormatter(std::string words) : words_(std::move(words)) {
+    label("SUBCOMMAND", "COMMAND");
+  }
+
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string text = Formatter::make_usage(app, std::move(name));
+    if (!words_.empty()) text.insert(text.find_last_not_of('\n') + 1, " " + words_);
+    return text;
+  }
 
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override {
@@ -76,6 +84,9 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_option_desc(const CLI::Option* option) const override {
     return option_help(*option);
   }
+
+ private:
+  std::string words_;
 };
 
 }  // namespace
@@ -115,6 +126,8 @@ std::string option_help(const CLI::Option& option) {
                                  : fmt::format("{} ({})", help, text);
 }
 
-std::shared_ptr<CLI::FormatterBase> help_formatter() { return std::make_shared<HelpFormatter>(); }
+std::shared_ptr<CLI::FormatterBase> help_formatter(const std::string& words) {
+  return std::make_shared<HelpFormatter>(words);
+}
 
 }  // namespace goban::base::command_line

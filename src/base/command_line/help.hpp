@@ -21,6 +21,7 @@ namespace goban::base::command_line {
 [[nodiscard]] std::string option_help(const CLI::Option& option);
 
 /// Prints the help of commands.
-[[nodiscard]] std::shared_ptr<CLI::FormatterBase> help_formatter();
+/// `words`: what follows the options in the line "Usage".
+[[nodiscard]] std::shared_ptr<CLI::FormatterBase> help_formatter(const std::string& words = {});
 
 }  // namespace goban::base::command_line

@@ -234,8 +234,9 @@ Command* Command::add_group_of_one(const std::string& name) {
   commands_.push_back(std::unique_ptr<Command>(new Command(*group)));
   return commands_.back().get();
 }
-Command* Command::prefix_command() {
+Command* Command::prefix_command(const std::string& words) {
   app_->prefix_command();
+  app_->formatter(help_formatter(words));
   return this;
 }
 std::vector<std::string> Command::remaining() const { return app_->remaining(); }

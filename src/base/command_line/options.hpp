@@ -113,8 +113,8 @@ class Command {
   /// A group of options of which at most one may be given.
   Command* add_group_of_one(const std::string& name);
   /// Leaves everything from the first word that is not an option of this command unparsed; see
-  /// remaining().
-  Command* prefix_command();
+  /// remaining(). `words`: their names in the help, such as "[SCRIPT [ARGUMENT ...]]".
+  Command* prefix_command(const std::string& words);
   [[nodiscard]] std::vector<std::string> remaining() const;
   /// The command of this name directly below this one; nullptr if there is none.
   [[nodiscard]] Command* find_subcommand(std::string_view name) const;

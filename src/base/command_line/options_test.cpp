@@ -138,10 +138,15 @@ TEST(CommandLine, WordsOfAUsersCommandAreNotUnknown) {
   Command program;
   program.name("goban");
   Command* run = program.add_subcommand("run", "");
-  run->prefix_command();
+  run->prefix_command("COMMAND [ARGUMENT ...]");
   std::string needed;
   run->add_option("--gpus", needed, "")->required();
   EXPECT_EQ(program.parse_words({"run", "python", "--epochs"}), "--gpus is required");
+  const char* const words[] = {"goban", "run", "--help"};
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(program.parse(3, words), 0);
+  EXPECT_THAT(testing::internal::GetCapturedStdout(),
+              HasSubstr("goban run [OPTIONS] COMMAND [ARGUMENT ...]\n"));
 }
 
 TEST(CommandLine, HelpStatesValuesRangesAndConditionsInWords) {

@@ -188,7 +188,7 @@ void add_run(Command& app, Action& action) {
   // A command that a user waits for is not started again without a request.
   choices->emplace_back("--no-requeue", "");
   Command* c = app.add_subcommand("run", "Run a command as a job and wait for it");
-  c->prefix_command();
+  c->prefix_command("COMMAND [ARGUMENT ...]");
   add_submit_options(*c, choices, {"--array", "--hold"});
   c->add_flag("--pty", arguments->has_terminal,
               "Run the command in a terminal that receives the keyboard input, Ctrl-C included");

@@ -188,7 +188,7 @@ void add_submit(Command& app, Action& action) {
   auto arguments = std::make_shared<SubmitArguments>();
   auto choices = std::make_shared<SubmitChoices>();
   Command* c = app.add_subcommand("submit", "Submit a job script, or standard input");
-  c->prefix_command();
+  c->prefix_command("[SCRIPT [ARGUMENT ...]]");
   add_submit_options(*c, choices);
   c->add_option("--wrap", arguments->wrap, "Submit this shell command instead of a script")
       ->type_name("COMMAND");

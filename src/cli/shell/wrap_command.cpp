@@ -38,7 +38,7 @@ int wrap(const std::vector<std::string>& words) {
 
 void add_wrap(Command& app, Action& action) {
   Command* c = app.add_subcommand("wrap", "Run a PyTorch command and report its training progress");
-  c->prefix_command();
+  c->prefix_command("COMMAND [ARGUMENT ...]");
   c->footer(
       "For use in jobs. The training script needs no change: steps, epochs, samples/s, the times\n"
       "of each rank and checkpoints (torch.save) are reported to the scheduler, and a job that is\n"

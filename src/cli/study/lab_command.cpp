@@ -30,7 +30,7 @@ int lab(const std::vector<std::string>& words) {
 
 void add_lab(Command& app, Action& action) {
   Command* c = app.add_subcommand("lab", "Score policies written in Python");
-  c->prefix_command();
+  c->prefix_command("COMMAND ...");
   c->footer(
       "Runs the commands of the Python package goban-lab (docs/lab.md) with python3, or with the\n"
       "Python that GOBAN_LAB_PYTHON names.\n\n"

@@ -119,6 +119,15 @@ base::Result<Sample> ShardStream::read_at(int64_t number) {
                           fmt::format("has fewer than the {} samples of its index", shard.samples),
                           "write the index again: goban-train data index");
   }
+  if (at_ == shard.samples) {
+    const auto further = reader_->skip();
+    if (!further) return base::failure(further.error());
+    if (*further) {
+      return base::bad_data({shard.path, 0, 0, ""},
+                            fmt::format("has more than the {} samples of its index", shard.samples),
+                            "write the index again: goban-train data index");
+    }
+  }
   return out;
 }
 

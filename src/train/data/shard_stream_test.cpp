@@ -124,6 +124,12 @@ TEST(ShardStream, TooFewSamplesAndWrongIndexesAreNamed) {
   while (sample && !stream.at_end()) sample = stream.next();
   ASSERT_FALSE(sample);
   EXPECT_THAT(sample.error().text(), HasSubstr("s-0.tar: has fewer than the 6 samples"));
+  set.shards[0].samples = 2;
+  stream = stream_of(set, {3, false, 0, 0, 1, 0});
+  sample = Sample{};
+  while (sample && !stream.at_end()) sample = stream.next();
+  ASSERT_FALSE(sample) << "the others would be left out";
+  EXPECT_THAT(sample.error().text(), HasSubstr("s-0.tar: has more than the 2 samples"));
 }
 
 using Loader = OrderedLoader<int>;

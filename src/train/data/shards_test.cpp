@@ -240,6 +240,29 @@ TEST(Shards, NumbersOfExamplesBecomeText) {
   EXPECT_EQ(*sample.find("f"), "0.5");
 }
 
+TEST(Shards, ExamplesThatHaveNoPlaceInASampleAreRefused) {
+  const auto error = [](const std::string& example) {
+    const auto reader = read_tfrecords(tfrecord(example), "t");
+    Sample sample;
+    const auto more = reader->next(sample);
+    return more ? std::string() : more.error().text();
+  };
+  const auto record = [](const std::string& key, std::vector<Field> fields) {
+    return to_example({key, std::move(fields), "", 0});
+  };
+  EXPECT_EQ(error(record("a", {{"x", "1"}, {"y", "2"}})), "");
+  EXPECT_THAT(error(record("a", {{"x", "1"}, {"x", "2"}})), HasSubstr("different names"));
+  EXPECT_THAT(error(record("../a", {{"x", "1"}})), HasSubstr("leaves its folder"));
+  EXPECT_THAT(error(record("/a", {{"x", "1"}})), HasSubstr("absolute path"));
+  EXPECT_THAT(error(record("a\nb", {{"x", "1"}})), HasSubstr("control character"));
+  // Feature "x" with bytes_list ["1", "2"], by hand.
+  EXPECT_THAT(error(std::string("\x0a\x0f\x0a\x0d\x0a\x01x\x12\x08\x0a\x06\x0a\x01"
+                                "1\x0a\x01"
+                                "2",
+                                17)),
+              HasSubstr("several byte values"));
+}
+
 TEST(Shards, ListsExpandAsByWebDataset) {
   const auto expanded = [](std::string_view text) {
     const auto out = expand_shards(text, [](const std::string& name) -> std::optional<std::string> {

@@ -48,8 +48,8 @@ void append_floats(std::string& text, std::string_view bytes) {
   }
 }
 
-/// Feature: 1 bytes_list, 2 float_list, 3 int64_list; each has its values in field 1. Of several
-/// byte strings the first is taken. False if damaged.
+/// Feature: 1 bytes_list, 2 float_list, 3 int64_list; each has its values in field 1. False if
+/// damaged, or if there are several byte strings: only one has a place in a sample.
 bool read_feature(std::string_view feature, std::string& out) {
   Message lists(feature);
   while (const auto list = lists.next()) {
@@ -59,7 +59,8 @@ bool read_feature(std::string_view feature, std::string& out) {
     while (const auto value = values.next()) {
       if (value->number != 1) continue;
       if (list->number == 1 && value->wire == 2) {
-        if (first) out.assign(value->bytes);
+        if (!first) return false;
+        out.assign(value->bytes);
       } else if (list->number == 2) {
         append_floats(out, value->bytes);
       } else if (list->number == 3 && value->wire == 0) {
@@ -93,13 +94,8 @@ bool read_entry(std::string_view entry, Sample& sample) {
     sample.key = std::move(value);
     return true;
   }
-  // Of two entries with one name, protobuf keeps the last.
-  const auto there = std::ranges::find(sample.fields, name, &Field::name);
-  if (there != sample.fields.end()) {
-    there->bytes = std::move(value);
-  } else {
-    sample.fields.push_back({std::string(name), std::move(value)});
-  }
+  if (std::ranges::find(sample.fields, name, &Field::name) != sample.fields.end()) return false;
+  sample.fields.push_back({std::string(name), std::move(value)});
   return true;
 }
 
@@ -119,6 +115,7 @@ class TfRecordReader final : public ShardReader {
       return base::failure(broken(s.error().message).error());
     }
     if (sample.key.empty()) sample.key = fmt::format("{}", number_ - 1);
+    if (auto s = check_name(sample.key, name_, begin_); !s) return base::failure(s.error());
     return true;
   }
   base::Result<bool> skip() override { return record(); }
@@ -227,7 +224,11 @@ std::string to_example(const Sample& sample) {
 }
 
 base::Status from_example(std::string_view message, Sample& sample) {
-  const auto damaged = [] { return base::bad_data({}, "is not a tf.train.Example"); };
+  const auto damaged = [] {
+    return base::bad_data({},
+                          "is not a tf.train.Example whose features have different names and "
+                          "not several byte values");
+  };
   Message example(message);
   while (const auto features = example.next()) {
     if (features->number != 1) continue;

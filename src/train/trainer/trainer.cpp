@@ -277,6 +277,7 @@ class Run {
     int64_t seen = 0;
     right_ = predictions_ = 0;
     skipped_ = steps_since_report_ = 0;
+    counts_whole_epoch_ = at_.position == 0;
     const int64_t shown_epoch = at_.epoch + 1;
     ProgressBar bar(speaks(), shown_epoch, options_.epochs, run_.steps);
     do {
@@ -289,7 +290,8 @@ class Run {
           if (auto s = save(); !s) return base::failure(s.error());
           if (seen > 0) add_interval(earlier, start);
           if (speaks())
-            fmt::print(stderr, "stopped at epoch {}, step {}\n", at_.epoch + 1, at_.step);
+            fmt::print(stderr, "stopped at epoch {}, step {}{}{}\n", at_.epoch + 1, at_.step,
+                       skipped_text(", "), replaced_text());
           return EpochResult{};
         }
       }
@@ -335,12 +337,25 @@ class Run {
     return report(result);
   }
 
+  /// Empty if there were none.
+  [[nodiscard]] std::string skipped_text(const char* before) const {
+    if (skipped_ == 0) return "";
+    return fmt::format("{}{} of {} steps were skipped: their gradients were not finite in fp16",
+                       before, skipped_, steps_since_report_);
+  }
+  [[nodiscard]] std::string replaced_text() const {
+    const int64_t replaced = run_.batches->skipped();
+    return replaced == 0 ? "" : fmt::format(", {} corrupt samples replaced", replaced);
+  }
+
   /// Errors: Failed if nothing was learned since the last report.
   [[nodiscard]] base::Status check_skipped() const {
     // Fewer may be skipped while the loss scale is being found.
     constexpr int64_t kFew = 16;
     const bool learned = skipped_ < steps_since_report_;
-    if (learned || (options_.loss_scale == 0 && steps_since_report_ <= kFew)) return {};
+    // What a run before this one learned in the epoch is not known.
+    if (learned || !counts_whole_epoch_) return {};
+    if (options_.loss_scale == 0 && steps_since_report_ <= kFew) return {};
     return base::failed(
         fmt::format("all {} steps up to step {} were skipped: their gradients were not finite in "
                     "fp16",
@@ -407,14 +422,9 @@ class Run {
                    run_.memory->peak_bytes(), needed_bytes(run_.whole->plan()),
                    options_.memory_limit_bytes);
       }
-      if (skipped_ > 0) {
-        fmt::print("{} of {} steps were skipped: their gradients were not finite in fp16\n",
-                   skipped_, steps_since_report_);
-      }
+      if (skipped_ > 0) fmt::print("{}\n", skipped_text(""));
       fmt::print("input_stall_pct {:.2f}{}\n", 100 * statistics_.input_s / statistics_.sum_s,
-                 run_.batches->skipped() == 0
-                     ? ""
-                     : fmt::format(", {} corrupt samples replaced", run_.batches->skipped()));
+                 replaced_text());
       fmt::print("{}", communication_text());
       std::fflush(stdout);
     }
@@ -436,6 +446,7 @@ class Run {
   std::optional<FolderLock> out_lock_;
   double right_ = 0, predictions_ = 0;
   int64_t skipped_ = 0, steps_since_report_ = 0;
+  bool counts_whole_epoch_ = true;
   StepStatistics statistics_;
   RunTimes times_;
   IdleTime outside_;

@@ -102,6 +102,10 @@ base::Status write_index(const std::string& shards, std::string out) {
   if (out.empty()) {
     out = (fs::path(set->shards.front().path).parent_path() / "index.json").string();
   }
+  if (!out.ends_with(".json")) {
+    return base::usage_error(fmt::format("--out: '{}' is not the name of an index", out),
+                             "its name ends in .json");
+  }
   for (data::Shard& each : set->shards) {
     auto described = data::describe_shard(each.path);
     if (!described) return base::failure(described.error());
@@ -192,6 +196,12 @@ base::Status bench_shards(const std::string& shards, bool decode) {
 }
 
 base::Status write_tokens(const std::vector<std::string>& texts, const std::string& to) {
+  for (const std::string& path : texts) {
+    std::error_code absent;
+    if (!fs::equivalent(path, to, absent)) continue;
+    return base::usage_error(fmt::format("the text '{}' would be replaced", path),
+                             "write the tokens to another file");
+  }
   auto out = base::OutputFile::create(to);
   if (!out) return base::failure(out.error());
   int64_t tokens = 0;
