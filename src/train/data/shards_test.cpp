@@ -242,7 +242,8 @@ TEST(Shards, NumbersOfExamplesBecomeText) {
 
 TEST(Shards, ExamplesThatHaveNoPlaceInASampleAreRefused) {
   const auto error = [](const std::string& example) {
-    const auto reader = read_tfrecords(tfrecord(example), "t");
+    const std::string bytes = tfrecord(example);
+    const auto reader = read_tfrecords(bytes, "t");
     Sample sample;
     const auto more = reader->next(sample);
     return more ? std::string() : more.error().text();
