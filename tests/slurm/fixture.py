@@ -64,7 +64,9 @@ def killed_starter(after_s):
 def main():
     skip_where_missing()
     took = two_side_by_side()
-    left = [killed_starter(0.15 * step) for step in range(1, 5)]
+    left = []
+    while len(left) < 4 or (not any(left) and len(left) < 20):  # a busy machine starts nothing in the first second
+        left.append(killed_starter(0.15 * (len(left) + 1)))
     expect(any(left), "a killed starter leaves processes behind, else this tests nothing")
     print(f"4 nodes up after {took:.2f} s; {left} processes left by killed starters")
 

@@ -342,7 +342,7 @@ std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules,
 
 std::vector<const Pod*> left_on(const Objects& objects, const std::string& node, TimeNs fenced_ns,
                                 const Rules& rules) {
-  constexpr TimeNs kClocksDiffer_ns = 60 * base::kSecond;
+  constexpr TimeNs kClocksDiffer_ns = 10 * base::kSecond;
   std::vector<const Pod*> out;
   const auto found = objects.nodes.find("/" + node);
   if (found != objects.nodes.end()) {

@@ -336,11 +336,15 @@ std::optional<Node> read_node(const json& object) {
     if (ready) node.heard_ns = time_at(each, "lastHeartbeatTime", -1);
     if (!ready) node.lost_ns = time_at(each, "lastTransitionTime", -1);
   }
-  node.is_ready = ready && !node.meta.deleting;
+  node.is_ready = ready;
   node.is_cordoned = flag_at(spec, "unschedulable");
   if (node.is_cordoned) {
     seen.state = SeenNodeState::Drained;
     seen.reason = "cordoned";
+  }
+  if (node.meta.deleting) {  // what runs there goes on until the object is gone
+    seen.state = SeenNodeState::Drained;
+    seen.reason = "its Node object is being deleted";
   }
   if (!node.is_ready) {
     seen.state = SeenNodeState::Down;

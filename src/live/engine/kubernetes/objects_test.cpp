@@ -149,6 +149,16 @@ TEST(KubernetesObjects, ANodeIsDrainedUntilItsTaintIsGone) {
   EXPECT_EQ(node->seen.reason, "its taint node.kubernetes.io/not-ready");
 }
 
+TEST(KubernetesObjects, ANodeThatIsBeingDeletedIsReadyAndDrained) {
+  // A finalizer, as of an autoscaler, keeps the object while pods go on.
+  const auto node = read_node(json::parse(R"({"metadata": {"name": "n1", "uid": "u",
+      "deletionTimestamp": "2026-11-29T01:00:00Z", "finalizers": ["karpenter.sh/termination"]},
+    "status": {"conditions": [{"type": "Ready", "status": "True"}]}})"));
+  EXPECT_TRUE(node->is_ready);
+  EXPECT_EQ(node->seen.state, SeenNodeState::Drained);
+  EXPECT_THAT(node->seen.reason, testing::HasSubstr("being deleted"));
+}
+
 TEST(KubernetesObjects, WhatIsOutOfRangeIsCutOrLeftOut) {
   json object = json::parse(kPod);
   object["spec"]["priority"] = 1e30;

@@ -298,7 +298,7 @@ TEST(LocalEngine, AJobRunsWithTheRightsOfItsUserAlone) {
 
 TEST(LocalEngine, PayloadAndOrderAreForTheDaemonAlone) {
   TestRuns runs("private");
-  const auto order = runs.job(1, Payload{"sleep 60\n", {}, {{"TOKEN", "abc"}}, {}});
+  const auto order = runs.job(1, Payload{"sleep 60\n", {}, {{"TOKEN", "token-of-the-job"}}, {}});
   runs.engine().launch(order);
   ASSERT_EQ(runs.wait_for(order.run, ReportKind::Started).back().kind, ReportKind::Started);
   for (const auto& entry : std::filesystem::recursive_directory_iterator(runs.state() + "/jobs")) {
@@ -307,7 +307,7 @@ TEST(LocalEngine, PayloadAndOrderAreForTheDaemonAlone) {
     ASSERT_EQ(::stat(entry.path().c_str(), &facts), 0);
     EXPECT_EQ(facts.st_mode & 077U, 0U) << entry.path();
     if (entry.is_regular_file() && entry.path().filename() != "payload.json") {
-      EXPECT_EQ(text_of(entry.path()).find("abc"), std::string::npos) << entry.path();
+      EXPECT_EQ(text_of(entry.path()).find("token-of-the-job"), std::string::npos) << entry.path();
     }
   }
   runs.engine().stop(order.run, StopReason::Cancelled);
