@@ -105,6 +105,27 @@ def images_round(training):
         training.problems.append(f"{name}, {kind}: exit code {ran.returncode}: {ran.stdout[-300:]}")
 
 
+def kept_sources(training):
+    """Commands that write a file replace none that they read."""
+    def path(name):
+        return os.path.join(training.folder, name)
+    os.mkdir(path("parts"))
+    for name in ("parts/a.x", "book.txt"):
+        with open(path(name), "w") as out:
+            out.write("the only copy")
+    packed = training.run([training.train, "data", "pack", path("parts"), "--to", path("shard-%d.tar")])
+    if packed.returncode != 0:
+        training.problems.append(f"data pack: {packed.stdout}")
+    for source, words in (("shard-0.tar", ["index", path("shard-0.tar"), "--out", path("shard-0.tar")]),
+                          ("book.txt", ["tokens", path("book.txt"), "--to", path("book.txt")])):
+        with open(path(source), "rb") as file:
+            before = file.read()
+        ran = training.run([training.train, "data", *words])
+        with open(path(source), "rb") as file:
+            if ran.returncode != 2 or file.read() != before:
+                training.problems.append(f"data {words[0]} replaced {source}, or ended with {ran.returncode}, not 2")
+
+
 def main():
     options = arguments(__doc__, 6)
     training = SmallTraining(options.train, options.seed)
@@ -116,6 +137,7 @@ def main():
     resumed = training.run(training.words(saved_in, 2))
     if last_epoch(resumed.stdout) != reference:
         training.problems.append(f"resumed: {last_epoch(resumed.stdout)}, not {reference}")
+    kept_sources(training)
     for number in range(options.rounds):
         if number % 3 == 0:
             images_round(training)

@@ -16,7 +16,7 @@ base::Result<std::string> missing_of(const std::string& copy, const std::string&
   size_t count = 0;
   for (const auto& [path, file] : *files) {
     if (++count % kOften == 0 && go_on && !go_on()) return base::failed("nobody waits for it");
-    const std::string place = in_tree(copy, path);
+    std::string place = in_tree(copy, path);
     if (!is_as_copied(place, file)) return place;
   }
   return std::string{};

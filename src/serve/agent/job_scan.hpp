@@ -73,7 +73,7 @@ class JobScan {
     std::pair<std::string, uint32_t> job{};  ///< an empty id: none
     bool seen = false;
   };
-  void visit(pid_t process, base::TimeNs now_ns);
+  void visit(pid_t id, base::TimeNs now_ns);
   /// The entry of a job; null if its user has too many that run.
   [[nodiscard]] ScannedJob* entry(const std::pair<std::string, uint32_t>& key);
 

@@ -16,6 +16,7 @@
 #include "serve/api/cluster_view.hpp"
 #include "serve/api/explain.hpp"
 #include "serve/api/forecast_view.hpp"
+#include "serve/api/job_requests.hpp"
 #include "serve/api/job_view.hpp"
 #include "study/what_if.hpp"
 
