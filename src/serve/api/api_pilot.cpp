@@ -12,7 +12,6 @@
 namespace goban::serve::api {
 
 using live::controller::LivePilot;
-using live::controller::PilotState;
 using nlohmann::json;
 
 namespace {
