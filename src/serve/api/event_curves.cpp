@@ -91,7 +91,7 @@ class Search {
     }
     std::ranges::sort(below);
     for (const std::string& name : below) {
-      look_into(folder / name, run == "." ? name : run + "/" + name, depth + 1);
+      look_into(folder / name, run == "." ? name : fmt::format("{}/{}", run, name), depth + 1);
     }
   }
   fs::path root_;
