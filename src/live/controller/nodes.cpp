@@ -9,6 +9,23 @@ namespace goban::live::controller {
 
 using core::model::EventKind;
 
+namespace {
+
+/// Reads a list of objects with an id below `below` and a time.
+template <typename Id>
+void read_times(base::FieldReader& snapshot, const char* list, const char* id_name,
+                const char* time_name, uint32_t below, std::map<Id, TimeNs>& out) {
+  snapshot.list(list, [&](base::FieldReader& part) {
+    Id id;
+    TimeNs time_ns = 0;
+    part.field(id_name, id.value, uint32_t{0}, below - 1);
+    part.field(time_name, time_ns, TimeNs{0}, base::kNever);
+    if (part.good() && id.valid()) out[id] = time_ns;
+  });
+}
+
+}  // namespace
+
 void Nodes::drain(const Drain& drain, TimeNs at) {
   drained_[drain.node] = drain.reason;
   if (down_.contains(drain.node)) return;
@@ -199,13 +216,7 @@ void Nodes::read(base::FieldReader& snapshot) {
   read_ids(snapshot, "down", down_, num_nodes);
   read_ids(snapshot, "drained_there", drained_there_, num_nodes);
   read_ids(snapshot, "silent", silent_, num_nodes);
-  snapshot.list("fenced", [&](base::FieldReader& part) {
-    NodeId node;
-    TimeNs at = 0;
-    part.field("node", node.value, uint32_t{0}, num_nodes - 1);
-    part.field("at", at, TimeNs{0}, base::kNever);
-    if (part.good() && node.valid()) fenced_[node] = at;
-  });
+  read_times(snapshot, "fenced", "node", "at", num_nodes, fenced_);
   snapshot.list("holds", [&](base::FieldReader& part) {
     NodeId node;
     LaunchHold hold;
@@ -215,14 +226,7 @@ void Nodes::read(base::FieldReader& snapshot) {
     part.field("reason", hold.reason);
     if (part.good() && node.valid()) holds_[node] = std::move(hold);
   });
-  const uint32_t num_gpus = core_.site().cluster.num_gpus();
-  snapshot.list("left_out", [&](base::FieldReader& part) {
-    GpuId gpu;
-    TimeNs until_ns = 0;
-    part.field("gpu", gpu.value, uint32_t{0}, num_gpus - 1);
-    part.field("until", until_ns, TimeNs{0}, base::kNever);
-    if (part.good() && gpu.valid()) left_out_[gpu] = until_ns;
-  });
+  read_times(snapshot, "left_out", "gpu", "until", core_.site().cluster.num_gpus(), left_out_);
 }
 
 }  // namespace goban::live::controller

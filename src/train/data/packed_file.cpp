@@ -1,7 +1,9 @@
 #include "train/data/packed_file.hpp"
 
+#include <algorithm>
 #include <archive.h>
 #include <archive_entry.h>
+#include <filesystem>
 #include <fmt/format.h>
 #include <vector>
 #include <zstd.h>
@@ -108,6 +110,13 @@ base::Status PackedFile::finish() {
     if (auto s = impl_->add_to_zstd({}, ZSTD_e_end); !s) return s;
   }
   return impl_->file.commit();
+}
+
+bool would_replace(const std::string& path, const std::vector<std::string>& sources) {
+  return std::ranges::any_of(sources, [&](const std::string& source) {
+    std::error_code absent;
+    return std::filesystem::equivalent(source, path, absent);
+  });
 }
 
 }  // namespace goban::train::data

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -28,5 +29,8 @@ class PackedFile {
   explicit PackedFile(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+/// Whether a file that is written to `path` takes the place of one of `sources`.
+[[nodiscard]] bool would_replace(const std::string& path, const std::vector<std::string>& sources);
 
 }  // namespace goban::train::data

@@ -115,11 +115,7 @@ struct ShardWriter::Impl {
   }
   base::Status begin_shard() {
     paths.push_back(path_of(static_cast<int64_t>(paths.size())));
-    const auto replaced = [&](const std::string& source) {
-      std::error_code absent;
-      return std::filesystem::equivalent(source, paths.back(), absent);
-    };
-    if (std::ranges::any_of(sources, replaced)) {
+    if (would_replace(paths.back(), sources)) {
       return base::usage_error(
           fmt::format("the shard '{}' is read from, and would be replaced", paths.back()),
           "write to another folder or name");

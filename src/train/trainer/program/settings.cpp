@@ -281,23 +281,14 @@ void add_feeding_options(Command& command, RunSettings& s) {
       ->type_name("ENUM");
 }
 
-void note_emulated_half(const std::string& device) {
-  const auto used = mesh::resolve_device(device, comm::launcher_local_rank());
-  if (!used || !used->is_cpu() || comm::launcher_local_rank() != 0) return;
-  fmt::print(stderr,
-             "note: processors lack kernels for fp16; this run computes in fp32 and rounds each "
-             "result to fp16\n");
-}
-
-void note_tf32(const std::string& device) {
-  const auto used = mesh::resolve_device(device, comm::launcher_local_rank());
-  if (!used || used->is_cuda() || comm::launcher_local_rank() != 0) return;
-  fmt::print(stderr,
-             "note: tf32 requires an NVIDIA GPU (Ampere or later); no GPU is in use, so this run "
-             "computes in fp32\n");
-}
-
 namespace {
+
+/// The device to tell the user about; none on the other ranks of a machine.
+std::optional<c10::Device> device_to_note(const std::string& device) {
+  const int rank = comm::launcher_local_rank();
+  const auto used = mesh::resolve_device(device, rank);
+  return used && rank == 0 ? std::optional(*used) : std::nullopt;
+}
 
 base::Status check_loss_scale(double scale) {
   constexpr double kMost = 65536.0 * 65536.0;  // as far as the scale that is found grows
@@ -319,6 +310,22 @@ void note_unused(const RunSettings& s, bool half) {
 }
 
 }  // namespace
+
+void note_emulated_half(const std::string& device) {
+  const auto used = device_to_note(device);
+  if (!used || !used->is_cpu()) return;
+  fmt::print(stderr,
+             "note: processors lack kernels for fp16; this run computes in fp32 and rounds each "
+             "result to fp16\n");
+}
+
+void note_tf32(const std::string& device) {
+  const auto used = device_to_note(device);
+  if (!used || used->is_cuda()) return;
+  fmt::print(stderr,
+             "note: tf32 requires an NVIDIA GPU (Ampere or later); no GPU is in use, so this run "
+             "computes in fp32\n");
+}
 
 int prepare(RunSettings& s) {
   if (const auto status = check_loss_scale(s.train.loss_scale); !status) {

@@ -13,6 +13,7 @@
 #include "base/units.hpp"
 #include "train/data/check_shards.hpp"
 #include "train/data/image.hpp"
+#include "train/data/packed_file.hpp"
 #include "train/data/sample_source.hpp"
 #include "train/data/shard_set.hpp"
 #include "train/data/tar_writer.hpp"
@@ -196,10 +197,8 @@ base::Status bench_shards(const std::string& shards, bool decode) {
 }
 
 base::Status write_tokens(const std::vector<std::string>& texts, const std::string& to) {
-  for (const std::string& path : texts) {
-    std::error_code absent;
-    if (!fs::equivalent(path, to, absent)) continue;
-    return base::usage_error(fmt::format("the text '{}' would be replaced", path),
+  if (data::would_replace(to, texts)) {
+    return base::usage_error(fmt::format("the text '{}' is read from, and would be replaced", to),
                              "write the tokens to another file");
   }
   auto out = base::OutputFile::create(to);
