@@ -42,7 +42,7 @@ struct SmallSite {
          .forecast = {.p10_ns = scaled(1 / factor), .p50_ns = run_ns, .p90_ns = scaled(factor)}});
     return JobId(submitted++);
   }
-  StartForecasts ahead(TimeNs now, AheadOptions options = {}) {
+  StartForecasts ahead(TimeNs now, const AheadOptions& options = {}) {
     (void)core.decide(now);
     return forecast_starts({.speed = speed, .composition = &composition}, core.image(), now,
                            options);

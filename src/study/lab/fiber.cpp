@@ -130,7 +130,7 @@ void Fiber::prepare() {
   constexpr size_t kRegisters = 6;
   auto** const end = reinterpret_cast<void**>(static_cast<char*>(stack_) + kStackBytes);
   end[-2] = reinterpret_cast<void*>(&Fiber::enter);
-  inside_ = end - 2 - kRegisters;
+  inside_ = static_cast<void*>(end - 2 - kRegisters);
 }
 
 void Fiber::go_in() { switch_stacks(&outside_, inside_); }
