@@ -1,12 +1,39 @@
 #include "train/trainer/stopping.hpp"
 
 #include <array>
+#include <csignal>
 #include <cstdint>
+#include <pthread.h>
 #include <span>
+#include <thread>
+
+#include "train/comm/call_watch.hpp"
 
 namespace goban::train::trainer {
 
 std::atomic<bool> stop_requested = false;
+
+namespace {
+
+void on_signal(int signal) {
+  stop_requested = true;
+  if (signal == SIGTERM) comm::note_termination();
+}
+
+}  // namespace
+
+void stop_on(const std::vector<int>& signals) {
+  sigset_t taken{};
+  sigemptyset(&taken);
+  for (const int signal : signals) {
+    sigaddset(&taken, signal);
+    std::signal(signal, on_signal);  // for threads that libraries have started before, as OpenBLAS
+  }
+  pthread_sigmask(SIG_BLOCK, &taken, nullptr);
+  std::thread([taken] {
+    for (int signal = 0; sigwait(&taken, &signal) == 0;) on_signal(signal);
+  }).detach();
+}
 
 base::Result<bool> agreed_to_stop(comm::Communicator& end) {
   std::array<int64_t, 1> stop = {stop_requested ? 1 : 0};

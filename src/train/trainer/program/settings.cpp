@@ -10,7 +10,6 @@
 
 #include "base/number.hpp"
 #include "base/printable.hpp"
-#include "train/comm/call_watch.hpp"
 #include "train/comm/launcher.hpp"
 #include "train/mesh/device.hpp"
 #include "train/mesh/graph.hpp"
@@ -27,11 +26,6 @@ namespace {
 
 constexpr double kMostDelay = 1e6;  // ms per MB
 constexpr int64_t kMostEpochs = 1'000'000'000;
-
-void on_signal(int signal) {
-  stop_requested = true;
-  if (signal == SIGTERM) comm::note_termination();
-}
 
 /// "REGEX=TYPE" for each text.
 base::Result<std::vector<mesh::TypeRule>> type_rules(const std::vector<std::string>& texts) {
@@ -328,6 +322,8 @@ void note_tf32(const std::string& device) {
 }
 
 int prepare(RunSettings& s) {
+  // mpirun forwards SIGUSR1; Slurm can send it before the time limit. SIGALRM: --stop-after.
+  stop_on({SIGINT, SIGTERM, SIGUSR1, SIGALRM});
   if (const auto status = check_loss_scale(s.train.loss_scale); !status) {
     return exit_code(status.error());
   }
@@ -362,9 +358,6 @@ int prepare(RunSettings& s) {
   if (!slow.empty() && comm::launcher_local_rank() == 0) {
     fmt::print(stderr, "warning: {}\n", slow);
   }
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
-  std::signal(SIGUSR1, on_signal);  // mpirun forwards it; Slurm can send it before the time limit
   return 0;
 }
 

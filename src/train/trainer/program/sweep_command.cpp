@@ -85,7 +85,6 @@ int run(SweepSettings& s) {
     timer.it_value.tv_sec = static_cast<time_t>(s.stop_after_s);
     timer.it_value.tv_usec =
         static_cast<suseconds_t>((s.stop_after_s - std::floor(s.stop_after_s)) * 1e6);
-    std::signal(SIGALRM, [](int) { stop_requested = true; });
     (void)setitimer(ITIMER_REAL, &timer, nullptr);
   }
   SweepOptions& w = s.sweep;
