@@ -109,6 +109,32 @@ def watchdog(site, daemon, goban):
     expect({p["metadata"]["uid"] for p in site.pods(selector="job-name=orphan")} == uids, "adopted, not stopped")
 
 
+def keeps_bound(site, daemon):
+    """A pod whose node falls silent before it begins keeps its GPUs in the books of the next daemon; it ends with its node."""
+    def stand(words):
+        site.wait_for(words, lambda: jobs(daemon).get("late", {}).get("state") == "starting", 20)
+        (node,) = [line.split() for line in daemon.goban_run("nodes").stdout.splitlines() if line.startswith(dead)]
+        expect(node[3] == "3", f"{words}: {node}")
+    for node in range(1, 4):
+        site.silence(f"n{node}")
+    site.post(PODS, pod("late", gpus=3, scheduler="goban"))
+    site.wait_for("its node", lambda: site.get(f"{PODS}/late")["spec"].get("nodeName"))
+    dead = site.get(f"{PODS}/late")["spec"]["nodeName"]
+    for node in range(1, 4):
+        if f"n{node}" != dead:
+            site.speak(f"n{node}")
+    site.wait_for("its silence", lambda: "not ready" in daemon.goban_run("nodes").stdout, 90)
+    stand("before the restart")
+    daemon.stop(signal.SIGKILL)
+    daemon.start()
+    time.sleep(5)
+    stand("after the restart")
+    ran = daemon.goban_run("nodes", "fence", dead)
+    expect(ran.returncode == 0, ran.stderr)
+    site.wait_for("its end", lambda: jobs(daemon)["late"].get("result") == "node_failed", 20)
+    site.speak(dead)
+
+
 def fences(goban):
     """A Job that may not fail once goes on elsewhere when one of its nodes is fenced, though neither the API server nor the daemon lives on,
     and no other job waits for that."""
@@ -136,6 +162,9 @@ def fences(goban):
             # A kubelet that is back may refuse pods until it has seen that those before are gone; then nothing starts there for 30 s.
             site.post(JOBS, job("small", 1, retries=3))
             site.wait_for("the node's return", lambda: jobs(daemon).get("small", {}).get("state") == "running", 90)
+            daemon.goban_run("cancel", "--all")
+            site.wait_for("the end of all", lambda: not site.pods(), 60)
+            keeps_bound(site, daemon)
         finally:
             daemon.stop()
             shutil.rmtree(daemon.folder, ignore_errors=True)

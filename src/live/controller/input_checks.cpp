@@ -353,7 +353,8 @@ struct Checker {
   Status operator()(const Fence& each) const {
     if (auto status = check_node(each.node, facts.site); !status) return status;
     if (!facts.site.fences_nodes) {
-      return base::failed("the engine waits for no dead node: there is nothing to fence");
+      return base::failed("the engine waits for no dead node: there is nothing to fence",
+                          "with mode = \"observe\" Goban decides nothing");
     }
     if (facts.down.contains(each.node) || facts.silent.contains(each.node)) return {};
     return base::failed("the node is neither down nor silent",

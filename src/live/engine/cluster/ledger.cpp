@@ -111,6 +111,11 @@ RunId Ledger::run_of(const std::string& id) const {
   return found == entries_.end() ? RunId{} : found->second.run;
 }
 
+std::vector<NodePart> Ledger::parts_of(const std::string& id) const {
+  const auto found = entries_.find(id);
+  return found == entries_.end() ? std::vector<NodePart>{} : found->second.order.parts;
+}
+
 std::optional<Act> Ledger::wanted(const Entry& entry) const {
   switch (entry.goal) {
     case Goal::Run:
@@ -288,7 +293,8 @@ bool Ledger::settle_released(Entry& entry, const JobStand& job, TimeNs now_ns,
     return false;
   }
   if (entry.goal != Goal::Run) return false;
-  if (entry.sent_ns < 0 && (!entry.launch || entry.sent == Act::Start)) {  // before a restart
+  const bool was_started = !entry.launch || entry.sent == Act::Start || job.run == entry.run;
+  if (entry.sent_ns < 0 && was_started) {  // by an earlier daemon
     entry.sent = Act::Start;
     entry.sent_ns = now_ns;
   }

@@ -90,6 +90,8 @@ class Ledger {
 
   /// The run of a job that is not answered to its end; invalid: none.
   [[nodiscard]] RunId run_of(const std::string& id) const;
+  /// What the order of a job that is not answered to its end names; empty: there is none.
+  [[nodiscard]] std::vector<NodePart> parts_of(const std::string& id) const;
   /// The job of a run that is not answered to its end; empty: none.
   [[nodiscard]] std::string id_of(RunId run) const;
   /// Something is to be carried out, or what was carried out has not shown its effect.

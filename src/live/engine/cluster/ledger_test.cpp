@@ -265,6 +265,35 @@ TEST(Ledger, AJobOfAFailedNodeIsTakenBackAtOnce) {
   EXPECT_EQ(one.ledger.size(), 0U);
 }
 
+TEST(Ledger, AStartOfAnEarlierDaemonIsAwaitedNotRepeated) {
+  OneJob one;
+  one.ledger.launch(order_of(1, 1));
+  one.job = {.stand = Stand::Released, .run = {JobId{1U}, 1}};
+  EXPECT_TRUE(one.look().empty());
+  EXPECT_EQ(one.act(), Acts{}) << "it has its nodes";
+  one.now_ns += 20 * kSecond;
+  EXPECT_TRUE(one.look().empty());
+  EXPECT_EQ(one.act(), Acts{});
+  one.runs(1);
+  const auto reports = one.look();
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(reports[0].kind, ReportKind::Started);
+}
+
+TEST(Ledger, AStartOfAnEarlierDaemonThatDoesNotComeIsTakenBack) {
+  OneJob one;
+  one.ledger.launch(order_of(1, 1));
+  one.job = {.stand = Stand::Released, .run = {JobId{1U}, 1}, .reason = "Resources"};
+  EXPECT_TRUE(one.look().empty());
+  one.now_ns += 40 * kSecond;
+  EXPECT_TRUE(one.look().empty());
+  EXPECT_EQ(one.act(), Acts{Act::TakeBack});
+  one.job = {.stand = Stand::Held};
+  const auto reports = one.look();
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(reports[0].kind, ReportKind::Declined);
+}
+
 TEST(Ledger, RunsAreTakenUpAfterARestart) {
   OneJob one;
   one.runs(4);

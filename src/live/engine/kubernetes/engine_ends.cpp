@@ -125,11 +125,8 @@ void KubernetesEngine::hurry(const Gangs& gangs) {
   (void)send(std::move(writes));
 }
 
-bool KubernetesEngine::may_remove(const Pod& pod, const std::string& id, const Gang& gang) {
-  if (gang.group == nullptr && gang.work == nullptr) {
-    fenced_jobs_.insert(id);
-    return true;
-  }
+bool KubernetesEngine::may_remove(const Pod& pod, const Gang& gang) {
+  if (gang.group == nullptr && gang.work == nullptr) return true;
   if (!gang.is_suspended()) {
     (void)set_suspended(gang, true);  // a later look shows it
     return false;
@@ -157,7 +154,7 @@ void KubernetesEngine::remove_fenced(const Objects& objects, const Gangs& gangs)
     for (const auto& [id, gang] : gangs) {
       for (const Pod* pod : gang.pods) {
         const bool is_left = std::ranges::find(left, pod) != left.end();
-        if (is_left && !may_remove(*pod, id, gang)) kept.insert(pod);
+        if (is_left && !may_remove(*pod, gang)) kept.insert(pod);
       }
     }
     std::vector<Write> writes;
@@ -176,13 +173,19 @@ void KubernetesEngine::remove_fenced(const Objects& objects, const Gangs& gangs)
 }
 
 void KubernetesEngine::name_fenced(View& view) {
-  std::erase_if(fenced_jobs_, [&](const std::string& id) {
-    const auto gone = view.picture.ended.find(id);
-    if (gone == view.picture.ended.end()) return !view.picture.jobs.contains(id);
-    gone->second = {.id = id, .how = GoneHow::NodeFailed, .detail = "its node was fenced"};
+  for (auto& [id, gone] : view.picture.ended) {
+    const auto told = told_.jobs.find(id);
+    if (told == told_.jobs.end() || !told->second.managed || gone.how != GoneHow::Cancelled)
+      continue;
+    const std::vector<NodePart> ordered = ledger_.parts_of(id);
+    const auto is_fenced = [this](const NodePart& part) { return fenced_.contains(part.node); };
+    if (std::ranges::none_of(told->second.parts, is_fenced) &&
+        std::ranges::none_of(ordered, is_fenced)) {
+      continue;
+    }
+    gone = {.id = id, .how = GoneHow::NodeFailed, .detail = "its node was fenced"};
     view.stands.erase(id);  // lost, not ended by a signal
-    return false;
-  });
+  }
 }
 
 void KubernetesEngine::mend(const Gangs& gangs) {

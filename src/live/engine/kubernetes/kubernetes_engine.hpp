@@ -182,8 +182,9 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   /// that is removed would count as a failure.
   void remove_fenced(const Objects& objects, const Gangs& gangs);
   /// Whether a pod on a fenced node can be removed now; suspends its Job if it is not.
-  [[nodiscard]] bool may_remove(const Pod& pod, const std::string& id, const Gang& gang);
-  /// Single pods that were removed so: their node failed, nobody cancelled them.
+  [[nodiscard]] bool may_remove(const Pod& pod, const Gang& gang);
+  /// Pods without a controller that are gone from a fenced node: it failed, nobody cancelled them.
+  /// Also those that a daemon before this one removed.
   void name_fenced(View& view);
   /// Claims that were allocated for a start that failed are free again.
   void release_claims(const Objects& objects);
@@ -212,7 +213,6 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   std::map<std::string, base::TimeNs> said_ns_;        ///< pod's uid: not told anew before
   base::TimeNs named_ns_ = -base::kSecond;             ///< when pods were named
   std::map<std::string, Fenced> fenced_;               ///< by node
-  std::set<std::string> fenced_jobs_;                  ///< ids whose pods were removed so
   std::map<std::string, base::TimeNs> granted_ns_;     ///< claim's uid: not released before
   std::unique_ptr<SleepCommand> sleep_;                ///< null: none sleeps
   std::map<std::string, SleepOrder> to_sleep_;         ///< by node

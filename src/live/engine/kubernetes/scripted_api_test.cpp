@@ -337,10 +337,7 @@ TEST_F(KubernetesFaults, ASilentNodeIsFencedBeforeItsPodsAreEvicted) {
   server_.add_pod("p2");
   ASSERT_TRUE(seen("ml/p2/uid-p2"));
   EXPECT_EQ(server_.removals(), 0) << "the node is ready";
-  server_.put_node(TestApiServer::json::parse(
-      R"({"metadata": {"name": "n1", "uid": "n1", "labels": {"goban.dev/managed": "true"}},
-          "status": {"allocatable": {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": "4"},
-                     "conditions": [{"type": "Ready", "status": "Unknown"}]}})"));
+  server_.silence_node("n1");
   const auto in_state = [&](SeenNodeState state) {
     return wait<ClusterSeen>(
         [&](const ClusterSeen& each) { return each.nodes.at(0).state == state; });
@@ -356,6 +353,26 @@ TEST_F(KubernetesFaults, ASilentNodeIsFencedBeforeItsPodsAreEvicted) {
   EXPECT_TRUE(report(ReportKind::Lost));
   EXPECT_TRUE(in_state(SeenNodeState::Down)) << "nothing starts there";
   EXPECT_EQ(server_.removals(), 1) << "the pod that waits stays";
+}
+
+TEST_F(KubernetesFaults, APodThatAnEarlierDaemonRemovedFromAFencedNodeWasNotCancelled) {
+  server_.silence_node("n1");
+  for (const bool has_begun : {false, true}) {
+    start();
+    const KnownJob known = {.job = JobId(5U),
+                            .engine_id = "ml/gone/uid-gone",
+                            .managed = true,
+                            .run = {JobId(5U), 1},
+                            .launched = has_begun,
+                            .parts = {{.node = "n1", .gpus = {2}}}};
+    engine_->recall({known});
+    engine_->fence("n1", base::wall_ns());
+    const JobGone* gone = wait<JobGone>([](const JobGone&) { return true; });
+    ASSERT_TRUE(gone);
+    EXPECT_EQ(gone->how, GoneHow::NodeFailed);
+    EXPECT_EQ(gone->detail, "its node was fenced");
+    events_.clear();
+  }
 }
 
 TEST_F(KubernetesFaults, ASilentStreamIsDead) {

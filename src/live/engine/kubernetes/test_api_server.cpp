@@ -133,12 +133,13 @@ class TestApiServer::Server {
     const std::scoped_lock lock(mutex_);
     put("/api/v1/pods", pods_, pod["metadata"]["name"], pod);
   }
-  void add_node(const std::string& name) {
+  void add_node(const std::string& name, const std::string& is_ready) {
     const std::scoped_lock lock(mutex_);
     json node = json::parse(R"({"metadata": {"labels": {"goban.dev/managed": "true"}},
       "status": {"allocatable": {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": "4"},
-                 "conditions": [{"type": "Ready", "status": "True"}]}})");
+                 "conditions": [{"type": "Ready"}]}})");
     node["metadata"]["name"] = node["metadata"]["uid"] = name;
+    node["status"]["conditions"][0]["status"] = is_ready;
     put("/api/v1/nodes", nodes_, name, node);
   }
   void add_pod(const std::string& name, const std::string& gpus = "1") {
@@ -360,7 +361,9 @@ void TestApiServer::put_node(const json& node) { server_->put_node(node); }
 
 void TestApiServer::put_pod(const json& pod) { server_->put_pod(pod); }
 
-void TestApiServer::add_node(const std::string& name) { server_->add_node(name); }
+void TestApiServer::add_node(const std::string& name) { server_->add_node(name, "True"); }
+
+void TestApiServer::silence_node(const std::string& name) { server_->add_node(name, "Unknown"); }
 
 void TestApiServer::add_pod(const std::string& name, const std::string& gpus) {
   server_->add_pod(name, gpus);

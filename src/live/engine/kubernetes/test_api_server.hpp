@@ -45,6 +45,8 @@ class TestApiServer {
   void put_pod(const json& pod);
   /// A node of four GPUs, a pod that waits for Goban.
   void add_node(const std::string& name);
+  /// The same node when its kubelet does not answer.
+  void silence_node(const std::string& name);
   void add_pod(const std::string& name, const std::string& gpus = "1");
   void change_pod(const std::string& name, const std::function<void(json&)>& change);
   void remove_pod(const std::string& name);
