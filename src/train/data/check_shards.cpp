@@ -10,8 +10,9 @@
 #include "base/printable.hpp"
 #include "train/data/image.hpp"
 #include "train/data/md5.hpp"
+#include "train/data/packed_bytes.hpp"
 #include "train/data/sample.hpp"
-#include "train/data/tar_reader.hpp"
+#include "train/data/tar_headers.hpp"
 
 namespace goban::train::data {
 namespace {
@@ -90,6 +91,21 @@ int64_t check_samples(const Shard& shard, FieldCounts& counts, RepeatedKeys& rep
   }
 }
 
+/// What the reader passes over.
+void check_headers(const std::string& path, ShardFindings& out) {
+  auto source = open_packed(path);
+  if (source && *source == nullptr) source = base::open_bytes(path);
+  const auto links = source ? check_tar_headers(**source, path)
+                            : base::Result<TarLinks>(base::failure(source.error()));
+  if (!links) {
+    out.errors.push_back(links.error());
+  } else if (links->count > 0) {
+    out.warnings.push_back(
+        fmt::format("{}: {} links are not read, the first is '{}'; only files are samples", path,
+                    links->count, base::printable(links->first)));
+  }
+}
+
 void check_against_index(const Shard& shard, int64_t samples, ShardFindings& out) {
   std::error_code error;
   const auto size = static_cast<int64_t>(std::filesystem::file_size(shard.path, error));
@@ -120,8 +136,8 @@ ShardFindings check_shards(const ShardSet& set) {
   RepeatedKeys repeated;
   for (const Shard& shard : set.shards) {
     const size_t before = out.errors.size();
-    if (const auto s = find_nul_names(shard.path); !s) out.errors.push_back(s.error());
     const int64_t samples = check_samples(shard, counts, repeated, out);
+    if (out.errors.size() == before) check_headers(shard.path, out);
     out.samples += samples;
     const bool whole = out.errors.size() == before;
     Shard told = shard;

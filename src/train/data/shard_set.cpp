@@ -8,6 +8,7 @@
 #include "base/file_checksum.hpp"
 #include "base/files.hpp"
 #include "base/output_file.hpp"
+#include "base/text.hpp"
 #include "train/data/md5.hpp"
 #include "train/data/sample.hpp"
 #include "train/data/shard_list.hpp"
@@ -56,7 +57,7 @@ base::Result<Shard> shard_from(const json& item, const fs::path& folder, const s
   }
   out.bytes = item.contains("filesize") ? number_of("filesize") : 0;
   if (out.bytes < 0) return bad("filesize", "must be a number of bytes");
-  out.md5 = text("md5sum");
+  out.md5 = base::lowered(text("md5sum"));
   return out;
 }
 

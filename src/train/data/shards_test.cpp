@@ -181,22 +181,19 @@ TEST(Shards, TarsThatEndBetweenMembersAreTruncated) {
   EXPECT_EQ(reader.error().code, base::ErrorCode::BadData) << reader.error().text();
 }
 
-TEST(Shards, NamesWithNulAreFoundByTheCheck) {
+TEST(Shards, WhatFollowsTheEndOfATarIsNotPassedOver) {
   const base::TestFolder folder;
-  std::string record = "19 path=";
-  record += std::string("a\0b.x", 5) + std::string(3, 'y') + "\n";
-  record.resize(record.size(), ' ');
-  record.replace(0, 2, std::to_string(record.size()));
-  std::string head = tar_member("p.x", record);
-  head[156] = 'x';
-  head.replace(148, 8, "        ");
-  unsigned sum = 0;
-  for (size_t i = 0; i < 512; ++i) sum += static_cast<unsigned char>(head[i]);
-  head.replace(148, 7, fmt::format("{:06o}", sum) + std::string(1, '\0'));
-  const std::string path = folder.write("a.tar", head + tar_member("c.x", "1"));
-  const ShardFindings found = check_shards({"", {{path, 1, 0, ""}}});
-  ASSERT_FALSE(found.errors.empty());
-  EXPECT_THAT(found.errors[0].text(), HasSubstr("byte 0 has a NUL"));
+  const std::string one = tar_member("a.x", "1"), empty(512, '\0');
+  const std::string after_one_block = one + empty + tar_member("b.x", "2") + kTarEnd;
+  const std::string joined = one + kTarEnd + tar_member("b.x", "2") + kTarEnd;
+  for (const std::string& bytes : {after_one_block, joined, one + kTarEnd + "rest"}) {
+    EXPECT_THAT(tar_error(bytes), HasSubstr("its tar ends at byte 1024, and more follows"));
+    EXPECT_THAT(tar_error(base::gzip(bytes)), HasSubstr("ends at byte 1024, and more follows"));
+    const ShardFindings found = check_shards({"", {{folder.write("a.tar", bytes), 1, 0, ""}}});
+    ASSERT_EQ(found.errors.size(), 1U);
+    EXPECT_THAT(found.errors[0].text(), HasSubstr("ends at byte 1024, and more follows (byte "));
+  }
+  EXPECT_EQ(tar_error(one + kTarEnd + std::string(20 * 512, '\0')), "") << "a record's rest";
 }
 
 TEST(Shards, TfRecordsWithWrongSumsAreNamed) {

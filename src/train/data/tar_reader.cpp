@@ -4,7 +4,6 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <cerrno>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <fstream>
 
@@ -30,11 +29,13 @@ class TarReader final : public ShardReader {
   }
 
   base::Status open(const std::string& path) {
+    path_ = path;
     return open(open_packed(path), [&] {
       return archive_read_open_filename(archive_.get(), path.c_str(), kReadBlock);
     });
   }
   base::Status open(std::string_view bytes) {
+    bytes_ = bytes;
     return open(read_packed(bytes, name_), [&] {
       return archive_read_open_memory(archive_.get(), bytes.data(), bytes.size());
     });
@@ -65,23 +66,48 @@ class TarReader final : public ShardReader {
   /// libarchive's callback.
   static la_ssize_t unpack(archive* open, void* self, const void** out) {
     auto* reader = static_cast<TarReader*>(self);
-    reader->block_.resize(kReadBlock);
+    const auto count = reader->unpack_block();
     *out = reader->block_.data();
-    const auto count = reader->unpacked_->read(reader->block_.data(), kReadBlock);
     if (count) return static_cast<la_ssize_t>(*count);
     const bool damaged = count.error().code == base::ErrorCode::BadData;
     archive_set_error(open, damaged ? EILSEQ : EIO, "%s", count.error().message.c_str());
     return -1;
   }
-  /// The checksums of a packed file are behind the end of the tar.
-  base::Status read_to_end() {
-    while (unpacked_) {
-      block_.resize(kReadBlock);
-      const auto count = unpacked_->read(block_.data(), kReadBlock);
-      if (!count) return base::failure(count.error());
-      if (*count == 0) break;
+  base::Result<size_t> unpack_block() {
+    block_.resize(kReadBlock);
+    auto count = unpacked_->read(block_.data(), kReadBlock);
+    if (!count) return count;
+    const size_t last = std::string_view(block_).substr(0, *count).find_last_not_of('\0');
+    if (last != std::string_view::npos) content_end_ = unpacked_bytes_ + static_cast<int64_t>(last);
+    unpacked_bytes_ += static_cast<int64_t>(*count);
+    return count;
+  }
+
+  /// The place of a byte that is not NUL, from `begin` on; -1: there is none. Reads to the end of a
+  /// packed file, where its checksums are.
+  base::Result<int64_t> content_from(int64_t begin) {
+    if (unpacked_) {
+      while (true) {
+        const auto count = unpack_block();
+        if (!count) return base::failure(count.error());
+        if (*count == 0) return content_end_ >= begin ? content_end_ : -1;
+      }
     }
-    return {};
+    if (path_.empty()) {
+      const size_t last = bytes_.find_last_not_of('\0');
+      const bool behind = last != std::string_view::npos && last >= static_cast<size_t>(begin);
+      return behind ? static_cast<int64_t>(last) : -1;
+    }
+    std::ifstream in(path_, std::ios::binary);
+    in.seekg(begin);
+    block_.resize(kReadBlock);
+    for (int64_t at = begin; in; at += in.gcount()) {
+      in.read(block_.data(), kReadBlock);
+      const auto count = static_cast<size_t>(in.gcount());
+      const size_t found = std::string_view(block_).substr(0, count).find_first_not_of('\0');
+      if (found != std::string_view::npos) return at + static_cast<int64_t>(found);
+    }
+    return -1;
   }
 
   base::Status opening_failed() {
@@ -92,8 +118,9 @@ class TarReader final : public ShardReader {
     if (number > 0 && number != EILSEQ) {
       return base::failed(fmt::format("cannot open '{}': {}", name_, text));
     }
-    return base::bad_data({name_, 0, 0, ""}, "is not a tar shard: " + text,
-                          "write it again; see goban-train data pack");
+    return base::bad_data({name_, 0, 0, ""},
+                          "is no tar shard, or damaged at its first byte: " + text,
+                          "fetch or write it again; see goban-train data pack");
   }
 
   base::Error broken(const std::string& what) {
@@ -105,11 +132,19 @@ class TarReader final : public ShardReader {
   }
 
   /// Two empty blocks end a tar; libarchive takes the end of the file for them, too. A file that
-  /// was cut between two members would seem whole.
+  /// was cut between two members would seem whole. What follows the end would vanish.
   base::Status check_end() {
     const int64_t begins = archive_read_header_position(archive_.get());
     const int64_t ends = archive_filter_bytes(archive_.get(), 0);
-    if (ends - begins >= static_cast<int64_t>(kTarBlock)) return {};
+    if (ends - begins >= static_cast<int64_t>(kTarBlock)) {
+      const auto behind = content_from(begins);
+      if (!behind) return base::failure(behind.error());
+      if (*behind < 0) return {};
+      return base::bad_data(
+          {name_, 0, 0, ""},
+          fmt::format("its tar ends at byte {}, and more follows (byte {})", begins, *behind),
+          "the shard is damaged, or was joined from several tars (tar --concatenate joins them)");
+    }
     return base::bad_data(
         {name_, 0, 0, ""},
         fmt::format("ends at byte {} without the empty blocks that end a tar", begins),
@@ -125,7 +160,6 @@ class TarReader final : public ShardReader {
       if (code == ARCHIVE_EOF) {
         held_ = false;
         if (auto s = check_end(); !s) return base::failure(s.error());
-        if (auto s = read_to_end(); !s) return base::failure(s.error());
         return false;
       }
       if (const int64_t at = archive_read_header_position(archive_.get()); at >= 0) {
@@ -228,8 +262,11 @@ class TarReader final : public ShardReader {
   }
 
   std::string name_;
-  std::unique_ptr<base::ByteSource> unpacked_;  ///< of a packed file
-  std::string block_;                           ///< read from it
+  std::unique_ptr<base::ByteSource> unpacked_;     ///< of a packed file
+  std::string block_;                              ///< read from it
+  int64_t unpacked_bytes_ = 0, content_end_ = -1;  ///< of it: read, the last that is not NUL
+  std::string path_;                               ///< of a file
+  std::string_view bytes_;                         ///< without a file
   std::unique_ptr<archive, CloseArchive> archive_;
   // The member whose header was read last.
   bool held_ = false, ended_ = false;
@@ -254,32 +291,6 @@ base::Result<std::unique_ptr<ShardReader>> open_tar(const std::string& path) {
 base::Result<std::unique_ptr<ShardReader>> read_tar(std::string_view bytes,
                                                     const std::string& name) {
   return opened_tar(name, bytes);
-}
-
-base::Status find_nul_names(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string block(kTarBlock, '\0');
-  int64_t at = 0;
-  while (in.read(block.data(), kTarBlock) && block.substr(257, 5) == "ustar") {
-    const int64_t size = std::strtoll(block.substr(124, 12).c_str(), nullptr, 8);
-    if (size < 0 || size > int64_t{1} << 40) break;  // base-256 or damaged: the reader's business
-    const auto padded = (size + 511) / 512 * 512;
-    if (block[156] == 'x' && size < int64_t{1} << 20) {
-      std::string records(static_cast<size_t>(size), '\0');
-      in.read(records.data(), size);
-      const size_t found = records.find(" path=");
-      const size_t end = records.find('\n', found);
-      if (found != std::string::npos &&
-          records.substr(found, end - found).find('\0') != std::string::npos) {
-        return base::bad_data({path, 0, 0, ""},
-                              fmt::format("the name of the member at byte {} has a NUL", at),
-                              "write the shard again, with other names");
-      }
-    }
-    at += static_cast<int64_t>(kTarBlock) + padded;
-    in.seekg(at);
-  }
-  return {};
 }
 
 }  // namespace goban::train::data

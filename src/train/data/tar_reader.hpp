@@ -17,8 +17,4 @@ namespace goban::train::data {
 [[nodiscard]] base::Result<std::unique_ptr<ShardReader>> read_tar(std::string_view bytes,
                                                                   const std::string& name);
 
-/// Finds names with NUL bytes in a plain tar, which libarchive (as C does) cuts. Packed shards are
-/// not searched. Errors: BadData with the offset.
-[[nodiscard]] base::Status find_nul_names(const std::string& path);
-
 }  // namespace goban::train::data

@@ -2,10 +2,13 @@
 #include "train/data/tar_reader.hpp"
 
 #include "base/check.hpp"
+#include "train/data/tar_headers.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace goban::train::data;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  goban::base::MemorySource source(bytes);
+  (void)check_tar_headers(source, "fuzz.tar");
   const auto reader = read_tar(bytes, "fuzz.tar");
   if (!reader) return 0;
   int64_t before = -1;

@@ -114,7 +114,7 @@ class TfRecordReader final : public ShardReader {
     if (const auto s = from_example(record_, sample); !s) {
       return base::failure(broken(s.error().message).error());
     }
-    if (sample.key.empty()) sample.key = fmt::format("{}", number_ - 1);
+    if (sample.key.empty()) sample.key = fmt::format("{}", number_);
     if (auto s = check_name(sample.key, name_, begin_); !s) return base::failure(s.error());
     return true;
   }
@@ -147,6 +147,7 @@ class TfRecordReader final : public ShardReader {
   base::Result<bool> record() {
     constexpr size_t kHead = 12;
     begin_ = next_;
+    ++number_;
     std::array<char, kHead> head{};
     const auto got = fill(head.data(), kHead);
     if (!got) return base::failure(got.error());
@@ -181,14 +182,14 @@ class TfRecordReader final : public ShardReader {
     }
     sum_ = sum;
     next_ += static_cast<int64_t>(kHead + whole);
-    ++number_;
     return true;
   }
 
   std::unique_ptr<base::ByteSource> source_;
   std::string name_, record_;
-  int64_t begin_ = 0, next_ = 0, number_ = 0;
-  uint32_t sum_ = 0;  ///< of the last record
+  int64_t begin_ = 0, next_ = 0;
+  int64_t number_ = -1;  ///< of the last record, from 0
+  uint32_t sum_ = 0;     ///< of the last record
 };
 
 }  // namespace

@@ -109,7 +109,9 @@ base::Result<std::optional<Standing>> RunCheckpoint::resume() {
                real("loss_sum"),
                *samples,
                {},
-               number("summary_steps").value_or(0)};
+               number("summary_steps").value_or(*position),
+               number("skipped").value_or(0),
+               number("replaced").value_or(0)};
   for (const mesh::ScalarSummary& each : trained_.step().summaries) {
     out.summary_sums.push_back(real("summary:" + each.name));
   }
@@ -122,10 +124,12 @@ base::Status RunCheckpoint::save(const Standing& at) {
                              {"position", std::to_string(at.position)},
                              {"step", std::to_string(at.step)},
                              {"loss_samples", std::to_string(at.loss_samples)},
-                             {"loss_sum", fmt::format("{:a}", at.loss_sum)}};
+                             {"loss_sum", fmt::format("{:a}", at.loss_sum)},
+                             {"summary_steps", std::to_string(at.summary_steps)}};
+  if (at.skipped > 0) bookmark["skipped"] = std::to_string(at.skipped);
+  if (at.replaced > 0) bookmark["replaced"] = std::to_string(at.replaced);
   for (const Setting& each : settings()) bookmark[each.key] = each.value;
   for (size_t i = 0; i < at.summary_sums.size(); ++i) {
-    bookmark["summary_steps"] = std::to_string(at.summary_steps);
     bookmark["summary:" + trained_.step().summaries[i].name] =
         fmt::format("{:a}", at.summary_sums[i]);
   }

@@ -24,7 +24,9 @@ struct Standing {
   double loss_sum = 0;                    ///< over predictions since the last evaluation
   int64_t loss_samples = 0;               ///< number of these predictions
   std::vector<double> summary_sums = {};  ///< over steps since the last evaluation
-  int64_t summary_steps = 0;
+  int64_t summary_steps = 0;              ///< steps since the last evaluation
+  int64_t skipped = 0;                    ///< of them: their gradients were not finite
+  int64_t replaced = 0;  ///< corrupt samples of all parts, since the start of the run
 };
 
 /// The checkpoint of a run in its folder. Without a folder nothing is saved or loaded.

@@ -129,7 +129,12 @@ class ShardImages final : public Batches {
         last = status;
       }
     }
-    if (!missing.empty() && !good) return base::failure(last.error());
+    if (!missing.empty() && !good) {
+      base::Error none = last.error();
+      none.message = "no sample of a batch can be used; the last one " + none.message;
+      none.remedy = "mend the shard";
+      return base::failure(none);
+    }
     for (const int64_t row : missing) out.copy_row(*good, row);
     return Fed{out.feeds(), static_cast<int64_t>(missing.size())};
   }

@@ -59,6 +59,13 @@ class ShardRuns : public TestRuns, public ::testing::Test {
     bytes.replace(bytes.find("P5\n28 28"), 2, "GI");
     std::ofstream(path, std::ios::binary) << bytes;
   }
+  /// Corrupt samples, as the checkpoint says.
+  [[nodiscard]] int64_t replaced() const {
+    const std::string saved = contents(shards_.checkpoint + "/checkpoint.goban");
+    static const std::string kKey = "\nreplaced=";
+    const size_t at = saved.find(kKey);
+    return at == std::string::npos ? 0 : std::atoll(saved.c_str() + at + kKey.size());
+  }
   TrainOptions shards_;
 };
 
@@ -152,6 +159,22 @@ TEST_F(ShardRuns, ADamagedImageEndsTheRunOrIsCounted) {
   ASSERT_TRUE(batches);
   ASSERT_TRUE((*batches)->train(0, 0, 240));
   EXPECT_EQ((*batches)->skipped(), 1);
+}
+
+TEST_F(ShardRuns, CorruptSamplesOfAllRanksCountAcrossContinuations) {
+  damage_image();
+  shards_.feeding.skip_corrupt = true;
+  for (const char* mesh : {"", "x:2"}) {
+    shards_.mesh = mesh;
+    shards_.layout = *mesh == '\0' ? "" : "batch:x";
+    shards_.checkpoint = (folder_ / "saved" / ("on-" + std::string(mesh))).string();
+    for (const int64_t epochs : {1, 3}) {
+      shards_.epochs = epochs;
+      const auto results = run(shards_);
+      ASSERT_TRUE(results) << results.error().text();
+      EXPECT_EQ(replaced(), epochs) << mesh;
+    }
+  }
 }
 
 // Threads prepare samples that a run may never reach.

@@ -1,11 +1,13 @@
 #include "train/trainer/trainer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -92,6 +94,7 @@ class Run {
     if (auto s = open_out(found->has_value()); !s) return s;
     if (!*found) return {};
     at_ = std::move(**found);
+    replaced_before_ = at_.replaced;
     if (speaks()) fmt::print(stderr, "resumed at epoch {}, step {}\n", at_.epoch, at_.step);
     return {};
   }
@@ -243,8 +246,7 @@ class Run {
       at_.summary_sums[i] += values->summaries[i];
     }
     ++at_.summary_steps;
-    ++steps_since_report_;
-    if (values->is_skipped) ++skipped_;
+    if (values->is_skipped) ++at_.skipped;
     at_.loss_sum += values->loss * asked;
     at_.loss_samples += std::llround(asked);
     right_ += values->correct;
@@ -276,8 +278,6 @@ class Run {
     earlier.steps = statistics_;
     int64_t seen = 0;
     right_ = predictions_ = 0;
-    skipped_ = steps_since_report_ = 0;
-    counts_whole_epoch_ = at_.position == 0;
     const int64_t shown_epoch = at_.epoch + 1;
     ProgressBar bar(speaks(), shown_epoch, options_.epochs, run_.steps);
     do {
@@ -287,6 +287,7 @@ class Run {
         if (*stop) {
           stopped_ = true;
           if (auto s = check_variables(); !s) return base::failure(s.error());
+          if (auto s = count_replaced(); !s) return base::failure(s.error());
           if (auto s = save(); !s) return base::failure(s.error());
           if (seen > 0) add_interval(earlier, start);
           if (speaks())
@@ -327,39 +328,53 @@ class Run {
                                     at_.summary_sums[i] / static_cast<double>(at_.summary_steps));
       at_.summary_sums[i] = 0;
     }
-    at_.summary_steps = 0;
     if (auto s = check_variables(); !s) return base::failure(s.error());
     if (auto s = check_skipped(); !s) return base::failure(s.error());
+    if (auto s = count_replaced(); !s) return base::failure(s.error());
+    const std::string skipped = skipped_text("");
+    at_.summary_steps = at_.skipped = 0;
     if (auto s = evaluate(result); !s) return base::failure(s.error());
     if (auto s = save(); !s) return base::failure(s.error());
     add_interval(earlier, start);
     last_result_ = result;
-    return report(result);
+    return report(result, skipped);
   }
 
   /// Empty if there were none.
   [[nodiscard]] std::string skipped_text(const char* before) const {
-    if (skipped_ == 0) return "";
+    if (at_.skipped == 0) return "";
     return fmt::format("{}{} of {} steps were skipped: their gradients were not finite in fp16",
-                       before, skipped_, steps_since_report_);
+                       before, at_.skipped, at_.summary_steps);
   }
   [[nodiscard]] std::string replaced_text() const {
-    const int64_t replaced = run_.batches->skipped();
-    return replaced == 0 ? "" : fmt::format(", {} corrupt samples replaced", replaced);
+    return at_.replaced == 0 ? "" : fmt::format(", {} corrupt samples replaced", at_.replaced);
+  }
+
+  /// Of all ranks. Collective.
+  base::Status count_replaced() {
+    if (!options_.feeding.skip_corrupt) return {};
+    std::array<int64_t, 1> count = {run_.batches->skipped()};
+    if (auto s = end_.all_reduce(comm::whole_world(end_.size()),
+                                 std::as_writable_bytes(std::span(count)), comm::Element::I64,
+                                 comm::Reduction::Sum, "corrupt samples");
+        !s) {
+      return s;
+    }
+    const int64_t ranks_of_a_part = std::max<int64_t>(1, end_.size() / run_.batches->parts());
+    at_.replaced = replaced_before_ + count[0] / ranks_of_a_part;
+    return {};
   }
 
   /// Errors: Failed if nothing was learned since the last report.
   [[nodiscard]] base::Status check_skipped() const {
     // Fewer may be skipped while the loss scale is being found.
     constexpr int64_t kFew = 16;
-    const bool learned = skipped_ < steps_since_report_;
-    // What a run before this one learned in the epoch is not known.
-    if (learned || !counts_whole_epoch_) return {};
-    if (options_.loss_scale == 0 && steps_since_report_ <= kFew) return {};
+    if (at_.skipped < at_.summary_steps) return {};
+    if (options_.loss_scale == 0 && at_.summary_steps <= kFew) return {};
     return base::failed(
         fmt::format("all {} steps up to step {} were skipped: their gradients were not finite in "
                     "fp16",
-                    skipped_, at_.step),
+                    at_.skipped, at_.step),
         options_.loss_scale > 0 ? "use a smaller --loss-scale, or 0, which finds it while training"
                                 : "lower the learning rate, or use bf16");
   }
@@ -404,7 +419,7 @@ class Run {
     return {};
   }
 
-  base::Result<EpochResult> report(const EpochResult& result) {
+  base::Result<EpochResult> report(const EpochResult& result, const std::string& skipped) {
     if (end_.rank() != 0) return result;
     if (speaks()) {
       fmt::print(
@@ -422,7 +437,7 @@ class Run {
                    run_.memory->peak_bytes(), needed_bytes(run_.whole->plan()),
                    options_.memory_limit_bytes);
       }
-      if (skipped_ > 0) fmt::print("{}\n", skipped_text(""));
+      if (!skipped.empty()) fmt::print("{}\n", skipped);
       fmt::print("input_stall_pct {:.2f}{}\n", 100 * statistics_.input_s / statistics_.sum_s,
                  replaced_text());
       fmt::print("{}", communication_text());
@@ -445,8 +460,7 @@ class Run {
   std::unique_ptr<RunCheckpoint> checkpoint_;
   std::optional<FolderLock> out_lock_;
   double right_ = 0, predictions_ = 0;
-  int64_t skipped_ = 0, steps_since_report_ = 0;
-  bool counts_whole_epoch_ = true;
+  int64_t replaced_before_ = 0;  ///< the continuation of this run
   StepStatistics statistics_;
   RunTimes times_;
   IdleTime outside_;

@@ -71,6 +71,7 @@ base::Status feed_source(const PackArguments& a, data::ShardWriter& writer,
 base::Status pack_shards(const PackArguments& a) {
   const auto largest = base::parse_bytes(a.largest);
   if (!largest) return base::failure(largest.error());
+  if (*largest < 1) return base::usage_error("--max-size must be at least 1 byte");
   auto writer = data::ShardWriter::create(a.to, {a.count, *largest});
   if (!writer) return base::failure(writer.error());
   const auto sink = [&](const data::Sample& sample) -> base::Status {

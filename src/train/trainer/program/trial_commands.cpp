@@ -72,7 +72,8 @@ int run_accuracy(TrialSettings& s) {
   const auto rows = compare_precisions(runner_of(s), s.train, s.start.threads, choices, s.seeds);
   if (!rows) return exit_code(rows.error());
   fmt::print("{}", s.json ? precision_json(*rows) : precision_text(*rows));
-  return 0;
+  const auto failed = [](const PrecisionRow& row) { return row.trials.empty(); };
+  return std::ranges::any_of(*rows, failed) ? 1 : 0;
 }
 
 int run_scale(TrialSettings& s) {

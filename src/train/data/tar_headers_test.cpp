@@ -1,0 +1,68 @@
+// What readers of tars take for nothing, found by `data check`.
+#include "train/data/tar_headers.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "base/test_folder.hpp"
+#include "train/data/check_shards.hpp"
+#include "train/data/tar_writer.hpp"
+
+namespace goban::train::data {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kEnd(1024, '\0');
+
+/// A member whose header says `text` at `at`.
+std::string with_field(std::string member, size_t at, const std::string& text) {
+  constexpr size_t kSum = 148, kSumSize = 8;
+  member.replace(at, text.size(), text);
+  member.replace(kSum, kSumSize, kSumSize, ' ');
+  unsigned sum = 0;
+  for (size_t i = 0; i < 512; ++i) sum += static_cast<unsigned char>(member[i]);
+  return member.replace(kSum, kSumSize - 1, fmt::format("{:06o}", sum) + std::string(1, '\0'));
+}
+
+ShardFindings findings(const std::string& bytes) {
+  const base::TestFolder folder;
+  return check_shards({"", {{folder.write("a.tar", bytes + kEnd), 1, 0, ""}}});
+}
+
+std::string error_of(const std::string& bytes) {
+  const ShardFindings found = findings(bytes);
+  return found.errors.empty() ? std::string() : found.errors[0].text();
+}
+
+TEST(TarHeaders, NamesThatAreCutAtANulAreFound) {
+  const std::string one = tar_member("a.x", "1");
+  EXPECT_EQ(error_of(one), "");
+  std::string record = "19 path=" + std::string("a\0b.x", 5) + std::string(3, 'y') + "\n";
+  record.replace(0, 2, std::to_string(record.size()));
+  for (const std::string& bytes :
+       {with_field(tar_member("p.x", record), 156, "x") + one,
+        with_field(tar_member("L.x", std::string("a\0b.x\0", 6)), 156, "L") + one,
+        with_field(one, 50, "behind")}) {
+    EXPECT_THAT(error_of(bytes), HasSubstr("the name of the member at byte 0 has a NUL"));
+  }
+}
+
+TEST(TarHeaders, WhatCannotBeReadIsNotTakenForNothing) {
+  EXPECT_THAT(error_of(tar_member("a.x", "1") + with_field(tar_member("a.y", ""), 124, "zzzz")),
+              HasSubstr("the member at byte 1024 has a size that is not a number"));
+  EXPECT_THAT(
+      error_of(with_field(tar_member("p.x", "99 path=b.x\n"), 156, "x") + tar_member("a.x", "1")),
+      HasSubstr("the member at byte 0 has an extended header with a wrong length"));
+}
+
+TEST(TarHeaders, LinksAreNamed) {
+  const std::string link = with_field(tar_member("b.x", ""), 156, "1");
+  const ShardFindings found = findings(tar_member("a.x", "1") + link);
+  EXPECT_TRUE(found.errors.empty());
+  ASSERT_EQ(found.warnings.size(), 1U);
+  EXPECT_THAT(found.warnings[0], HasSubstr("1 links are not read, the first is 'b.x'"));
+}
+
+}  // namespace
+}  // namespace goban::train::data
