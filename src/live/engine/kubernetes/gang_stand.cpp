@@ -160,8 +160,9 @@ JobStand stand_of(const Gang& gang, const Holdings& holdings, const JobSeen* tol
     return out;
   }
   // What somebody else placed is believed at once: nobody here can take it back. What another of
-  // our daemons left in parts is.
-  const bool is_believed = !gang.is_marked && (!gang.is_foreign || gang.whole());
+  // our daemons left in parts is; a single pod that is being deleted holds its GPUs until then.
+  const bool is_single = gang.bound == 1 && id_of(gang.pods.front()->meta) == gang.id;
+  const bool is_believed = !gang.is_marked && (!gang.is_foreign || gang.whole() || is_single);
   if ((gang.whole() && all_run) || is_believed) {
     out.stand = Stand::Running;
     return out;

@@ -254,6 +254,14 @@ void add_other(const Pod& pod, const Holdings& holdings, View& view) {
   view.picture.jobs[gang.id] = std::move(seen);
 }
 
+/// What another daemon left of a gang holds its GPUs until it is gone: the core has no order of it.
+void add_left(const Gang& gang, const Holdings& holdings, View& view) {
+  for (const Pod* pod : gang.pods) {
+    if (pod->node.empty() || pod->gpus == 0 || id_of(pod->meta) == gang.id) continue;
+    add_other(*pod, holdings, view);
+  }
+}
+
 /// GPUs that nobody uses, and that are not free either.
 void add_idle(const IdleClaim& idle, View& view) {
   const Meta& meta = idle.claim->meta;
@@ -368,6 +376,7 @@ View view_of(const Objects& objects, const std::map<std::string, Gang>& gangs, c
     const auto run = started.find(id);
     JobStand stand = stand_of(gang, holdings, before, run == started.end() ? RunId{} : run->second);
     add_gang(id, gang, stand, closed, rules, before, view);
+    if (stand.stand == Stand::Released && !gang.is_marked) add_left(gang, holdings, view);
     view.stands[id] = std::move(stand);
   }
   set_partitions(gangs, closed, view);

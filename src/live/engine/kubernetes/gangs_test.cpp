@@ -401,6 +401,19 @@ TEST(KubernetesGangs, WhatAnotherStateFolderLeftInPartsIsNot) {
   const View view = view_of(world.objects, gangs, later, {}, {});
   EXPECT_EQ(view.stands.begin()->second.stand, Stand::Released);
   EXPECT_TRUE(view.stands.begin()->second.hopeless);
+  const JobSeen& left = view.picture.jobs.at("ml/a-0/uid-a-0");
+  EXPECT_FALSE(left.managed) << "no order of ours, but its GPU is not free";
+  EXPECT_EQ(left.state, SeenState::Running);
+  EXPECT_THAT(left.parts.front().gpus, ElementsAre(0));
+}
+
+TEST(KubernetesGangs, APodThatIsBeingDeletedHoldsItsGpusUntilItIsGone) {
+  World world;
+  World::bind(world.pod("a", 1), "n1", "0");
+  world.objects.pods.at("ml/a").meta.deleting = true;
+  const Rules later{.mode = Mode::All, .first_epoch = 2};
+  const View view = view_of(world.objects, gangs_of(world.objects, later), later, {}, {});
+  EXPECT_THAT(view.picture.jobs.at("ml/a/uid-a").parts.front().gpus, ElementsAre(0));
 }
 
 TEST(KubernetesGangs, OfTwoOnOneGpuTheYoungerIsTakenBack) {
