@@ -68,6 +68,34 @@ def refusals(daemon, server):
         expect(ran.returncode == code and says in ran.stderr, f"{words}: {ran.returncode} {ran.stderr}")
 
 
+DEAF_SSH = """#!/usr/bin/env python3
+# Listens as ssh -L does, and answers nothing; of the signals that end it, it passes over as many as $SSH_PASSES.
+import itertools, os, signal, socket, sys
+number = itertools.count(1)
+signal.signal(signal.SIGTERM, lambda *_: next(number) > int(os.environ["SSH_PASSES"]) and os._exit(0))
+server = socket.socket(socket.AF_UNIX)
+server.bind(sys.argv[sys.argv.index("-L") + 1].split(":")[0])
+server.listen()
+while True:
+    server.accept()[0].close()
+"""
+
+
+def deaf(daemon):
+    """ssh may note a signal and not end; goban ends all the same, and ssh with it."""
+    folder = os.path.join(daemon.folder, "deaf")
+    os.mkdir(folder)
+    with open(os.path.join(folder, "ssh"), "w") as file:
+        file.write(DEAF_SSH)
+    os.chmod(file.name, 0o755)
+    for passes in (1, 1_000):
+        began = time.monotonic()
+        ran = subprocess.run([daemon.goban, "--host", "ssh://login/nowhere", "queue"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                             env={**os.environ, "PATH": folder + ":" + os.environ["PATH"], "SSH_PASSES": str(passes)}, timeout=60, check=False)
+        expect(ran.returncode == 1 and time.monotonic() - began < 20, f"{ran} in {time.monotonic() - began} s")
+        expect(subprocess.run(["pgrep", "-f", os.path.join(folder, "ssh")], stdout=subprocess.DEVNULL, check=False).returncode == 1, "it has ended")
+
+
 def main():
     if why := ssh_server.missing():
         print(f"skipped: {why}")
@@ -81,6 +109,7 @@ def main():
             try:
                 commands(daemon, server)
                 refusals(daemon, server)
+                deaf(daemon)
             except BaseException:
                 with open(server.path("log")) as log:
                     print(log.read(), file=sys.stderr)

@@ -62,6 +62,22 @@ pid_t start(std::vector<std::string> words) {
   ::_exit(kNotFound);
 }
 
+/// ssh 9.2 may note a signal and then wait for minutes: it is told again.
+void end(pid_t ssh) {
+  constexpr int kLooksPerSignal = 20, kSignals = 20;
+  for (int look = 0; look < kLooksPerSignal * kSignals; ++look) {
+    if (look % kLooksPerSignal == 0) ::kill(ssh, SIGTERM);
+    int status = 0;
+    const pid_t ended = ::waitpid(ssh, &status, WNOHANG);
+    if (ended == ssh || (ended < 0 && errno != EINTR)) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ::kill(ssh, SIGKILL);
+  int status = 0;
+  while (::waitpid(ssh, &status, 0) < 0 && errno == EINTR) {
+  }
+}
+
 bool exists(const std::string& path) {
   struct stat facts{};
   return ::stat(path.c_str(), &facts) == 0;
@@ -150,12 +166,7 @@ base::Result<std::shared_ptr<SshTunnel>> SshTunnel::open(const SshPlace& place) 
 }
 
 SshTunnel::~SshTunnel() {
-  if (ssh_ > 0) {
-    ::kill(ssh_, SIGTERM);
-    int status = 0;
-    while (::waitpid(ssh_, &status, 0) < 0 && errno == EINTR) {
-    }
-  }
+  if (ssh_ > 0) end(ssh_);
   std::error_code ignored;
   std::filesystem::remove_all(folder_, ignored);
 }

@@ -183,8 +183,8 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   void remove_fenced(const Objects& objects, const Gangs& gangs);
   /// Whether a pod on a fenced node can be removed now; suspends its Job if it is not.
   [[nodiscard]] bool may_remove(const Pod& pod, const Gang& gang);
-  /// Pods without a controller that are gone from a fenced node: it failed, nobody cancelled them.
-  /// Also those that a daemon before this one removed.
+  /// What is gone while one of its nodes is fenced was not cancelled: the node failed. Also what a
+  /// daemon before this one removed.
   void name_fenced(View& view);
   /// Claims that were allocated for a start that failed are free again.
   void release_claims(const Objects& objects);
