@@ -229,7 +229,9 @@ bool Ledger::settle(Entry& entry, const JobStand& job, TimeNs now_ns,
   } else if (entry.launch && !entry.started && !entry.stopped) {
     reports.push_back(answer(ReportKind::Declined, entry.run, "it ended before it started"));
   } else {
-    reports.push_back(answer(ReportKind::Lost, entry.run, "the cluster no longer lists it"));
+    const bool is_explained = job.stand == Stand::Absent && !job.reason.empty();
+    reports.push_back(answer(ReportKind::Lost, entry.run,
+                             is_explained ? job.reason : "the cluster no longer lists it"));
   }
   return true;
 }

@@ -38,8 +38,9 @@ struct JobStand {
   /// Released: because of its nodes as a whole. Held: these refused `run`, and it waits again.
   bool nodes_closed = false;
   std::vector<std::string> closed_nodes{};  ///< which of them; empty = unknown
-  std::string reason{};  ///< Released: why it has not started. Ended: why, if that is not its own
-  TimeNs cycle_ns = 0;   ///< Released: it starts only in cycles of the cluster that are so long
+  /// Released: why it has not started. Ended, Absent: why, if that is not its own.
+  std::string reason{};
+  TimeNs cycle_ns = 0;  ///< Released: it starts only in cycles of the cluster that are so long
 };
 
 enum class Act : uint8_t {

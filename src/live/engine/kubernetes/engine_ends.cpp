@@ -184,7 +184,7 @@ void KubernetesEngine::name_fenced(View& view) {
       continue;
     }
     gone = {.id = id, .how = GoneHow::NodeFailed, .detail = "its node was fenced"};
-    view.stands.erase(id);  // lost, not ended by a signal
+    view.stands[id] = {.reason = gone.detail};  // lost, not ended by a signal
   }
 }
 

@@ -350,7 +350,9 @@ TEST_F(KubernetesFaults, ASilentNodeIsFencedBeforeItsPodsAreEvicted) {
   const JobGone* gone = wait<JobGone>([](const JobGone& each) { return each.id == kFirst; });
   ASSERT_TRUE(gone);
   EXPECT_EQ(gone->how, GoneHow::NodeFailed) << "nobody cancelled it";
-  EXPECT_TRUE(report(ReportKind::Lost));
+  const Report* lost = report(ReportKind::Lost);
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->detail, "its node was fenced");
   EXPECT_TRUE(in_state(SeenNodeState::Down)) << "nothing starts there";
   EXPECT_EQ(server_.removals(), 1) << "the pod that waits stays";
 }
