@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/counted.hpp"
 #include "base/printable.hpp"
 #include "train/data/image.hpp"
 #include "train/data/md5.hpp"
@@ -101,8 +102,8 @@ void check_headers(const std::string& path, ShardFindings& out) {
     out.errors.push_back(links.error());
   } else if (links->count > 0) {
     out.warnings.push_back(
-        fmt::format("{}: {} links are not read, the first is '{}'; only files are samples", path,
-                    links->count, base::printable(links->first)));
+        fmt::format("{}: passed over {}, as only files are samples; the first is '{}'", path,
+                    base::counted(links->count, "link"), base::printable(links->first)));
   }
 }
 
