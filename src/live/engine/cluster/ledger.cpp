@@ -300,6 +300,8 @@ bool Ledger::settle_released(Entry& entry, const JobStand& job, TimeNs now_ns,
     entry.sent = Act::Start;
     entry.sent_ns = now_ns;
   }
+  // A kubelet that is silent starts nothing, and could not stop it either.
+  if (entry.sent == Act::Start && job.on_silent_node && !job.hopeless) entry.sent_ns = now_ns;
   const TimeNs limit_ns =
       job.hopeless ? patience_.hopeless_ns : patience_.start_ns + patience_.cycles * job.cycle_ns;
   if (entry.sent == Act::Start && now_ns - entry.sent_ns >= limit_ns) {

@@ -294,6 +294,26 @@ TEST(Ledger, AStartOfAnEarlierDaemonThatDoesNotComeIsTakenBack) {
   EXPECT_EQ(reports[0].kind, ReportKind::Declined);
 }
 
+TEST(Ledger, AStartIsNotGivenUpWhileItsNodeIsSilent) {
+  OneJob one;
+  one.ledger.launch(order_of(1, 1));
+  EXPECT_TRUE(one.look().empty());
+  EXPECT_EQ(one.act(), Acts{Act::Start});
+  one.job = {.stand = Stand::Released, .run = {JobId{1U}, 1}, .on_silent_node = true};
+  for (int minute = 0; minute < 30; ++minute) {
+    one.now_ns += base::kMinute;
+    EXPECT_TRUE(one.look().empty());
+    EXPECT_EQ(one.act(), Acts{});
+  }
+  one.job.on_silent_node = false;
+  one.now_ns += 20 * kSecond;
+  EXPECT_TRUE(one.look().empty());
+  EXPECT_EQ(one.act(), Acts{}) << "from now on";
+  one.now_ns += 20 * kSecond;
+  EXPECT_TRUE(one.look().empty());
+  EXPECT_EQ(one.act(), Acts{Act::TakeBack});
+}
+
 TEST(Ledger, RunsAreTakenUpAfterARestart) {
   OneJob one;
   one.runs(4);

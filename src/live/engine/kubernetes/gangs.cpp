@@ -254,6 +254,14 @@ void add_other(const Pod& pod, const Holdings& holdings, View& view) {
   view.picture.jobs[gang.id] = std::move(seen);
 }
 
+bool is_on_silent_node(const Gang& gang, const Objects& objects) {
+  return std::ranges::any_of(gang.pods, [&](const Pod* pod) {
+    if (pod->node.empty()) return false;
+    const auto node = objects.nodes.find("/" + pod->node);
+    return node == objects.nodes.end() || !node->second.is_ready;
+  });
+}
+
 /// What another daemon left of a gang holds its GPUs until it is gone: the core has no order of it.
 void add_left(const Gang& gang, const Holdings& holdings, View& view) {
   for (const Pod* pod : gang.pods) {
@@ -367,7 +375,7 @@ std::vector<const Pod*> left_on(const Objects& objects, const std::string& node,
 View view_of(const Objects& objects, const std::map<std::string, Gang>& gangs, const Rules& rules,
              const cluster::Picture& told, const std::map<std::string, RunId>& started) {
   View view;
-  add_nodes(objects, rules, view);
+  add_nodes(objects, rules, told.cluster, view);
   const Holdings holdings = holdings_of(objects, rules, told);
   ClosedNodes closed(objects, rules);
   for (const auto& [id, gang] : gangs) {
@@ -375,6 +383,7 @@ View view_of(const Objects& objects, const std::map<std::string, Gang>& gangs, c
     const JobSeen* before = known == told.jobs.end() ? nullptr : &known->second;
     const auto run = started.find(id);
     JobStand stand = stand_of(gang, holdings, before, run == started.end() ? RunId{} : run->second);
+    stand.on_silent_node = is_on_silent_node(gang, objects);
     add_gang(id, gang, stand, closed, rules, before, view);
     if (stand.stand == Stand::Released && !gang.is_marked) add_left(gang, holdings, view);
     view.stands[id] = std::move(stand);
