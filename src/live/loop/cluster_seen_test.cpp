@@ -108,6 +108,18 @@ TEST_F(NodesSeen, EverythingFollowsByName) {
   EXPECT_EQ(free_gpus(), 8);
 }
 
+TEST_F(NodesSeen, ADrainedNodeThatOffersNoGpusKeepsWhatItHad) {
+  const LaunchOrder order = run(1);
+  const std::string held = order.parts.front().node, other = held == "n0" ? "n1" : "n0";
+  SeenNode hidden{.name = held, .state = SeenNodeState::Drained, .reason = "offers no GPUs"};
+  step({ClusterSeen{.nodes = {hidden, node(other)}}});
+  EXPECT_THAT(engine.stops, IsEmpty()) << "what runs there goes on";
+  EXPECT_EQ(job(0).gpus.size(), 1U);
+  step({ClusterSeen{.nodes = {node(held), node(other)}}});
+  EXPECT_THAT(engine.stops, IsEmpty());
+  EXPECT_THAT(names(), ElementsAre("n0", "n1"));
+}
+
 TEST_F(NodesSeen, ANodeThatLeftStaysUntilNothingNamesIt) {
   const LaunchOrder order = run(4);
   step({ClusterSeen{.nodes = {node("n1"), node("n2")}}});

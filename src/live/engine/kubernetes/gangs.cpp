@@ -375,7 +375,7 @@ std::vector<const Pod*> left_on(const Objects& objects, const std::string& node,
 View view_of(const Objects& objects, const std::map<std::string, Gang>& gangs, const Rules& rules,
              const cluster::Picture& told, const std::map<std::string, RunId>& started) {
   View view;
-  add_nodes(objects, rules, told.cluster, view);
+  add_nodes(objects, rules, view);
   const Holdings holdings = holdings_of(objects, rules, told);
   ClosedNodes closed(objects, rules);
   for (const auto& [id, gang] : gangs) {

@@ -38,11 +38,6 @@ std::map<std::string, OnNode> pods_by_node(const Objects& objects, const Rules& 
   return out;
 }
 
-const SeenNode* find(const ClusterSeen& told, const std::string& name) {
-  const auto found = std::ranges::find(told.nodes, name, &SeenNode::name);
-  return found == told.nodes.end() ? nullptr : &*found;
-}
-
 /// A partition that a gang asks for.
 struct Wanted {
   std::string name{};
@@ -61,7 +56,7 @@ auto rank_of(const Wanted& wanted, const View& view) {
 
 }  // namespace
 
-void add_nodes(const Objects& objects, const Rules& rules, const ClusterSeen& told, View& view) {
+void add_nodes(const Objects& objects, const Rules& rules, View& view) {
   constexpr int64_t kMemoryStep = int64_t{1} << 30;
   std::map<std::string, OnNode> pods = pods_by_node(objects, rules);
   for (const auto& [key, node] : objects.nodes) {
@@ -78,14 +73,9 @@ void add_nodes(const Objects& objects, const Rules& rules, const ClusterSeen& to
       seen.state = SeenNodeState::Drained;
       seen.reason = fmt::format("its label {} was removed", kManagedLabel);
     }
-    const SeenNode* before = find(told, seen.name);
-    if (seen.num_gpus == 0 && on.has_ours && before != nullptr) {
-      seen.num_gpus = before->num_gpus;
-      seen.islands = before->islands;
-      if (seen.state == SeenNodeState::Up) {
-        seen.state = SeenNodeState::Drained;
-        seen.reason = "offers no GPUs";
-      }
+    if (seen.num_gpus == 0 && on.has_ours && seen.state == SeenNodeState::Up) {
+      seen.state = SeenNodeState::Drained;
+      seen.reason = "offers no GPUs";
     }
     // Its sleep is the core's own: it wakes the node when it is needed.
     if (rules.sleeps && (is_asleep(node) || waking_since(node) >= 0)) {
@@ -98,13 +88,13 @@ void add_nodes(const Objects& objects, const Rules& rules, const ClusterSeen& to
     seen.mem_bytes = std::max<int64_t>(node.mem_bytes - steps * kMemoryStep, 1);
     view.picture.cluster.nodes.push_back(std::move(seen));
   }
-  for (const SeenNode& before : told.nodes) {
-    if (objects.nodes.contains("/" + before.name) || !pods[before.name].has_ours) continue;
-    SeenNode& gone = view.picture.cluster.nodes.emplace_back(before);
-    gone.state = SeenNodeState::Drained;
-    gone.silent = true;
-    gone.reason = "its Node object is gone, and its pods are not";
-    gone.partitions.clear();
+  for (const auto& [name, on] : pods) {
+    if (objects.nodes.contains("/" + name) || !on.has_ours) continue;
+    view.picture.cluster.nodes.push_back({.name = name,
+                                          .num_gpus = 0,
+                                          .state = SeenNodeState::Drained,
+                                          .reason = "its Node object is gone, and its pods are not",
+                                          .silent = true});
   }
   std::ranges::sort(view.picture.cluster.nodes, {}, &SeenNode::name);
 }
