@@ -196,7 +196,10 @@ std::vector<SeenNode> Clusters::wanted(const ClusterSeen& seen, bool by_finished
     const auto before = std::ranges::find(present, node.name, &SeenNode::name);
     const bool is_hidden = node.num_gpus == 0 && node.state == SeenNodeState::Drained;
     if (is_hidden && before != present.end() && names.insert(node.name).second) {
-      nodes.push_back(*before);
+      SeenNode& kept = nodes.emplace_back(*before);
+      kept.state = node.state;
+      kept.reason = node.reason;
+      kept.silent = node.silent;
     }
   }
   const std::set<NodeId> still_named = named(by_finished);

@@ -114,6 +114,7 @@ TEST_F(NodesSeen, ADrainedNodeThatOffersNoGpusKeepsWhatItHad) {
   SeenNode hidden{.name = held, .state = SeenNodeState::Drained, .reason = "offers no GPUs"};
   step({ClusterSeen{.nodes = {hidden, node(other)}}});
   EXPECT_THAT(engine.stops, IsEmpty()) << "what runs there goes on";
+  EXPECT_TRUE(cycle.controller().drained().contains(*cluster().find_node(held)));
   EXPECT_EQ(job(0).gpus.size(), 1U);
   step({ClusterSeen{.nodes = {node(held), node(other)}}});
   EXPECT_THAT(engine.stops, IsEmpty());
