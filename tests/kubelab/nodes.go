@@ -292,6 +292,9 @@ func runNodes(ctx context.Context, args []string) {
 		AddFunc:    func(pod any) { go f.serve(ctx, pod.(*core.Pod)) },
 		UpdateFunc: func(_, pod any) { go f.serve(ctx, pod.(*core.Pod)) },
 		DeleteFunc: func(pod any) {
+			if missed, ok := pod.(cache.DeletedFinalStateUnknown); ok { // removed while the API server was away
+				pod = missed.Obj
+			}
 			if gone, ok := pod.(*core.Pod); ok {
 				f.release(gone)
 			}

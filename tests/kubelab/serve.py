@@ -155,7 +155,7 @@ def fences(goban):
             site.restart("kube-apiserver")
             daemon.start()
             site.wait_for("its second run", lambda: len(pods := placed(site, "span")) == 2 and all(run for *_, run in pods)
-                          and dead not in [node for _, node, _, _ in pods], 20)
+                          and dead not in [node for _, node, _, _ in pods], 60)  # controllers may take 30 s to find the server
             wait_state(site, daemon, "span", "running")
             expect(site.get(f"{JOBS}/span")["status"].get("failed", 0) == 0, "it has not failed")
             site.speak(dead)
