@@ -82,6 +82,17 @@ class ZlibSource final : public ByteSource {
 
 }  // namespace
 
+Result<size_t> read_up_to(ByteSource& source, char* out, size_t size) {
+  size_t have = 0;
+  while (have < size) {
+    const auto count = source.read(out + have, size - have);
+    if (!count) return failure(count.error());
+    if (*count == 0) break;
+    have += *count;
+  }
+  return have;
+}
+
 Status refuse_packed(std::string_view beginning, const std::string& name) {
   const auto* const found = std::ranges::find_if(
       kPacked, [&](const Packed& each) { return beginning.starts_with(each.magic); });

@@ -23,6 +23,10 @@ class ByteSource {
   [[nodiscard]] virtual int64_t total_bytes() const = 0;
 };
 
+/// Reads until `out` has `size` bytes or the input ends; returns how many it has. Errors: those of
+/// ByteSource::read.
+[[nodiscard]] Result<size_t> read_up_to(ByteSource& source, char* out, size_t size);
+
 /// Opens a file, plain or gzip (detected from its first bytes); "-" is standard input.
 /// Errors: Failed if it cannot be opened. The first read of other compressed data is BadData
 /// (refuse_packed).

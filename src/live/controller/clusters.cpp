@@ -193,14 +193,13 @@ std::vector<SeenNode> Clusters::wanted(const ClusterSeen& seen, bool by_finished
   const std::vector<SeenNode> present =
       list_.empty() ? nodes_of(parts_.core.site().cluster) : list_;
   for (const SeenNode& node : seen.nodes) {  // what runs there keeps its GPUs
+    if (node.num_gpus != 0 || node.state != SeenNodeState::Drained) continue;
     const auto before = std::ranges::find(present, node.name, &SeenNode::name);
-    const bool is_hidden = node.num_gpus == 0 && node.state == SeenNodeState::Drained;
-    if (is_hidden && before != present.end() && names.insert(node.name).second) {
-      SeenNode& kept = nodes.emplace_back(*before);
-      kept.state = node.state;
-      kept.reason = node.reason;
-      kept.silent = node.silent;
-    }
+    if (before == present.end() || !names.insert(node.name).second) continue;
+    SeenNode& kept = nodes.emplace_back(*before);
+    kept.state = node.state;
+    kept.reason = node.reason;
+    kept.silent = node.silent;
   }
   const std::set<NodeId> still_named = named(by_finished);
   for (uint32_t i = 0; i < present.size(); ++i) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/shell_word.hpp"
+#include "base/spawn.hpp"
 #include "base/text.hpp"
 #include "serve/api/api_client.hpp"
 
@@ -73,9 +74,7 @@ void end(pid_t ssh) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   ::kill(ssh, SIGKILL);
-  int status = 0;
-  while (::waitpid(ssh, &status, 0) < 0 && errno == EINTR) {
-  }
+  (void)base::wait_for(ssh);
 }
 
 bool exists(const std::string& path) {

@@ -213,4 +213,14 @@ base::Status Communicator::barrier(const Group& group, std::string_view what) {
   return timed([&] { return run_barrier(group, call); });
 }
 
+base::Result<int64_t> reduced(Communicator& end, int64_t mine, Reduction reduction,
+                              std::string_view what) {
+  std::array<int64_t, 1> number = {mine};
+  const auto done =
+      end.all_reduce(whole_world(end.size()), std::as_writable_bytes(std::span(number)),
+                     Element::I64, reduction, what);
+  if (!done) return base::failure(done.error());
+  return number[0];
+}
+
 }  // namespace goban::train::comm

@@ -180,4 +180,9 @@ class Communicator {
       sequences_;  // calls made, per group; there are few groups
 };
 
+/// The reduction of one number of each rank of the world, the same on all of them. Collective.
+/// Errors: those of Communicator::all_reduce.
+[[nodiscard]] base::Result<int64_t> reduced(Communicator& end, int64_t mine, Reduction reduction,
+                                            std::string_view what);
+
 }  // namespace goban::train::comm

@@ -1,7 +1,6 @@
 #include "train/comm/nccl_world.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <map>
 #include <sched.h>
@@ -340,13 +339,10 @@ base::Result<std::unique_ptr<NcclEnd>> own_end(Communicator& host, int gpu,
 base::Result<std::unique_ptr<Communicator>> start_nccl(Communicator& host, int gpu,
                                                        const NcclPaths& paths) {
   auto end = own_end(host, gpu, paths);
-  std::array<int64_t, 1> broken = {end ? 0 : 1};
-  const auto told =
-      host.all_reduce(whole_world(host.size()), std::as_writable_bytes(std::span(broken)),
-                      Element::I64, Reduction::Max, "start of NCCL");
+  const auto broken = reduced(host, end ? 0 : 1, Reduction::Max, "start of NCCL");
   if (!end) return base::failure(end.error());
-  if (!told) return base::failure(told.error());
-  if (broken[0] != 0) return base::failed("NCCL cannot start on another rank; see its message");
+  if (!broken) return base::failure(broken.error());
+  if (*broken != 0) return base::failed("NCCL cannot start on another rank; see its message");
   return std::unique_ptr<Communicator>(std::move(*end));
 }
 

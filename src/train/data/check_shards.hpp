@@ -16,9 +16,9 @@ struct ShardFindings {
   std::vector<std::string> warnings;
 };
 
-/// Reads every shard to its end: structure, names, equal fields in all samples, images that decode,
-/// and size, number of samples and MD5 as in the index. Goes on with the next shard after an error
-/// of structure.
+/// Reads every shard to its end, tars twice: structure, names, equal fields in all samples, images
+/// that decode, and size, number of samples and MD5 as in the index. Goes on with the next shard
+/// after an error of structure.
 [[nodiscard]] ShardFindings check_shards(const ShardSet& set);
 
 }  // namespace goban::train::data

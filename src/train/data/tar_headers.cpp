@@ -130,14 +130,10 @@ class Headers {
 
   /// False at the end of the data.
   base::Result<bool> fill(std::string& out) {
-    for (size_t have = 0; have < out.size();) {
-      const auto count = source_.read(out.data() + have, out.size() - have);
-      if (!count) return base::failure(count.error());
-      if (*count == 0) return false;
-      have += *count;
-      read_ += static_cast<int64_t>(*count);
-    }
-    return true;
+    const auto count = base::read_up_to(source_, out.data(), out.size());
+    if (!count) return base::failure(count.error());
+    read_ += static_cast<int64_t>(*count);
+    return *count == out.size();
   }
   base::Status skip(int64_t bytes) {
     constexpr int64_t kStep = int64_t{256} << 10;

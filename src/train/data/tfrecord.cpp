@@ -132,24 +132,12 @@ class TfRecordReader final : public ShardReader {
                           "the shard is truncated or damaged: fetch or write it again");
   }
 
-  /// Fills `out` up to `size`; returns the number of bytes there were.
-  base::Result<size_t> fill(char* out, size_t size) {
-    size_t have = 0;
-    while (have < size) {
-      const auto count = source_->read(out + have, size - have);
-      if (!count) return base::failure(count.error());
-      if (*count == 0) break;
-      have += *count;
-    }
-    return have;
-  }
-
   base::Result<bool> record() {
     constexpr size_t kHead = 12;
     begin_ = next_;
     ++number_;
     std::array<char, kHead> head{};
-    const auto got = fill(head.data(), kHead);
+    const auto got = base::read_up_to(*source_, head.data(), kHead);
     if (!got) return base::failure(got.error());
     if (*got == 0) return false;
     uint64_t size = 0;
@@ -168,7 +156,7 @@ class TfRecordReader final : public ShardReader {
     while (record_.size() < whole) {
       const size_t have = record_.size();
       record_.resize(std::min(whole, std::max(2 * have, kGrowthBytes)));
-      const auto count = fill(record_.data() + have, record_.size() - have);
+      const auto count = base::read_up_to(*source_, record_.data() + have, record_.size() - have);
       if (!count) return base::failure(count.error());
       if (have + *count < record_.size()) {
         return base::failure(

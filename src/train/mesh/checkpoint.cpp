@@ -1,7 +1,6 @@
 #include "train/mesh/checkpoint.hpp"
 
 #include <ATen/ops/empty.h>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -85,13 +84,10 @@ std::string index_line(const Variable& variable, uint32_t sum) {
 
 /// Shares rank 0's outcome with all ranks.
 base::Status agree(base::Status mine, comm::Communicator& end, const std::string& path) {
-  std::array<int64_t, 1> bad = {mine ? 0 : 1};
-  const auto told =
-      end.all_reduce(comm::whole_world(end.size()), std::as_writable_bytes(std::span(bad)),
-                     comm::Element::I64, comm::Reduction::Max, "checkpoint written");
+  const auto bad = comm::reduced(end, mine ? 0 : 1, comm::Reduction::Max, "checkpoint written");
   if (!mine) return mine;
-  if (!told) return told;
-  if (bad[0] != 0) return base::failed(fmt::format("rank 0 could not write '{}'", path));
+  if (!bad) return base::failure(bad.error());
+  if (*bad != 0) return base::failed(fmt::format("rank 0 could not write '{}'", path));
   return {};
 }
 

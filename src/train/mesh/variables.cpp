@@ -78,12 +78,9 @@ base::Result<at::Tensor> Variables::whole(VariableId id) {
 
 base::Result<std::string> Variables::first_not_finite() {
   const auto bad = std::ranges::find_if_not(slices_, finite);
-  std::array<int64_t, 1> first = {bad - slices_.begin()};
-  const auto agreed =
-      end_.all_reduce(comm::whole_world(end_.size()), std::as_writable_bytes(std::span(first)),
-                      comm::Element::I64, comm::Reduction::Min, "finite?");
-  if (!agreed) return base::failure(agreed.error());
-  const auto found = static_cast<size_t>(first[0]);
+  const auto first = comm::reduced(end_, bad - slices_.begin(), comm::Reduction::Min, "finite?");
+  if (!first) return base::failure(first.error());
+  const auto found = static_cast<size_t>(*first);
   return found < size() ? graph_.variables()[found].name : std::string();
 }
 

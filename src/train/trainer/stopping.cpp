@@ -1,10 +1,7 @@
 #include "train/trainer/stopping.hpp"
 
-#include <array>
 #include <csignal>
-#include <cstdint>
 #include <pthread.h>
-#include <span>
 #include <thread>
 
 #include "train/comm/call_watch.hpp"
@@ -36,12 +33,9 @@ void stop_on(const std::vector<int>& signals) {
 }
 
 base::Result<bool> agreed_to_stop(comm::Communicator& end) {
-  std::array<int64_t, 1> stop = {stop_requested ? 1 : 0};
-  const auto status =
-      end.all_reduce(comm::whole_world(end.size()), std::as_writable_bytes(std::span(stop)),
-                     comm::Element::I64, comm::Reduction::Max, "stop?");
-  if (!status) return base::failure(status.error());
-  return stop[0] != 0;
+  const auto stop = comm::reduced(end, stop_requested ? 1 : 0, comm::Reduction::Max, "stop?");
+  if (!stop) return base::failure(stop.error());
+  return *stop != 0;
 }
 
 }  // namespace goban::train::trainer

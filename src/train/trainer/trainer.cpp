@@ -1,13 +1,11 @@
 #include "train/trainer/trainer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -353,15 +351,11 @@ class Run {
   /// Of all ranks. Collective.
   base::Status count_replaced() {
     if (!options_.feeding.skip_corrupt) return {};
-    std::array<int64_t, 1> count = {run_.batches->skipped()};
-    if (auto s = end_.all_reduce(comm::whole_world(end_.size()),
-                                 std::as_writable_bytes(std::span(count)), comm::Element::I64,
-                                 comm::Reduction::Sum, "corrupt samples");
-        !s) {
-      return s;
-    }
+    const auto count =
+        comm::reduced(end_, run_.batches->skipped(), comm::Reduction::Sum, "corrupt samples");
+    if (!count) return base::failure(count.error());
     const int64_t ranks_of_a_part = std::max<int64_t>(1, end_.size() / run_.batches->parts());
-    at_.replaced = replaced_before_ + count[0] / ranks_of_a_part;
+    at_.replaced = replaced_before_ + *count / ranks_of_a_part;
     return {};
   }
 

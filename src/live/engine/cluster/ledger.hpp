@@ -35,8 +35,8 @@ struct JobStand {
   bool cancelled = false;  ///< Ended: by its user or an administrator, there
   bool node_failed = false;
   bool hopeless = false;  ///< Released: it cannot start as it is
-  bool on_silent_node =
-      false;  ///< Released: a node does not answer; its start is awaited from then
+  /// One of its nodes does not answer. Released: its start is awaited from when they all do.
+  bool on_silent_node = false;
   /// Released: because of its nodes as a whole. Held: these refused `run`, and it waits again.
   bool nodes_closed = false;
   std::vector<std::string> closed_nodes{};  ///< which of them; empty = unknown

@@ -173,6 +173,7 @@ void KubernetesEngine::remove_fenced(const Objects& objects, const Gangs& gangs)
 }
 
 void KubernetesEngine::name_fenced(View& view) {
+  if (fenced_.empty()) return;
   for (auto& [id, gone] : view.picture.ended) {
     const auto told = told_.jobs.find(id);
     if (told == told_.jobs.end() || !told->second.managed || gone.how != GoneHow::Cancelled)

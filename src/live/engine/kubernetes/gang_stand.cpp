@@ -94,6 +94,10 @@ RunId refused_run(const Gang& gang) {
   return last;
 }
 
+bool is_single_pod(const Gang& gang) {
+  return gang.bound == 1 && id_of(gang.pods.front()->meta) == gang.id;
+}
+
 /// Its pods have ended, and its Job's controller has not said yet what follows.
 bool is_between(const Gang& gang, const RunId& run) {
   const bool has_owner = gang.work != nullptr || gang.group != nullptr;
@@ -161,8 +165,8 @@ JobStand stand_of(const Gang& gang, const Holdings& holdings, const JobSeen* tol
   }
   // What somebody else placed is believed at once: nobody here can take it back. What another of
   // our daemons left in parts is; a single pod that is being deleted holds its GPUs until then.
-  const bool is_single = gang.bound == 1 && id_of(gang.pods.front()->meta) == gang.id;
-  const bool is_believed = !gang.is_marked && (!gang.is_foreign || gang.whole() || is_single);
+  const bool is_believed =
+      !gang.is_marked && (!gang.is_foreign || gang.whole() || is_single_pod(gang));
   if ((gang.whole() && all_run) || is_believed) {
     out.stand = Stand::Running;
     return out;

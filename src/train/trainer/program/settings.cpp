@@ -322,7 +322,7 @@ void note_tf32(const std::string& device) {
 }
 
 int prepare(RunSettings& s) {
-  // mpirun forwards SIGUSR1; Slurm can send it before the time limit. SIGALRM: --stop-after.
+  // mpirun forwards SIGUSR1; Slurm can send it before the time limit. SIGALRM: --stop-after-s.
   stop_on({SIGINT, SIGTERM, SIGUSR1, SIGALRM});
   if (const auto status = check_loss_scale(s.train.loss_scale); !status) {
     return exit_code(status.error());

@@ -1,7 +1,6 @@
 // goban-train sweep: the batch-size experiment on this process's ranks.
 #include <array>
 #include <cmath>
-#include <csignal>
 #include <fmt/format.h>
 #include <memory>
 #include <span>
@@ -41,26 +40,21 @@ std::string command_text(const std::vector<std::string>& words) {
 
 /// A launcher for all ranks of an MPI job; the first rank decides.
 Launcher launcher_on(comm::Communicator& end) {
-  const auto told = [](const base::Status& status, int64_t answer) -> base::Result<bool> {
-    if (!status) return base::failure(status.error());
-    return answer != 0;
-  };
   Launcher launcher;
   launcher.ranks = end.size();
   launcher.first = end.rank() == 0;
   launcher.train = [&end](const TrainOptions& options) { return train(options, end); };
-  launcher.agree = [&end, told](bool mine) {
+  launcher.agree = [&end](bool mine) -> base::Result<bool> {
     std::array<int64_t, 1> answer = {mine ? 1 : 0};
     const auto status = end.broadcast(comm::whole_world(end.size()),
                                       std::as_writable_bytes(std::span(answer)), 0, "sweep");
-    return told(status, answer[0]);
+    if (!status) return base::failure(status.error());
+    return answer[0] != 0;
   };
-  launcher.any = [&end, told](bool mine) {
-    std::array<int64_t, 1> answer = {mine ? 1 : 0};
-    const auto status =
-        end.all_reduce(comm::whole_world(end.size()), std::as_writable_bytes(std::span(answer)),
-                       comm::Element::I64, comm::Reduction::Max, "sweep: stop?");
-    return told(status, answer[0]);
+  launcher.any = [&end](bool mine) -> base::Result<bool> {
+    const auto any = comm::reduced(end, mine ? 1 : 0, comm::Reduction::Max, "sweep: stop?");
+    if (!any) return base::failure(any.error());
+    return *any != 0;
   };
   launcher.same = [&end](const Facts& facts) { return same_options(end, facts); };
   return launcher;
