@@ -186,20 +186,20 @@ std::set<NodeId> Clusters::named(bool by_finished) const {
 std::vector<SeenNode> Clusters::wanted(const ClusterSeen& seen, bool by_finished) const {
   std::vector<SeenNode> nodes;
   std::set<std::string_view> names;
-  for (const SeenNode& node : seen.nodes) {
-    const bool fits = !node.name.empty() && node.num_gpus > 0 && node.num_gpus <= kNodeGpusMax;
-    if (fits && names.insert(node.name).second) nodes.push_back(node);
-  }
   const std::vector<SeenNode> present =
       list_.empty() ? nodes_of(parts_.core.site().cluster) : list_;
-  for (const SeenNode& node : seen.nodes) {  // what runs there keeps its GPUs
-    if (node.num_gpus != 0 || node.state != SeenNodeState::Drained) continue;
-    const auto before = std::ranges::find(present, node.name, &SeenNode::name);
-    if (before == present.end() || !names.insert(node.name).second) continue;
-    SeenNode& kept = nodes.emplace_back(*before);
-    kept.state = node.state;
-    kept.reason = node.reason;
-    kept.silent = node.silent;
+  for (const SeenNode& node : seen.nodes) {
+    // What runs on a node of which the engine does not know all now keeps its GPUs.
+    const bool is_kept =
+        node.silent || (node.num_gpus == 0 && node.state == SeenNodeState::Drained);
+    const auto before =
+        is_kept ? std::ranges::find(present, node.name, &SeenNode::name) : present.end();
+    const bool fits = !node.name.empty() && node.num_gpus > 0 && node.num_gpus <= kNodeGpusMax;
+    if ((!fits && before == present.end()) || !names.insert(node.name).second) continue;
+    SeenNode& added = nodes.emplace_back(before == present.end() ? node : *before);
+    added.state = node.state;
+    added.reason = node.reason;
+    added.silent = node.silent;
   }
   const std::set<NodeId> still_named = named(by_finished);
   for (uint32_t i = 0; i < present.size(); ++i) {
@@ -287,15 +287,16 @@ void Clusters::follow_states(const ClusterSeen& seen, TimeNs at) {
     const auto found = by_name.find(cluster.nodes()[i].name);
     const SeenNodeState state = found == by_name.end() ? SeenNodeState::Down : found->second->state;
     const bool is_silent = found != by_name.end() && found->second->silent;
+    const std::string reason = found == by_name.end() ? "" : found->second->reason;
     parts_.nodes.silent(node, is_silent);
     if (state == SeenNodeState::Down) {
       parts_.nodes.lost(node, at);
+      parts_.nodes.drain_there(node, true, reason, at);
       continue;
     }
     if (!is_silent) parts_.nodes.answers(node);
     if (parts_.nodes.down().contains(node)) parts_.nodes.found(node, at);
-    parts_.nodes.drain_there(node, state == SeenNodeState::Drained,
-                             found == by_name.end() ? "" : found->second->reason, at);
+    parts_.nodes.drain_there(node, state == SeenNodeState::Drained, reason, at);
   }
 }
 

@@ -324,7 +324,8 @@ struct Checker {
     if (!job.engine_id.empty() && !job.spec.requeue) {
       return base::failed(
           fmt::format("job {} cannot be requeued at the cluster", job::job_number(each.job)),
-          "it is interactive or asked not to be; cancel it, and submit it again");
+          "it is interactive, asked not to be, or a pod that nothing would make again; cancel it, "
+          "and submit it again");
     }
     if (holds_gpus(stage) && stage != JobStage::Stopping) return {};
     return base::failed(fmt::format("job {} is not running", job::job_number(each.job)));

@@ -68,6 +68,8 @@ std::vector<Order> Nodes::fences() const {
 void Nodes::drain_there(NodeId node, bool is_drained, const std::string& reason, TimeNs at) {
   if (!is_drained) {
     if (drained_there_.erase(node) > 0) resume(node, at);
+  } else if (is_drained_there(node)) {
+    drained_[node] = reason;
   } else if (!drained_.contains(node)) {
     drained_there_.insert(node);
     drain({.node = node, .from_ns = at, .now = false, .reason = reason}, at);

@@ -121,6 +121,32 @@ TEST_F(NodesSeen, ADrainedNodeThatOffersNoGpusKeepsWhatItHad) {
   EXPECT_THAT(names(), ElementsAre("n0", "n1"));
 }
 
+TEST_F(NodesSeen, AGoneNodeIsFencedByADaemonThatNeverSawIt) {
+  SeenNode gone = node("n7", 1, SeenNodeState::Drained);
+  gone.silent = true;
+  step({ClusterSeen{.nodes = {gone, node("n0"), node("n1")}}});
+  EXPECT_TRUE(ask(controller::Fence{.node = *cluster().find_node("n7")})[0]);
+  EXPECT_THAT(engine.fenced, ElementsAre("n7"));
+  // Of a node that it knew, less is seen than it has.
+  gone.name = "n0";
+  step({ClusterSeen{.nodes = {gone, node("n1")}}});
+  EXPECT_EQ(cluster().nodes()[cluster().find_node("n0")->index()].num_gpus, 2U);
+}
+
+TEST_F(NodesSeen, ANodeThatIsDownSaysWhy) {
+  const NodeId n0 = *cluster().find_node("n0");
+  SeenNode lost = node("n0", 2, SeenNodeState::Drained);
+  lost.reason = "its pods are not gone";
+  step({ClusterSeen{.nodes = {lost, node("n1")}}});
+  lost.state = SeenNodeState::Down;
+  lost.reason = "not ready";
+  step({ClusterSeen{.nodes = {lost, node("n1")}}});
+  EXPECT_EQ(cycle.controller().drained().at(n0), "not ready");
+  step({ClusterSeen{.nodes = {node("n0"), node("n1")}}});
+  EXPECT_FALSE(cycle.controller().drained().contains(n0));
+  EXPECT_TRUE(cycle.controller().core().state().resources().rooms()[n0.index()].open);
+}
+
 TEST_F(NodesSeen, ANodeThatLeftStaysUntilNothingNamesIt) {
   const LaunchOrder order = run(4);
   step({ClusterSeen{.nodes = {node("n1"), node("n2")}}});

@@ -196,9 +196,7 @@ void KubernetesEngine::mend(const Gangs& gangs) {
   std::erase_if(taken_back_ns_, [&](const auto& each) { return !gangs.contains(each.first); });
   const std::set<std::string> twice = doubled(gangs, options_.rules);
   for (const auto& [id, gang] : gangs) {
-    // Of a daemon before this one: nobody else knows that it is not whole.
-    const bool is_left = gang.is_foreign && !gang.is_marked && gang.bound > 0 && !gang.whole();
-    if (twice.contains(id) || is_left || (started_.contains(id) && lacks_pods(gang))) {
+    if (twice.contains(id) || gang.is_left() || (started_.contains(id) && lacks_pods(gang))) {
       const auto before = taken_back_ns_.find(id);
       if (before != taken_back_ns_.end() && now_ns < before->second + kAgain_ns) continue;
       taken_back_ns_[id] = now_ns;

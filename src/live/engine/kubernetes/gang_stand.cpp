@@ -36,6 +36,16 @@ std::string refusal_that_ended(const Gang& gang) {
   return refused == nullptr ? "" : words_of_refusal(*refused);
 }
 
+/// Pods without an object of their own, ended by their deletion.
+bool were_deleted(const Gang& gang) {
+  if (gang.work != nullptr || gang.group != nullptr) return false;
+  const auto is_failed = [](const Pod* pod) { return pod->phase == Phase::Failed; };
+  return std::ranges::any_of(gang.over, is_failed) &&
+         std::ranges::all_of(gang.over, [&](const Pod* pod) {
+           return !is_failed(pod) || (pod->meta.deleting && pod->signal != 0);
+         });
+}
+
 void set_end(const Gang& gang, JobStand& out) {
   out.stand = Stand::Ended;
   out.exit_code = 0;
@@ -56,8 +66,7 @@ void set_end(const Gang& gang, JobStand& out) {
     if (gang.group->failed && out.exit_code == 0 && out.signal == 0) out.exit_code = 1;
     return;
   }
-  // The Job of these pods is gone.
-  out.cancelled = is_of_deleted_job(gang);
+  out.cancelled = is_of_deleted_job(gang) || were_deleted(gang);
   if (gang.work == nullptr) return;
   if (gang.work->complete) out.exit_code = 0, out.signal = 0;
   if (gang.work->failed && out.exit_code == 0 && out.signal == 0) out.exit_code = 1;
@@ -92,10 +101,6 @@ RunId refused_run(const Gang& gang) {
     if (mark && (!last.job.valid() || mark->run > last)) last = mark->run;
   }
   return last;
-}
-
-bool is_single_pod(const Gang& gang) {
-  return gang.bound == 1 && id_of(gang.pods.front()->meta) == gang.id;
 }
 
 /// Its pods have ended, and its Job's controller has not said yet what follows.
@@ -163,11 +168,8 @@ JobStand stand_of(const Gang& gang, const Holdings& holdings, const JobSeen* tol
     out.stand = Stand::Running;
     return out;
   }
-  // What somebody else placed is believed at once: nobody here can take it back. What another of
-  // our daemons left in parts is; a single pod that is being deleted holds its GPUs until then.
-  const bool is_believed =
-      !gang.is_marked && (!gang.is_foreign || gang.whole() || is_single_pod(gang));
-  if ((gang.whole() && all_run) || is_believed) {
+  // What somebody else placed, also in parts, holds its GPUs: there is no order of it here.
+  if ((gang.whole() && all_run) || !gang.is_marked) {
     out.stand = Stand::Running;
     return out;
   }

@@ -25,6 +25,7 @@ using cluster::JobStand;
 using cluster::Stand;
 
 constexpr std::string_view kRealm = "kubernetes";
+constexpr const char* kDeleted = "deleted in Kubernetes";
 
 void put(Gang& gang, const Pod& pod) {
   if (pod.is_over()) {
@@ -206,6 +207,9 @@ void add_gang(const std::string& id, const Gang& gang, const JobStand& stand, Cl
     if (is_of_deleted_job(gang)) {
       gone.how = GoneHow::Cancelled;
       gone.detail = "its Job was deleted";
+    } else if (stand.cancelled) {
+      gone.how = GoneHow::Cancelled;
+      gone.detail = kDeleted;
     }
     view.picture.ended[id] = std::move(gone);
     return;
@@ -231,7 +235,7 @@ void add_gang(const std::string& id, const Gang& gang, const JobStand& stand, Cl
     seen.run = stand.run;
     seen.start_ns = stand.start_ns;
     seen.parts = stand.parts;
-  } else if (stand.stand == Stand::Held || (gang.is_foreign && !gang.is_marked)) {
+  } else if (stand.stand == Stand::Held) {
     seen.blocked = blocked_by(gang);
     const bool is_unread = seen.blocked.empty() && !wrong.empty();
     if (is_unread) seen.blocked = "its annotations cannot be read: " + wrong;
@@ -260,14 +264,6 @@ bool is_on_silent_node(const Gang& gang, const Objects& objects) {
     const auto node = objects.nodes.find("/" + pod->node);
     return node == objects.nodes.end() || !node->second.is_ready;
   });
-}
-
-/// What another daemon left of a gang holds its GPUs until it is gone: the core has no order of it.
-void add_left(const Gang& gang, const Holdings& holdings, View& view) {
-  for (const Pod* pod : gang.pods) {
-    if (pod->node.empty() || pod->gpus == 0 || id_of(pod->meta) == gang.id) continue;
-    add_other(*pod, holdings, view);
-  }
 }
 
 /// GPUs that nobody uses, and that are not free either.
@@ -385,7 +381,6 @@ View view_of(const Objects& objects, const std::map<std::string, Gang>& gangs, c
     JobStand stand = stand_of(gang, holdings, before, run == started.end() ? RunId{} : run->second);
     stand.on_silent_node = is_on_silent_node(gang, objects);
     add_gang(id, gang, stand, closed, rules, before, view);
-    if (stand.stand == Stand::Released && !gang.is_marked) add_left(gang, holdings, view);
     view.stands[id] = std::move(stand);
   }
   set_partitions(gangs, closed, view);
@@ -397,7 +392,7 @@ View view_of(const Objects& objects, const std::map<std::string, Gang>& gangs, c
   // What was told and is nowhere any more was deleted.
   for (const auto& [id, seen] : told.jobs) {
     if (view.picture.jobs.contains(id) || view.picture.ended.contains(id)) continue;
-    JobGone gone{.id = id, .how = GoneHow::Cancelled, .detail = "deleted in Kubernetes"};
+    JobGone gone{.id = id, .how = GoneHow::Cancelled, .detail = kDeleted};
     if (!seen.managed) gone = {.id = id, .how = GoneHow::Completed};
     view.picture.ended[id] = std::move(gone);
     if (const auto known = started.find(id); known != started.end()) {

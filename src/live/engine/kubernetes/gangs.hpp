@@ -74,6 +74,10 @@ struct Gang {
     return (work != nullptr && work->suspended) || (group != nullptr && group->suspended);
   }
   [[nodiscard]] bool whole() const { return bound == size && open == 0 && !is_leaving; }
+  /// A daemon with another state folder bound some of its pods; the others still wait.
+  [[nodiscard]] bool is_left() const {
+    return is_foreign && !is_marked && bound > 0 && open > 0 && bound < size;
+  }
 };
 
 /// The latest run of a job, by its id; invalid: there is none.

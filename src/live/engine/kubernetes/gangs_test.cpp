@@ -391,7 +391,7 @@ TEST(KubernetesGangs, WhatAnotherStateFolderPlacedIsAdopted) {
   EXPECT_TRUE(gangs_of(world.objects, kAll).begin()->second.is_marked);
 }
 
-TEST(KubernetesGangs, WhatAnotherStateFolderLeftInPartsIsNot) {
+TEST(KubernetesGangs, WhatAnotherStateFolderLeftInPartsHoldsItsGpusUntilItIsGone) {
   World world;
   world.job("a", 2);
   World::bind(world.pod("a-0", 1, "a"), "n1", "0");
@@ -399,12 +399,34 @@ TEST(KubernetesGangs, WhatAnotherStateFolderLeftInPartsIsNot) {
   const Rules later{.mode = Mode::All, .first_epoch = 2};
   const auto gangs = gangs_of(world.objects, later);
   const View view = view_of(world.objects, gangs, later, {}, {});
-  EXPECT_EQ(view.stands.begin()->second.stand, Stand::Released);
-  EXPECT_TRUE(view.stands.begin()->second.hopeless);
-  const JobSeen& left = view.picture.jobs.at("ml/a-0/uid-a-0");
-  EXPECT_FALSE(left.managed) << "no order of ours, but its GPU is not free";
+  EXPECT_TRUE(gangs.begin()->second.is_left()) << "it is taken back";
+  ASSERT_EQ(view.picture.jobs.size(), 1U);
+  const JobSeen& left = view.picture.jobs.begin()->second;
   EXPECT_EQ(left.state, SeenState::Running);
   EXPECT_THAT(left.parts.front().gpus, ElementsAre(0));
+  world.objects.pods.erase("ml/a-1");  // its Job was suspended, or deleted
+  world.objects.pods.at("ml/a-0").meta.deleting = true;
+  const auto leaving = gangs_of(world.objects, later);
+  EXPECT_FALSE(leaving.begin()->second.is_left());
+  const View still = view_of(world.objects, leaving, later, view.picture, {});
+  EXPECT_EQ(still.stands.begin()->second.stand, Stand::Running);
+  EXPECT_EQ(still.picture.jobs.size(), 1U);
+}
+
+TEST(KubernetesGangs, ADeletedPodIsCancelledWhicheverIsSeenFirst) {
+  World world;
+  Pod& pod = world.pod("a", 1);
+  World::bind(pod, "n1", "0");
+  pod.phase = Phase::Failed;
+  pod.signal = 15;
+  const auto how = [&] { return world.view().picture.ended.at("ml/a/uid-a").how; };
+  EXPECT_EQ(how(), GoneHow::Failed);
+  pod.meta.deleting = true;
+  EXPECT_EQ(how(), GoneHow::Cancelled);
+  EXPECT_TRUE(world.view().stands.at("ml/a/uid-a").cancelled);
+  pod.signal = 0;
+  pod.exit_code = 1;
+  EXPECT_EQ(how(), GoneHow::Failed) << "by itself, and was deleted after that";
 }
 
 TEST(KubernetesGangs, APodThatIsBeingDeletedHoldsItsGpusUntilItIsGone) {

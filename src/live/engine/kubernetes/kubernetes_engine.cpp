@@ -246,6 +246,8 @@ KubernetesEngine::Outcome KubernetesEngine::carry_out(const Task& task, const Ga
     case Act::Cancel:
       return cancel(gang);
     case Act::Mark:
+      // What another daemon left in parts is told from what is ours by its mark: mend() ends it.
+      if (gang.is_left()) return {.problem = "another daemon left it in parts"};
       return mark(gang, task.order.run);
   }
   return {};

@@ -19,8 +19,14 @@ struct OnNode {
   int64_t cpu_milli = 0;  ///< of pods without GPUs that are no jobs here
   int64_t mem_bytes = 0;
   bool has_ours = false;   ///< pods that have not ended
-  bool runs_ours = false;  ///< one of them has not been evicted
+  bool is_evicted = true;  ///< all of them
+  int32_t num_gpus = 0;    ///< that they hold, at least
 };
+
+int32_t last_gpu(const Pod& pod) {
+  const auto gpus = parse_gpu_list(pod.meta.note(kGpusNote));
+  return gpus && !gpus->empty() ? std::ranges::max(*gpus) : -1;
+}
 
 std::map<std::string, OnNode> pods_by_node(const Objects& objects, const Rules& rules) {
   std::map<std::string, OnNode> out;
@@ -29,7 +35,8 @@ std::map<std::string, OnNode> pods_by_node(const Objects& objects, const Rules& 
     OnNode& node = out[pod.node];
     if (is_ours(pod.meta, pod.scheduler, rules)) {
       node.has_ours = true;
-      node.runs_ours = node.runs_ours || !pod.meta.deleting;
+      node.is_evicted = node.is_evicted && pod.meta.deleting;
+      node.num_gpus = std::max(node.num_gpus + pod.gpus, last_gpu(pod) + 1);
     } else if (pod.gpus == 0) {
       node.cpu_milli += pod.cpu_milli;
       node.mem_bytes += pod.mem_bytes;
@@ -64,10 +71,10 @@ void add_nodes(const Objects& objects, const Rules& rules, View& view) {
     const bool managed = is_managed(node, rules);
     if (!managed && !on.has_ours) continue;
     SeenNode seen = node.seen;
-    if (seen.state == SeenNodeState::Down && on.runs_ours) {
+    if (seen.state == SeenNodeState::Down && on.has_ours) {
       seen.state = SeenNodeState::Drained;
       seen.silent = true;
-      seen.reason = "not ready, and Kubernetes has not evicted its pods";
+      seen.reason = on.is_evicted ? "not ready; its pods are evicted, but not gone" : "not ready";
     }
     if (!managed && seen.state == SeenNodeState::Up) {
       seen.state = SeenNodeState::Drained;
@@ -91,7 +98,7 @@ void add_nodes(const Objects& objects, const Rules& rules, View& view) {
   for (const auto& [name, on] : pods) {
     if (objects.nodes.contains("/" + name) || !on.has_ours) continue;
     view.picture.cluster.nodes.push_back({.name = name,
-                                          .num_gpus = 0,
+                                          .num_gpus = on.num_gpus,
                                           .state = SeenNodeState::Drained,
                                           .reason = "its Node object is gone, and its pods are not",
                                           .silent = true});

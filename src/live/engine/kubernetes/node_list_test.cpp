@@ -59,7 +59,7 @@ struct Site {
   }
 };
 
-TEST(KubernetesNodeList, ASilentNodeIsDownWhenItsPodsAreEvicted) {
+TEST(KubernetesNodeList, ASilentNodeIsDownWhenItsPodsAreGone) {
   Site site;
   Pod& first = site.pod("a", "n1");
   Pod& second = site.pod("b", "n1");
@@ -67,20 +67,20 @@ TEST(KubernetesNodeList, ASilentNodeIsDownWhenItsPodsAreEvicted) {
   site.silence("n2");
   EXPECT_EQ(site.seen("n2").state, SeenNodeState::Down) << "nothing of ours is there";
   EXPECT_EQ(site.seen("n1").state, SeenNodeState::Drained) << "what runs there goes on";
-  EXPECT_THAT(site.seen("n1").reason, HasSubstr("not evicted"));
-  first.meta.deleting = true;
-  EXPECT_EQ(site.seen("n1").state, SeenNodeState::Drained) << "another one still runs";
-  EXPECT_EQ(left_on(site.objects, "n1", 0, kRules).size(), 2U) << "it can be fenced";
-  second.meta.deleting = true;
-  EXPECT_EQ(site.seen("n1").state, SeenNodeState::Down);
-  second.meta.deleting = false;
+  EXPECT_EQ(site.seen("n1").reason, "not ready");
+  first.meta.deleting = second.meta.deleting = true;
+  EXPECT_EQ(site.seen("n1").state, SeenNodeState::Drained) << "nobody knows whether they run";
+  EXPECT_THAT(site.seen("n1").reason, HasSubstr("not gone"));
+  EXPECT_TRUE(site.seen("n1").silent) << "it can be fenced";
+  EXPECT_EQ(left_on(site.objects, "n1", 0, kRules).size(), 2U);
+  first.phase = Phase::Failed;
   second.scheduler = "default-scheduler";
   EXPECT_EQ(site.seen("n1").state, SeenNodeState::Down) << "pods of others are no runs";
 }
 
 TEST(KubernetesNodeList, ANodeThatOffersNoGpusOrIsGoneKeepsWhatRunsThere) {
   Site site;
-  (void)site.pod("a", "n1");
+  Pod& pod = site.pod("a", "n1");
   for (const char* name : {"n1", "n2"}) site.node(name).seen.num_gpus = 0;
   EXPECT_EQ(site.seen("n1").state, SeenNodeState::Drained);
   EXPECT_EQ(site.seen("n1").reason, "offers no GPUs");
@@ -89,6 +89,9 @@ TEST(KubernetesNodeList, ANodeThatOffersNoGpusOrIsGoneKeepsWhatRunsThere) {
   EXPECT_EQ(site.seen("n1").state, SeenNodeState::Drained);
   EXPECT_TRUE(site.seen("n1").silent) << "it can be fenced";
   EXPECT_THAT(site.seen("n1").reason, HasSubstr("object is gone"));
+  EXPECT_EQ(site.seen("n1").num_gpus, 1) << "a daemon that never saw it learns of these";
+  pod.meta.notes[std::string(kGpusNote)] = "3";
+  EXPECT_EQ(site.seen("n1").num_gpus, 4);
   const auto gangs = gangs_of(site.objects, kRules);
   EXPECT_TRUE(view_of(site.objects, gangs, kRules, {}, {}).stands.begin()->second.on_silent_node);
   site.objects.pods.clear();
