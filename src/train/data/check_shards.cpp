@@ -11,7 +11,6 @@
 #include "base/printable.hpp"
 #include "train/data/image.hpp"
 #include "train/data/md5.hpp"
-#include "train/data/packed_bytes.hpp"
 #include "train/data/sample.hpp"
 #include "train/data/tar_headers.hpp"
 
@@ -94,10 +93,7 @@ int64_t check_samples(const Shard& shard, FieldCounts& counts, RepeatedKeys& rep
 
 /// What the reader passes over.
 void check_headers(const std::string& path, ShardFindings& out) {
-  auto source = open_packed(path);
-  if (source && *source == nullptr) source = base::open_bytes(path);
-  const auto links = source ? check_tar_headers(**source, path)
-                            : base::Result<TarLinks>(base::failure(source.error()));
+  const auto links = check_tar_headers(path);
   if (!links) {
     out.errors.push_back(links.error());
   } else if (links->count > 0) {

@@ -12,6 +12,7 @@
 #include "train/data/shard_list.hpp"
 #include "train/data/tar_reader.hpp"
 #include "train/data/tar_writer.hpp"
+#include "train/data/test_tars.hpp"
 #include "train/data/tfrecord.hpp"
 
 namespace goban::train::data {
@@ -179,6 +180,46 @@ TEST(Shards, TarsThatEndBetweenMembersAreTruncated) {
   const auto reader = read_tar(std::string_view(packed).substr(0, packed.size() - 6), "x.tar.gz");
   ASSERT_FALSE(reader) << "so small a file is unpacked when it is opened";
   EXPECT_EQ(reader.error().code, base::ErrorCode::BadData) << reader.error().text();
+}
+
+TEST(Shards, HolesOfSparseMembersAreZeros) {
+  // GNU's format: where its pieces are, and their sizes; then the size of the whole.
+  constexpr size_t kMagic = 257, kPieces = 386, kRealSize = 483;
+  std::string member = tar_member("a.x", "startend");
+  member.replace(kMagic, 8, std::string("ustar  \0", 8));
+  size_t at = kPieces;
+  for (const int number : {0, 5, 512, 3}) {
+    member.replace(at, 12, fmt::format("{:011o}", number) + std::string(1, '\0'));
+    at += 12;
+  }
+  member.replace(0, 512,
+                 with_field(with_field(member.substr(0, 512), 156, "S"), kRealSize,
+                            fmt::format("{:011o}", 700)));
+  member += kTarEnd;
+  const auto reader = read_tar(member, "x.tar");
+  Sample sample;
+  const auto more = (*reader)->next(sample);
+  ASSERT_TRUE(more) << more.error().text();
+  EXPECT_EQ(*sample.find("x"), "start" + std::string(507, '\0') + "end" + std::string(185, '\0'));
+}
+
+// pzstd writes such a frame before each of its frames.
+TEST(Shards, SkippableFramesBeforeZstdDataArePassedOver) {
+  const base::TestFolder folder;
+  auto writer = ShardWriter::create(folder / "s-%d.tar.zst", {});
+  ASSERT_TRUE(writer && writer->add({"a", {{"x", "1"}}, "", 0}) && writer->finish());
+  const std::string packed = base::TestFolder::read(writer->paths().at(0));
+  const std::string frame("\x50\x2a\x4d\x18\x04\0\0\0size", 12);
+  const std::string path = folder.write("p.tar.zst", frame + frame + packed + frame);
+  const ShardFindings found = check_shards({"", {{path, 1, 0, ""}}});
+  EXPECT_THAT(found.errors, IsEmpty());
+  EXPECT_EQ(found.samples, 1);
+  EXPECT_EQ(tar_error(frame + packed), "");
+  EXPECT_THAT(tar_error(frame + packed.substr(0, packed.size() - 3)), HasSubstr("damaged"));
+  for (const size_t size : {4U, 11U, 12U}) {
+    const std::string cut = folder.write("c.tar.zst", frame.substr(0, size));
+    EXPECT_FALSE(open_shard(cut) && *(*open_shard(cut))->skip()) << size;
+  }
 }
 
 TEST(Shards, WhatFollowsTheEndOfATarIsNotPassedOver) {

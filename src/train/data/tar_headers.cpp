@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "train/data/packed_bytes.hpp"
+
 namespace goban::train::data {
 namespace {
 
@@ -84,7 +86,23 @@ class Headers {
         links_.first = block.substr(0, std::min(block.find('\0'), size_t{100}));
       return {};  // they have no content, whatever they declare
     }
+    if (type == 'M') return damaged("goes on from another volume");
+    if (type == 'S') {
+      if (auto s = sparse_maps(view); !s) return s;
+    }
     return skip((size + kHeaderBlock - 1) / kHeaderBlock * kHeaderBlock);
+  }
+
+  /// Blocks that go on with the list of what a sparse member has.
+  base::Status sparse_maps(std::string_view header) {
+    constexpr size_t kMoreInHeader = 482, kMoreInMap = 504;
+    std::string map(kHeaderBlock, header[kMoreInHeader]);
+    for (size_t flag = 0; map[flag] != '\0'; flag = kMoreInMap) {
+      const auto more = fill(map);
+      if (!more) return base::failure(more.error());
+      if (!*more) return {};
+    }
+    return {};
   }
 
   /// The records "LENGTH KEY=VALUE\n" of an extended header.
@@ -159,6 +177,13 @@ class Headers {
 
 base::Result<TarLinks> check_tar_headers(base::ByteSource& source, const std::string& name) {
   return Headers(source, name).check();
+}
+
+base::Result<TarLinks> check_tar_headers(const std::string& path) {
+  auto source = open_packed(path);
+  if (source && *source == nullptr) source = base::open_bytes(path);
+  if (!source) return base::failure(source.error());
+  return check_tar_headers(**source, path);
 }
 
 }  // namespace goban::train::data

@@ -16,8 +16,10 @@ struct TarLinks {
 /// Reads the headers of an unpacked tar up to its end; of other contents nothing. `name` is for
 /// messages. Errors: BadData with the offset, for names with NUL bytes, which libarchive (as C
 /// does) cuts, for sizes that are no numbers, and for records of extended headers with wrong
-/// lengths, both of which it takes for nothing.
+/// lengths, both of which it takes for nothing, and for rests of members of another volume.
 [[nodiscard]] base::Result<TarLinks> check_tar_headers(base::ByteSource& source,
                                                        const std::string& name);
+/// Of a file, packed or not. Errors: also if it cannot be read.
+[[nodiscard]] base::Result<TarLinks> check_tar_headers(const std::string& path);
 
 }  // namespace goban::train::data

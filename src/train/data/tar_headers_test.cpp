@@ -1,12 +1,12 @@
 // What readers of tars take for nothing, found by `data check`.
 #include "train/data/tar_headers.hpp"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/test_folder.hpp"
 #include "train/data/check_shards.hpp"
 #include "train/data/tar_writer.hpp"
+#include "train/data/test_tars.hpp"
 
 namespace goban::train::data {
 namespace {
@@ -14,16 +14,6 @@ namespace {
 using ::testing::HasSubstr;
 
 const std::string kEnd(1024, '\0');
-
-/// A member whose header says `text` at `at`.
-std::string with_field(std::string member, size_t at, const std::string& text) {
-  constexpr size_t kSum = 148, kSumSize = 8;
-  member.replace(at, text.size(), text);
-  member.replace(kSum, kSumSize, kSumSize, ' ');
-  unsigned sum = 0;
-  for (size_t i = 0; i < 512; ++i) sum += static_cast<unsigned char>(member[i]);
-  return member.replace(kSum, kSumSize - 1, fmt::format("{:06o}", sum) + std::string(1, '\0'));
-}
 
 ShardFindings findings(const std::string& bytes) {
   const base::TestFolder folder;
@@ -63,6 +53,23 @@ TEST(TarHeaders, LinksAreNamed) {
   ASSERT_EQ(found.warnings.size(), 1U);
   EXPECT_THAT(found.warnings[0],
               HasSubstr("passed over 1 link, as only files are samples; the first is 'b.x'"));
+}
+
+TEST(TarHeaders, ARestOfAnotherVolumeIsNoShard) {
+  EXPECT_THAT(error_of(with_field(tar_member("a.x", "1"), 156, "M")),
+              HasSubstr("the member at byte 0 goes on from another volume"));
+}
+
+TEST(TarHeaders, BlocksOfASparseMembersMapArePassedOver) {
+  std::string sparse = with_field(with_field(tar_member("s.x", "1"), 156, "S"), 482, "\1");
+  std::string map(512, '\0');
+  map[504] = 1;
+  sparse.insert(512, map + std::string(512, '\0'));
+  const std::string bytes = sparse + with_field(tar_member("a.y", ""), 124, "zzzz");
+  base::MemorySource source(bytes);
+  const auto found = check_tar_headers(source, "a.tar");
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().text(), HasSubstr("the member at byte 2048 has a size"));
 }
 
 }  // namespace

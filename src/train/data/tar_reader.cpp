@@ -181,6 +181,7 @@ class TarReader final : public ShardReader {
       key_.assign(parts->key);
       field_ = base::lowered(parts->field);
       size_ = archive_entry_size(entry);
+      sparse_ = archive_entry_sparse_count(entry) > 0;
       held_ = true;
       return true;
     }
@@ -204,12 +205,16 @@ class TarReader final : public ShardReader {
       size_t count = 0;
       la_int64_t offset = 0;
       const int code = archive_read_data_block(archive_.get(), &block, &count, &offset);
+      if (code == ARCHIVE_EOF && sparse_) out.resize(wanted);  // it ends with a hole
       if (code == ARCHIVE_EOF) break;
       if (code != ARCHIVE_OK) {
         return base::failure(broken(fmt::format("'{}.{}' breaks off", key_, field_)));
       }
-      if (static_cast<uint64_t>(offset) != out.size() || out.size() + count > size) {
-        return base::failure(broken(fmt::format("'{}.{}' is a sparse file", key_, field_)));
+      const auto at = static_cast<uint64_t>(offset);
+      const bool is_hole = sparse_ && at > out.size() && at <= size;
+      if (is_hole) out.resize(at);
+      if (at != out.size() || out.size() + count > size) {
+        return base::failure(broken(fmt::format("'{}.{}' does not fit its size", key_, field_)));
       }
       out.append(static_cast<const char*>(block), count);
     }
@@ -269,7 +274,7 @@ class TarReader final : public ShardReader {
   std::string_view bytes_;                         ///< without a file
   std::unique_ptr<archive, CloseArchive> archive_;
   // The member whose header was read last.
-  bool held_ = false, ended_ = false;
+  bool held_ = false, ended_ = false, sparse_ = false;
   std::string key_, field_, first_;
   int64_t size_ = 0, header_ = 0;
 };

@@ -119,6 +119,10 @@ class Sweep {
       return base::usage_error("--jobs starts the ranks of each run as threads",
                                "run the sweep without mpirun, or without --jobs");
     }
+    if (options_.train.task != "lm" && names_shards(options_.train.data_dir)) {
+      return base::usage_error("--data: a sweep trains on the data sets of a folder, not on shards",
+                               "name the folder of mnist or fashion");
+    }
     const auto data = open_batches(options_.train);
     if (!data) return base::failure(data.error());
     samples_ = (*data)->train_size();
@@ -276,9 +280,12 @@ class Sweep {
   }
 
   base::Status search_largest(SweepResult& result) const {
-    if (options_.largest_limit_bytes == 0 || result.stopped || options_.train.task == "lm") {
+    if (options_.largest_limit_bytes == 0 || options_.train.task == "lm") return {};
+    if (auto kept = read_largest(options_)) {
+      result.largest = std::move(*kept);
       return {};
     }
+    if (result.stopped) return {};
     fmt::print(stderr, "largest batch on {} ranks within {} bytes per device\n",
                fmt::join(options_.largest_ranks, ", "), options_.largest_limit_bytes);
     LargestOptions wanted;
@@ -290,8 +297,14 @@ class Sweep {
     auto largest = find_largest(wanted);
     if (!largest) return base::failure(largest.error());
     result.stopped = stop_requested;
-    if (!result.stopped) result.largest = std::move(*largest);
-    return {};
+    if (result.stopped) {
+      fmt::print(
+          stderr,
+          "stopped in the search for the largest batch; the same command resumes the sweep\n");
+      return {};
+    }
+    result.largest = std::move(*largest);
+    return write_largest(options_, result.largest);
   }
 
   const SweepOptions& options_;

@@ -3,8 +3,10 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "base/field_splitter.hpp"
+#include "base/files.hpp"
 #include "base/number.hpp"
 #include "base/output_file.hpp"
 #include "train/trainer/environment.hpp"
@@ -19,6 +21,18 @@ constexpr size_t kColumns = 9;
 /// A CSV field; quoted also if it contains spaces.
 std::string quoted(const std::string& text) {
   return text.find_first_of(",\" ") == std::string::npos ? text : "\"" + text + "\"";
+}
+
+using nlohmann::json;
+
+std::string largest_path(const SweepOptions& options) { return options.out + "/largest.json"; }
+
+/// What the search depends on, besides the settings that a folder's runs have in common.
+json search_of(const SweepOptions& options) {
+  return {{"limit_bytes", options.largest_limit_bytes},
+          {"ranks", options.largest_ranks},
+          {"hidden", options.hidden.front()},
+          {"device", options.train.device}};
 }
 
 }  // namespace
@@ -98,6 +112,41 @@ std::string claims_csv(const std::vector<Claim>& claims) {
                        quoted(each.text), quoted(each.rule), quoted(each.measured));
   }
   return out;
+}
+
+std::optional<std::vector<Largest>> read_largest(const SweepOptions& options) {
+  const auto text = base::read_small_file(largest_path(options));
+  const json kept = text ? json::parse(*text, nullptr, false) : json();
+  if (!kept.is_object() || kept.value("of", json()) != search_of(options)) return std::nullopt;
+  std::vector<Largest> out;
+  try {
+    for (const json& each : kept.at("largest")) {
+      out.push_back({.ranks = each.at("ranks"),
+                     .layout = each.at("layout"),
+                     .predicted = each.at("predicted"),
+                     .found = each.at("found"),
+                     .planned_bytes = each.at("planned_bytes"),
+                     .measured_bytes = each.at("measured_bytes"),
+                     .refused = each.at("refused")});
+    }
+  } catch (const json::exception&) {
+    return std::nullopt;  // it is searched again
+  }
+  return out;
+}
+
+base::Status write_largest(const SweepOptions& options, const std::vector<Largest>& all) {
+  json kept = {{"of", search_of(options)}, {"largest", json::array()}};
+  for (const Largest& each : all) {
+    kept["largest"].push_back({{"ranks", each.ranks},
+                               {"layout", each.layout},
+                               {"predicted", each.predicted},
+                               {"found", each.found},
+                               {"planned_bytes", each.planned_bytes},
+                               {"measured_bytes", each.measured_bytes},
+                               {"refused", each.refused}});
+  }
+  return base::write_file(largest_path(options), kept.dump(2) + "\n");
 }
 
 base::Status write_sweep_files(const SweepOptions& options, int ranks, const SweepResult& result) {

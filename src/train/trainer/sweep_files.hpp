@@ -1,6 +1,7 @@
 // The files of a sweep: reads the metrics of its runs, writes sweep.csv, report.html and run.sh.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,12 @@ namespace goban::train::trainer {
 /// The job script: runs itself under mpirun on `ranks` processes, each of which sees the GPU of its
 /// local rank.
 [[nodiscard]] std::string mpirun_script(const std::string& command, int ranks);
+
+/// The search for the largest batch as it was kept in the folder of these options; nothing if none
+/// was ended there with this memory limit, model, device and numbers of ranks.
+[[nodiscard]] std::optional<std::vector<Largest>> read_largest(const SweepOptions& options);
+[[nodiscard]] base::Status write_largest(const SweepOptions& options,
+                                         const std::vector<Largest>& all);
 
 /// Writes all three files into the folder of the options.
 [[nodiscard]] base::Status write_sweep_files(const SweepOptions& options, int ranks,

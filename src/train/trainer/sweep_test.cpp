@@ -226,6 +226,24 @@ TEST_F(SweepRuns, ASignalInTheSearchForTheLargestBatchStopsIt) {
   ASSERT_TRUE(again);
   EXPECT_FALSE(again->stopped);
   EXPECT_EQ(again->largest.size(), 2U);
+  const std::string claims = contents("claims.csv");
+  stop_requested = true;  // the search has ended: its result is kept
+  const auto third = run_sweep(options_, launcher_);
+  stop_requested = false;
+  ASSERT_TRUE(third);
+  EXPECT_FALSE(third->stopped);
+  EXPECT_EQ(contents("claims.csv"), claims);
+  options_.largest_ranks = {1};
+  const auto other = run_sweep(options_, launcher_);
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->largest.size(), 1U) << "another search";
+}
+
+TEST_F(SweepRuns, ShardsAreRefused) {
+  options_.train.data_dir = "train-{000..011}.tar";
+  const auto result = run_sweep(options_, launcher_);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().text(), HasSubstr("not on shards"));
 }
 
 TEST_F(SweepRuns, GoesOnWhereItWasStoppedWithTheSameNumbers) {

@@ -93,7 +93,10 @@ class Run {
     if (!*found) return {};
     at_ = std::move(**found);
     replaced_before_ = at_.replaced;
-    if (speaks()) fmt::print(stderr, "resumed at epoch {}, step {}\n", at_.epoch, at_.step);
+    if (speaks()) {
+      fmt::print(stderr, "resumed at epoch {}, step {}\n",
+                 std::min<int64_t>(at_.epoch + 1, options_.epochs), at_.step);
+    }
     return {};
   }
 

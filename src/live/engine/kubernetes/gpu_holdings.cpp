@@ -57,7 +57,12 @@ Holdings holdings_of(const Objects& objects, const Rules& rules, const cluster::
   Holdings out;
   std::vector<const Pod*> pods;
   for (const auto& [key, pod] : objects.pods) {
-    if (!pod.node.empty() && !pod.is_over() && pod.gpus > 0) pods.push_back(&pod);
+    if (pod.node.empty() || pod.is_over() || pod.gpus == 0) continue;
+    pods.push_back(&pod);
+    if (objects.nodes.contains("/" + pod.node)) continue;
+    std::vector<bool>& taken = nodes[pod.node].taken;  // of a node that is gone: what pods hold
+    const auto gpus = static_cast<size_t>(std::max(pod.gpus, 0));
+    taken.resize(std::max(taken.size() + gpus, static_cast<size_t>(last_gpu(pod) + 1)));
   }
   std::ranges::sort(pods, {}, age_of);
   std::vector<const Pod*> unknown;

@@ -23,11 +23,6 @@ struct OnNode {
   int32_t num_gpus = 0;    ///< that they hold, at least
 };
 
-int32_t last_gpu(const Pod& pod) {
-  const auto gpus = parse_gpu_list(pod.meta.note(kGpusNote));
-  return gpus && !gpus->empty() ? std::ranges::max(*gpus) : -1;
-}
-
 std::map<std::string, OnNode> pods_by_node(const Objects& objects, const Rules& rules) {
   std::map<std::string, OnNode> out;
   for (const auto& [key, pod] : objects.pods) {
@@ -74,7 +69,7 @@ void add_nodes(const Objects& objects, const Rules& rules, View& view) {
     if (seen.state == SeenNodeState::Down && on.has_ours) {
       seen.state = SeenNodeState::Drained;
       seen.silent = true;
-      seen.reason = on.is_evicted ? "not ready; its pods are evicted, but not gone" : "not ready";
+      seen.reason = on.is_evicted ? "not ready; its pods are being deleted" : "not ready";
     }
     if (!managed && seen.state == SeenNodeState::Up) {
       seen.state = SeenNodeState::Drained;

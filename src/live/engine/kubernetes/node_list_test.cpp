@@ -70,7 +70,7 @@ TEST(KubernetesNodeList, ASilentNodeIsDownWhenItsPodsAreGone) {
   EXPECT_EQ(site.seen("n1").reason, "not ready");
   first.meta.deleting = second.meta.deleting = true;
   EXPECT_EQ(site.seen("n1").state, SeenNodeState::Drained) << "nobody knows whether they run";
-  EXPECT_THAT(site.seen("n1").reason, HasSubstr("not gone"));
+  EXPECT_THAT(site.seen("n1").reason, HasSubstr("being deleted"));
   EXPECT_TRUE(site.seen("n1").silent) << "it can be fenced";
   EXPECT_EQ(left_on(site.objects, "n1", 0, kRules).size(), 2U);
   first.phase = Phase::Failed;
@@ -92,6 +92,7 @@ TEST(KubernetesNodeList, ANodeThatOffersNoGpusOrIsGoneKeepsWhatRunsThere) {
   EXPECT_EQ(site.seen("n1").num_gpus, 1) << "a daemon that never saw it learns of these";
   pod.meta.notes[std::string(kGpusNote)] = "3";
   EXPECT_EQ(site.seen("n1").num_gpus, 4);
+  EXPECT_THAT(site.job("a").parts.front().gpus, ElementsAre(3));
   const auto gangs = gangs_of(site.objects, kRules);
   EXPECT_TRUE(view_of(site.objects, gangs, kRules, {}, {}).stands.begin()->second.on_silent_node);
   site.objects.pods.clear();

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/clock.hpp"
+#include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/output_file.hpp"
 #include "base/printable.hpp"
@@ -16,6 +17,7 @@
 #include "train/data/packed_file.hpp"
 #include "train/data/sample_source.hpp"
 #include "train/data/shard_set.hpp"
+#include "train/data/tar_headers.hpp"
 #include "train/data/tar_writer.hpp"
 #include "train/trainer/program/commands.hpp"
 
@@ -63,7 +65,19 @@ base::Status feed_source(const PackArguments& a, data::ShardWriter& writer,
   const auto shards = data::open_shards(a.source);
   if (!shards) return base::failure(shards.error());
   std::vector<std::string> sources;
-  for (const data::Shard& each : shards->shards) sources.push_back(each.path);
+  data::TarLinks links;
+  for (const data::Shard& each : shards->shards) {
+    sources.push_back(each.path);
+    const auto found = data::check_tar_headers(each.path);
+    if (!found) return base::failure(found.error());
+    if (links.count == 0) links.first = found->first;
+    links.count += found->count;
+  }
+  if (links.count > 0) {
+    fmt::print(stderr,
+               "note: {} of the source left out, the first is '{}'; only files are samples\n",
+               base::counted(links.count, "link"), base::printable(links.first));
+  }
   writer.keep(std::move(sources));
   return data::each_in_shards(*shards, sink);
 }
