@@ -99,6 +99,8 @@ class Engine {
   [[nodiscard]] virtual bool is_shut_out() const { return false; }
   /// Why its cluster cannot be asked now, for administrators; empty: it can, or it has none.
   [[nodiscard]] virtual std::string problem() const { return {}; }
+  /// What its cluster refuses now, though it answers, for administrators; empty: nothing.
+  [[nodiscard]] virtual std::string refusal() const { return {}; }
   /// What happened since the last call, in order for each run, job and node.
   [[nodiscard]] virtual std::vector<EngineEvent> take_events() = 0;
 };

@@ -31,6 +31,8 @@ class FrontEngine : public Engine {
   void stage(const StageOrder& order) override { engine_->stage(order); }
   void beat() override { engine_->beat(); }
   [[nodiscard]] bool is_shut_out() const override { return engine_->is_shut_out(); }
+  [[nodiscard]] std::string problem() const override { return engine_->problem(); }
+  [[nodiscard]] std::string refusal() const override { return engine_->refusal(); }
   [[nodiscard]] std::vector<EngineEvent> take_events() override { return engine_->take_events(); }
 
  protected:

@@ -172,7 +172,12 @@ void Runs::stop(LiveJob& job, StopReason reason, TimeNs at) {
     orders_.emplace_back(StopRun{.run = run->run, .reason = reason});
   } else if (run->stop == StopReason::Preempted ||
              (run->stop == StopReason::Broken && reason != StopReason::Preempted)) {
+    const bool is_other = run->stop != reason;
     run->stop = reason;
+    // It ends already; a cluster is told that it is not to wait again.
+    if (is_other) {
+      orders_.emplace_back(StopRun{.run = run->run, .reason = reason, .urgency = run->urgency});
+    }
   }
 }
 

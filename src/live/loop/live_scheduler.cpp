@@ -100,6 +100,7 @@ struct Daemon::Work {
   std::map<core::model::NodeId, std::string> said_holds;  ///< reasons
   TimeNs problem_since_ns = -1;                           ///< of the engine; -1: it has none
   bool said_problem = false;
+  std::string said_refusal;
   std::thread thread;
 };
 
@@ -196,13 +197,18 @@ void Daemon::Work::compact_if_due() {
   }
 }
 
-/// Logs that the engine's cluster cannot be asked, unless that passes at once, and when it can be.
+/// Logs that the engine's cluster cannot be asked, unless that passes at once, when it can be, and
+/// what it refuses.
 void Daemon::Work::say_engine_problem() {
   constexpr TimeNs kPatience = 10 * base::kSecond;
+  if (std::string refusal = engine->refusal(); refusal != said_refusal) {
+    if (!refusal.empty()) options.say("the cluster refuses what was asked of it: " + refusal);
+    said_refusal = std::move(refusal);
+  }
   const std::string problem = engine->problem();
   const TimeNs now_ns = base::steady_ns();
   if (problem.empty()) {
-    if (said_problem) options.say("the cluster answers again");
+    if (said_problem) options.say("jobs of the cluster are started again");
     said_problem = false;
     problem_since_ns = -1;
     return;
@@ -210,7 +216,7 @@ void Daemon::Work::say_engine_problem() {
   if (problem_since_ns < 0) problem_since_ns = now_ns;
   if (said_problem || now_ns - problem_since_ns < kPatience) return;
   said_problem = true;
-  options.say("the cluster cannot be asked, and no job starts until it can be: " + problem);
+  options.say("no job of the cluster is started or ended: " + problem);
 }
 
 /// Logs a hold when it begins or has another reason, not at every attempt, and when it is over.

@@ -33,6 +33,7 @@ bool same_gpus(const std::vector<NodePart>& a, const std::vector<NodePart>& b) {
 /// The nodes of an order that are closed as a whole.
 std::vector<NodePart> closed_parts(const LaunchOrder& order, const JobStand& job) {
   std::vector<NodePart> parts;
+  if (job.is_blameless) return {NodePart{}};
   if (!job.nodes_closed) return parts;
   const auto& named = job.closed_nodes;
   const auto add = [&](bool all) {
@@ -109,6 +110,14 @@ Ledger::Entry* Ledger::find(RunId run) {
 RunId Ledger::run_of(const std::string& id) const {
   const auto found = entries_.find(id);
   return found == entries_.end() ? RunId{} : found->second.run;
+}
+
+std::map<std::string, RunId> Ledger::runs() const {
+  std::map<std::string, RunId> out;
+  for (const auto& [id, entry] : entries_) {
+    if (entry.run.job.valid()) out.emplace(id, entry.run);
+  }
+  return out;
 }
 
 std::vector<NodePart> Ledger::parts_of(const std::string& id) const {

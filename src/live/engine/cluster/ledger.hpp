@@ -40,6 +40,8 @@ struct JobStand {
   /// Released: because of its nodes as a whole. Held: these refused `run`, and it waits again.
   bool nodes_closed = false;
   std::vector<std::string> closed_nodes{};  ///< which of them; empty = unknown
+  /// Released: none of its nodes is the reason that it cannot start.
+  bool is_blameless = false;
   /// Released: why it has not started. Ended, Absent: why, if that is not its own.
   std::string reason{};
   TimeNs cycle_ns = 0;  ///< Released: it starts only in cycles of the cluster that are so long
@@ -93,6 +95,8 @@ class Ledger {
 
   /// The run of a job that is not answered to its end; invalid: none.
   [[nodiscard]] RunId run_of(const std::string& id) const;
+  /// The runs that are not answered to their end, by their jobs.
+  [[nodiscard]] std::map<std::string, RunId> runs() const;
   /// What the order of a job that is not answered to its end names; empty: there is none.
   [[nodiscard]] std::vector<NodePart> parts_of(const std::string& id) const;
   /// The job of a run that is not answered to its end; empty: none.

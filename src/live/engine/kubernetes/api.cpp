@@ -1,6 +1,7 @@
 #include "live/engine/kubernetes/api.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
@@ -27,6 +28,9 @@ using base::http::HttpCall;
 using base::http::HttpFailure;
 
 constexpr int kUnauthorized = 401;
+constexpr int kForbidden = 403;
+constexpr int kBadRequest = 400;
+constexpr int kInvalid = 422;
 constexpr int kTooMany = 429;
 constexpr int kErrors = 500;
 constexpr size_t kTokenMost = size_t{64} << 10;
@@ -148,6 +152,35 @@ ApiAnswer Api::once(HttpCall call) {
   } else {
     out.body = std::move(answer.body);
   }
+  return out;
+}
+
+bool is_refusal(const ApiAnswer& answer) {
+  constexpr std::array kRefused = {kBadRequest, kUnauthorized, kForbidden, kInvalid};
+  return !answer.fine() && !answer.unknown &&
+         std::ranges::find(kRefused, answer.status) != kRefused.end();
+}
+
+std::string with_remedy(std::string problem) {
+  if (problem.find("HTTP 401") != std::string::npos) {
+    problem += " (its token or certificate is not valid any more: renew it in the kubeconfig)";
+  } else if (problem.find("HTTP 403") != std::string::npos) {
+    problem += " (apply what goban engine kubernetes manifests prints, again)";
+  }
+  return problem;
+}
+
+std::string kind_of_request(std::string_view method, std::string_view path) {
+  constexpr std::string_view kSpace = "/namespaces/";
+  if (const size_t space = path.find(kSpace); space != std::string_view::npos) {
+    path.remove_prefix(std::min(path.find('/', space + kSpace.size()), path.size()));
+  }
+  path.remove_prefix(path.starts_with('/') ? 1 : 0);
+  const size_t name = path.find('/');
+  std::string out = fmt::format("{} {}", method, path.substr(0, name));
+  if (name == std::string_view::npos) return out;
+  const size_t part = path.find('/', name + 1);
+  if (part != std::string_view::npos) out += path.substr(part);
   return out;
 }
 

@@ -48,6 +48,13 @@ struct ApiAnswer {
   [[nodiscard]] bool fine() const { return problem.empty(); }
 };
 
+/// The server understood the request and refuses it, for want of rights or by an admission policy.
+[[nodiscard]] bool is_refusal(const ApiAnswer& answer);
+/// What the server said of a request, with what an administrator can do about it.
+[[nodiscard]] std::string with_remedy(std::string problem);
+/// "PATCH pods/status" of a request's path.
+[[nodiscard]] std::string kind_of_request(std::string_view method, std::string_view path);
+
 /// One connection. Not thread-safe.
 class Api {
  public:

@@ -26,6 +26,7 @@ KubernetesEngine::Outcome KubernetesEngine::send(std::vector<Write> writes) {
   });
   Outcome out;
   for (const Write& write : writes) {
+    note_answer(write.method, write.path, write.answer);
     // What is gone needs no second end; another object of the same name is not meant.
     const int status = write.answer.status;
     if (write.answer.fine() || status == kApiNotFound || status == kApiConflict) continue;

@@ -119,10 +119,49 @@ KubernetesEngine::Outcome KubernetesEngine::outcome_of(const Start& start) {
     }
     out.unsure = out.unsure || answer.unknown;
     out.problem = fmt::format("{}: {}", binding.pod->meta.name, answer.problem);
+    if (is_refusal(answer)) out.because = {NodePart{}};
   }
   // Some have a node: the next look finds the gang in parts and takes it back.
   if (bound > 0 && !out.problem.empty() && !out.unsure) out.problem.clear();
   return out;
+}
+
+void KubernetesEngine::note_refusal(const std::string& id, const Start& start) {
+  // An API server that has just started refuses what it allows.
+  constexpr TimeNs kFirst_ns = 3 * base::kSecond, kAgain_ns = base::kMinute;
+  for (size_t i = 0; i < start.answers.size(); ++i) {
+    note_answer("POST", pod_path(start.bindings[i].pod->meta, "/binding"), start.answers[i]);
+  }
+  const auto refused = std::ranges::find_if(start.answers, is_refusal);
+  if (refused == start.answers.end()) return void(refused_.erase(id));
+  const Meta& pod = start.bindings[static_cast<size_t>(refused - start.answers.begin())].pod->meta;
+  Refused& noted = refused_[id];
+  noted.words = with_remedy(
+      fmt::format("the API server refuses to bind pod {}: {}", pod.name, refused->problem));
+  noted.pause_ns = std::clamp(2 * noted.pause_ns, kFirst_ns, kAgain_ns);
+  noted.until_ns = steady_ns() + noted.pause_ns;
+}
+
+void KubernetesEngine::name_refused(View& view) {
+  const TimeNs now_ns = steady_ns();
+  std::erase_if(refused_,
+                [&](const auto& each) { return !view.picture.jobs.contains(each.first); });
+  for (const auto& [id, refused] : refused_) {
+    JobSeen& job = view.picture.jobs.at(id);
+    const bool waits = view.stands.at(id).stand == cluster::Stand::Held && job.blocked.empty();
+    if (waits && now_ns < refused.until_ns) job.blocked = refused.words;
+  }
+}
+
+void KubernetesEngine::note_answer(const std::string& method, const std::string& path,
+                                   const ApiAnswer& answer) {
+  const std::string kind = kind_of_request(method, path);
+  const std::scoped_lock lock(mutex_);
+  if (answer.fine()) {
+    refusals_.erase(kind);
+  } else if (is_refusal(answer)) {
+    refusals_[kind] = fmt::format("{}: {}", kind, answer.problem);
+  }
 }
 
 void KubernetesEngine::release_claims(const Objects& objects) {

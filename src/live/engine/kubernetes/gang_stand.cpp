@@ -178,6 +178,7 @@ JobStand stand_of(const Gang& gang, const Holdings& holdings, const JobSeen* tol
   out.reason = out.hopeless ? fmt::format("{} of {} pods have a node", gang.bound, gang.size)
                             : "its containers are being started";
   set_refusals(gang, gang.mark.run, out);
+  out.is_blameless = out.hopeless && !out.nodes_closed;
   return out;
 }
 

@@ -221,12 +221,14 @@ void add_gang(const std::string& id, const Gang& gang, const JobStand& stand, Cl
   const std::string wrong = read_staging(gang, pod, seen.spec);
   seen.submit_ns = pod.meta.created_ns;
   // Pods whose Job is gone are what is left of it, not what it was.
-  if (gang.work == nullptr && gang.group == nullptr && gang.least == 0 && is_of_object(pod)) {
-    seen.spec.name = pod.owner_name;
+  const bool is_plain = gang.work == nullptr && gang.group == nullptr;
+  if (is_plain && (gang.is_moved || (gang.least == 0 && is_of_object(pod)))) {
+    if (!gang.is_moved) seen.spec.name = pod.owner_name;
     if (told != nullptr && !told->spec.name.empty()) {
       seen.spec = told->spec;
       seen.submit_ns = told->submit_ns;
     }
+    if (pod.owner_kind.empty()) seen.spec.requeue = seen.spec.preemptible = false;
   }
   if (gang.work != nullptr) seen.submit_ns = gang.work->meta.created_ns;
   if (gang.group != nullptr) seen.submit_ns = gang.group->meta.created_ns;
@@ -294,8 +296,12 @@ const Pod& pod_of(const Gang& gang) {
 }
 
 std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules,
-                                     const RunOf& run_of) {
+                                     const KnownRuns& runs) {
   std::map<std::string, Gang> gangs;
+  std::map<RunId, const std::string*> holders;
+  for (const auto* known : {&runs.started, &runs.latest}) {
+    for (const auto& [id, run] : *known) holders[run] = &id;
+  }
   const PodGroups pod_groups(objects, rules);
   for (const auto& [key, work] : objects.works) {
     if (!is_ours(work.meta, work.pod.scheduler, rules)) continue;
@@ -317,11 +323,18 @@ std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules,
     } else if (const auto found = pod_groups.of(pod)) {
       std::tie(id, name, least) = std::tie(found->id, found->name, found->least);
     }
-    Gang& gang = gangs[id];
+    const auto mark = pod.node.empty() ? std::nullopt : mark_of(pod, rules.first_epoch);
+    const auto holder = mark ? holders.find(mark->run) : holders.end();
+    const bool is_moved = holder != holders.end() && *holder->second != id;
+    Gang& gang = gangs[is_moved ? *holder->second : id];
     gang.first_epoch = rules.first_epoch;
-    gang.group = group;
-    gang.name = name;
-    gang.least = least;
+    if (is_moved) {
+      gang.is_moved = true;
+    } else {
+      gang.group = group;
+      gang.name = name;
+      gang.least = least;
+    }
     put(gang, pod);
   }
   for (const auto* all :
@@ -336,10 +349,15 @@ std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules,
   for (auto& [id, gang] : gangs) {
     gang.id = id;
     const bool is_plain = gang.work == nullptr && gang.group == nullptr;
-    if (is_plain) leave_others(gang, run_of ? run_of(id) : RunId{}, objects);
+    if (is_plain) {
+      const auto run = runs.latest.find(id);
+      leave_others(gang, run == runs.latest.end() ? RunId{} : run->second, objects);
+      if (runs.started.contains(id)) leave_made_anew(gang);
+    }
     gang.size = gang.work != nullptr ? size_of(*gang.work) : size_of(gang);
     if (gang.group != nullptr) gang.size = size_of(*gang.group, gang);
     if (gang.least != 0) settle_pod_group(gang);
+    if (is_plain && gang.is_moved) gang.size = gang.bound;
     if (is_plain && gang.least == 0 && !gang.name.empty()) leave_late(gang, gang.size);
     gang.is_leaving =
         gang.is_leaving || std::ranges::any_of(gang.over, [&](const Pod* pod) {
@@ -349,6 +367,11 @@ std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules,
       return std::tuple(pod->gpus == 0, pod->index, pod->meta.name);
     });
   }
+  // Only the next job of its name is there: this one was deleted.
+  std::erase_if(gangs, [](const auto& each) {
+    const Gang& gang = each.second;
+    return gang.is_followed && gang.pods.empty() && gang.over.empty();
+  });
   return gangs;
 }
 
@@ -371,7 +394,7 @@ std::vector<const Pod*> left_on(const Objects& objects, const std::string& node,
 View view_of(const Objects& objects, const std::map<std::string, Gang>& gangs, const Rules& rules,
              const cluster::Picture& told, const std::map<std::string, RunId>& started) {
   View view;
-  add_nodes(objects, rules, view);
+  add_nodes(objects, rules, told, view);
   const Holdings holdings = holdings_of(objects, rules, told);
   ClosedNodes closed(objects, rules);
   for (const auto& [id, gang] : gangs) {

@@ -70,6 +70,7 @@ struct Gang {
   uint64_t first_epoch = 0;  ///< Rules::first_epoch
   bool is_leaving = false;   ///< a pod with a node is being deleted or was refused
   bool is_followed = false;  ///< it has ended, and pods of its name wait to be the next
+  bool is_moved = false;     ///< its pods lost their Job, or their labels, while it held GPUs
   [[nodiscard]] bool is_suspended() const {
     return (work != nullptr && work->suspended) || (group != nullptr && group->suspended);
   }
@@ -80,12 +81,16 @@ struct Gang {
   }
 };
 
-/// The latest run of a job, by its id; invalid: there is none.
-using RunOf = std::function<RunId(const std::string& id)>;
+/// Runs that have not ended, as far as this daemon knows.
+struct KnownRuns {
+  std::map<std::string, RunId> latest{};   ///< by the gang's id
+  std::map<std::string, RunId> started{};  ///< those of which the start was seen
+};
 
-/// The gangs of managed pods, by id. Pointers into `objects`.
+/// The gangs of managed pods, by id. Pointers into `objects`. A pod that runs belongs to the gang
+/// of its run, whatever becomes of its labels and owner.
 [[nodiscard]] std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules,
-                                                   const RunOf& run_of = {});
+                                                   const KnownRuns& runs = {});
 
 /// The pod that stands for the others: one with GPUs.
 [[nodiscard]] const Pod& pod_of(const Gang& gang);

@@ -1,6 +1,7 @@
 #include "live/engine/kubernetes/gpu_holdings.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "live/engine/kubernetes/pod_facts.hpp"
@@ -47,6 +48,34 @@ std::vector<int32_t> told_gpus(const cluster::Picture& told, const Pod& pod) {
 
 }  // namespace
 
+std::map<std::string, int32_t> gpus_held(const Objects& objects, const Rules& rules,
+                                         const cluster::Picture& told) {
+  struct OnNode {
+    std::set<int32_t> named{};
+    int32_t unnamed = 0;
+  };
+  std::map<std::string, OnNode> nodes;
+  for (const auto& [key, pod] : objects.pods) {
+    if (pod.node.empty() || pod.is_over() || !is_ours(pod.meta, pod.scheduler, rules)) continue;
+    OnNode& node = nodes[pod.node];
+    const auto gpus = parse_gpu_list(pod.meta.note(kGpusNote));
+    if (gpus) node.named.insert(gpus->begin(), gpus->end());
+    if (!gpus) node.unnamed += std::max(pod.gpus, 0);
+  }
+  for (const auto& [id, job] : told.jobs) {
+    if (!job.managed || job.state != SeenState::Running) continue;
+    for (const NodePart& part : job.parts) {
+      nodes[part.node].named.insert(part.gpus.begin(), part.gpus.end());
+    }
+  }
+  std::map<std::string, int32_t> out;
+  for (const auto& [name, node] : nodes) {
+    const int32_t last = node.named.empty() ? -1 : *node.named.rbegin();
+    out[name] = std::max(last + 1, static_cast<int32_t>(node.named.size()) + node.unnamed);
+  }
+  return out;
+}
+
 Holdings holdings_of(const Objects& objects, const Rules& rules, const cluster::Picture& told) {
   std::map<std::string, NodeGpus> nodes;
   for (const auto& [key, node] : objects.nodes) {
@@ -54,15 +83,14 @@ Holdings holdings_of(const Objects& objects, const Rules& rules, const cluster::
     gpus.taken.resize(static_cast<size_t>(node.seen.num_gpus));
     gpus.is_exact = rules.indices == Indices::Exact || !node.devices.empty();
   }
+  for (const auto& [name, count] : gpus_held(objects, rules, told)) {
+    std::vector<bool>& taken = nodes[name].taken;
+    taken.resize(std::max(taken.size(), static_cast<size_t>(count)));
+  }
   Holdings out;
   std::vector<const Pod*> pods;
   for (const auto& [key, pod] : objects.pods) {
-    if (pod.node.empty() || pod.is_over() || pod.gpus == 0) continue;
-    pods.push_back(&pod);
-    if (objects.nodes.contains("/" + pod.node)) continue;
-    std::vector<bool>& taken = nodes[pod.node].taken;  // of a node that is gone: what pods hold
-    const auto gpus = static_cast<size_t>(std::max(pod.gpus, 0));
-    taken.resize(std::max(taken.size() + gpus, static_cast<size_t>(last_gpu(pod) + 1)));
+    if (!pod.node.empty() && !pod.is_over() && pod.gpus > 0) pods.push_back(&pod);
   }
   std::ranges::sort(pods, {}, age_of);
   std::vector<const Pod*> unknown;

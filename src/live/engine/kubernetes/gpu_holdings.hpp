@@ -13,6 +13,11 @@ namespace goban::live::engine::kubernetes {
 
 using Holdings = std::map<std::string, std::vector<int32_t>>;  ///< pod's uid: indices
 
+/// By node: GPUs that it has at least, as pods of ours there hold them, or gangs that ran there and
+/// have not ended. A device plug-in that is started anew offers fewer.
+[[nodiscard]] std::map<std::string, int32_t> gpus_held(const Objects& objects, const Rules& rules,
+                                                       const cluster::Picture& told);
+
 /// Who holds which GPU: pods of ours as their annotation says, others as was told last, and any of
 /// the rest for those that come anew.
 [[nodiscard]] Holdings holdings_of(const Objects& objects, const Rules& rules,

@@ -45,8 +45,13 @@ void KubernetesEngine::recall(const std::vector<KnownJob>& known) {
 
 std::string KubernetesEngine::problem() const {
   const std::scoped_lock lock(mutex_);
-  if (lease_ && !lease_->problem().empty()) return lease_->problem();
-  return mirror_ ? mirror_->problem() : std::string();
+  if (lease_ && !lease_->problem().empty()) return with_remedy(lease_->problem());
+  return mirror_ ? with_remedy(mirror_->problem()) : std::string();
+}
+
+std::string KubernetesEngine::refusal() const {
+  const std::scoped_lock lock(mutex_);
+  return refusals_.empty() ? std::string() : with_remedy(refusals_.begin()->second);
 }
 
 void KubernetesEngine::fence(const std::string& node, TimeNs at_ns) {
@@ -131,7 +136,7 @@ void KubernetesEngine::run() {
 bool KubernetesEngine::is_at_rest() const {
   return !ledger_.has_open() && assumed_.empty() && to_sleep_.empty() && awaited_.empty() &&
          !sleep_ && fenced_.empty() && evicted_.empty() && granted_ns_.empty() &&
-         mended_ns_.empty() && taken_back_ns_.empty();
+         mended_ns_.empty() && taken_back_ns_.empty() && refused_.empty();
 }
 
 Objects KubernetesEngine::objects_now() {
@@ -172,13 +177,12 @@ void KubernetesEngine::step() {
   if (!leads()) return;
   const TimeNs asked_ns = steady_ns();
   const Objects objects = objects_now();
-  const Gangs gangs = gangs_of(objects, options_.rules, [this](const std::string& id) {
-    const RunId ordered = ledger_.run_of(id);
-    const auto started = started_.find(id);
-    return ordered.job.valid() || started == started_.end() ? ordered : started->second;
-  });
+  KnownRuns runs{.latest = ledger_.runs(), .started = started_};
+  runs.latest.insert(started_.begin(), started_.end());
+  const Gangs gangs = gangs_of(objects, options_.rules, runs);
   View view = view_of(objects, gangs, options_.rules, told_, started_);
   name_fenced(view);
+  name_refused(view);
   std::vector<EngineEvent> events = events_of(ledger_.look(view.stands, asked_ns, steady_ns()));
   note_started(view.stands, events);
   report_awake(objects, events);
@@ -224,6 +228,7 @@ void KubernetesEngine::carry_out(const Gangs& gangs, const Objects& objects) {
   bind_all(starts);
   for (const Start& start : starts) {
     outcomes[start.task] = outcome_of(start);
+    note_refusal(tasks[start.task].id, start);
     tell_start(gangs.at(tasks[start.task].id), start);
   }
   for (size_t i = 0; i < tasks.size(); ++i) {

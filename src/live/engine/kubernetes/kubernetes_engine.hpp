@@ -96,6 +96,7 @@ class KubernetesEngine final : public cluster::ClusterEngine {
 
   /// Why the API server could not be asked last; empty: it answers.
   [[nodiscard]] std::string problem() const override;
+  [[nodiscard]] std::string refusal() const override;
 
  private:
   using Gangs = std::map<std::string, Gang>;
@@ -120,6 +121,13 @@ class KubernetesEngine final : public cluster::ClusterEngine {
     std::string problem{};
     bool unsure = false;
     std::vector<NodePart> because{};  ///< what of an order is the reason; empty: all
+  };
+
+  /// A gang that the API server refused to bind.
+  struct Refused {
+    std::string words{};
+    base::TimeNs until_ns = 0;  ///< it is not tried again before
+    base::TimeNs pause_ns = 0;
   };
 
   /// A gang while its pods are bound.
@@ -153,6 +161,12 @@ class KubernetesEngine final : public cluster::ClusterEngine {
                                          const cluster::Mark& mark);
   void bind_all(std::vector<Start>& starts);
   [[nodiscard]] Outcome outcome_of(const Start& start);
+  /// A start that the API server refuses, for want of rights or by an admission policy: the gang is
+  /// tried again after a while, and nothing else waits for it.
+  void note_refusal(const std::string& id, const Start& start);
+  void name_refused(View& view);
+  /// What the API server says of a kind of request, for administrators.
+  void note_answer(const std::string& method, const std::string& path, const ApiAnswer& answer);
   /// Tells the cluster's users how it went.
   void tell_start(const Gang& gang, const Start& start);
   void tell(const Gang& gang, Happened what, std::string words);
@@ -199,7 +213,8 @@ class KubernetesEngine final : public cluster::ClusterEngine {
 
   KubernetesOptions options_;
   std::shared_ptr<Credentials> credentials_;
-  bool changed_ = false;  ///< guarded by mutex_
+  bool changed_ = false;                         ///< guarded by mutex_
+  std::map<std::string, std::string> refusals_;  ///< by kind of request; guarded by mutex_
   // Written under mutex_, by the thread.
   std::unique_ptr<LeaseKeeper> lease_;
   std::unique_ptr<Mirror> mirror_;
@@ -223,6 +238,7 @@ class KubernetesEngine final : public cluster::ClusterEngine {
   std::set<std::string> evicted_;                      ///< uids of pods
   std::map<std::string, base::TimeNs> hurried_ns_;     ///< pod's uid: when
   std::map<std::string, base::TimeNs> taken_back_ns_;  ///< by mend(): id, when
+  std::map<std::string, Refused> refused_;             ///< by id
 };
 
 }  // namespace goban::live::engine::kubernetes

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.hpp"
+#include "base/printable.hpp"
 
 namespace goban::live::engine::kubernetes {
 
@@ -100,7 +101,12 @@ void LeaseKeeper::look(Api& api) {
   const std::scoped_lock lock(mutex_);
   is_known_ = lease.has_value() || answer.status == kMissing;
   problem_ = is_known_ ? "" : "the Lease " + place_ + ": " + answer.problem;
-  if (is_known_) leadership_.saw(lease, base::steady_ns());
+  if (!is_known_) return;
+  leadership_.saw(lease, base::steady_ns());
+  if (lease && !lease->holder.empty() && !leadership_.is_ours()) {
+    problem_ = base::printable("the Lease " + place_ + " is held by " + lease->holder) +
+               ", which decides; this daemon stands by";
+  }
 }
 
 void LeaseKeeper::step(Api& api) {

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "live/engine/kubernetes/gpu_holdings.hpp"
 #include "live/engine/kubernetes/node_sleep.hpp"
 #include "live/engine/kubernetes/pod_facts.hpp"
 
@@ -20,7 +21,6 @@ struct OnNode {
   int64_t mem_bytes = 0;
   bool has_ours = false;   ///< pods that have not ended
   bool is_evicted = true;  ///< all of them
-  int32_t num_gpus = 0;    ///< that they hold, at least
 };
 
 std::map<std::string, OnNode> pods_by_node(const Objects& objects, const Rules& rules) {
@@ -31,7 +31,6 @@ std::map<std::string, OnNode> pods_by_node(const Objects& objects, const Rules& 
     if (is_ours(pod.meta, pod.scheduler, rules)) {
       node.has_ours = true;
       node.is_evicted = node.is_evicted && pod.meta.deleting;
-      node.num_gpus = std::max(node.num_gpus + pod.gpus, last_gpu(pod) + 1);
     } else if (pod.gpus == 0) {
       node.cpu_milli += pod.cpu_milli;
       node.mem_bytes += pod.mem_bytes;
@@ -58,9 +57,11 @@ auto rank_of(const Wanted& wanted, const View& view) {
 
 }  // namespace
 
-void add_nodes(const Objects& objects, const Rules& rules, View& view) {
+void add_nodes(const Objects& objects, const Rules& rules, const cluster::Picture& told,
+               View& view) {
   constexpr int64_t kMemoryStep = int64_t{1} << 30;
   std::map<std::string, OnNode> pods = pods_by_node(objects, rules);
+  std::map<std::string, int32_t> held = gpus_held(objects, rules, told);
   for (const auto& [key, node] : objects.nodes) {
     const OnNode& on = pods[node.meta.name];
     const bool managed = is_managed(node, rules);
@@ -75,9 +76,12 @@ void add_nodes(const Objects& objects, const Rules& rules, View& view) {
       seen.state = SeenNodeState::Drained;
       seen.reason = fmt::format("its label {} was removed", kManagedLabel);
     }
-    if (seen.num_gpus == 0 && on.has_ours && seen.state == SeenNodeState::Up) {
-      seen.state = SeenNodeState::Drained;
-      seen.reason = "offers no GPUs";
+    if (const int32_t least = held[node.meta.name]; seen.num_gpus < least) {
+      if (seen.state == SeenNodeState::Up) {
+        seen.state = SeenNodeState::Drained;
+        seen.reason = fmt::format("offers {} GPUs, and {} are held", seen.num_gpus, least);
+      }
+      seen.num_gpus = least;
     }
     // Its sleep is the core's own: it wakes the node when it is needed.
     if (rules.sleeps && (is_asleep(node) || waking_since(node) >= 0)) {
@@ -93,7 +97,7 @@ void add_nodes(const Objects& objects, const Rules& rules, View& view) {
   for (const auto& [name, on] : pods) {
     if (objects.nodes.contains("/" + name) || !on.has_ours) continue;
     view.picture.cluster.nodes.push_back({.name = name,
-                                          .num_gpus = on.num_gpus,
+                                          .num_gpus = held[name],
                                           .state = SeenNodeState::Drained,
                                           .reason = "its Node object is gone, and its pods are not",
                                           .silent = true});

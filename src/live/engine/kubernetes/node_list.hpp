@@ -12,10 +12,11 @@ namespace goban::live::engine::kubernetes {
 
 /// Adds the managed nodes, with what pods without GPUs, which are no jobs here, leave of cores and
 /// memory. A node on which pods of ours run stays, and is drained, when its label is removed; and
-/// one that is not ready is drained, not down, until Kubernetes has evicted these pods: what is on
-/// a node that is down counts as lost. So are one that offers no GPUs for a while, and one whose
-/// object is gone: they have 0 GPUs here, and the receiver remembers the rest.
-void add_nodes(const Objects& objects, const Rules& rules, View& view);
+/// one that is not ready is drained, not down, until they are gone: what is on a node that is down
+/// counts as lost. So are one that offers fewer GPUs than are held there, and one whose object is
+/// gone: they have those that are held, and the receiver remembers the rest.
+void add_nodes(const Objects& objects, const Rules& rules, const cluster::Picture& told,
+               View& view);
 
 /// Jobs that may not run on all nodes belong to a partition of those where they may, besides their
 /// namespace: the core knows partitions. Each makes the core's tables longer, so their number is

@@ -83,7 +83,8 @@ TEST(KubernetesNodeList, ANodeThatOffersNoGpusOrIsGoneKeepsWhatRunsThere) {
   Pod& pod = site.pod("a", "n1");
   for (const char* name : {"n1", "n2"}) site.node(name).seen.num_gpus = 0;
   EXPECT_EQ(site.seen("n1").state, SeenNodeState::Drained);
-  EXPECT_EQ(site.seen("n1").reason, "offers no GPUs");
+  EXPECT_EQ(site.seen("n1").reason, "offers 0 GPUs, and 1 are held");
+  EXPECT_EQ(site.seen("n1").num_gpus, 1);
   EXPECT_EQ(site.seen("n2").state, SeenNodeState::Up) << "nothing of ours is there";
   site.objects.nodes.erase("/n1");
   EXPECT_EQ(site.seen("n1").state, SeenNodeState::Drained);

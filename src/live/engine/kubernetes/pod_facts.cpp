@@ -39,11 +39,6 @@ bool is_of_run(const Pod& pod, const Gang& gang, const RunId& run) {
   return mark && mark->run == run;
 }
 
-int32_t last_gpu(const Pod& pod) {
-  const auto gpus = parse_gpu_list(pod.meta.note(kGpusNote));
-  return gpus && !gpus->empty() ? std::ranges::max(*gpus) : -1;
-}
-
 bool was_refused(const Pod& pod) {
   constexpr std::array<std::string_view, 11> kReasons = {"Evicted",
                                                          "NodeAffinity",

@@ -40,9 +40,6 @@ inline constexpr std::string_view kJob = "Job";  ///< the owner's kind of a Job'
 /// of no others.
 [[nodiscard]] bool was_refused(const Pod& pod);
 
-/// The highest index of the GPUs that it was given; -1: nobody says which.
-[[nodiscard]] int32_t last_gpu(const Pod& pod);
-
 /// The older of two pods was there first.
 [[nodiscard]] std::tuple<TimeNs, TimeNs, std::string> age_of(const Pod* pod);
 

@@ -94,6 +94,19 @@ void leave_others(Gang& gang, RunId run, const Objects& objects) {
   gang.open = 0;
 }
 
+void leave_made_anew(Gang& gang) {
+  const bool ends = std::ranges::all_of(
+      gang.pods, [](const Pod* pod) { return pod->node.empty() || pod->meta.deleting; });
+  // What another daemon left in parts is not whole: all of its pods are its own.
+  if (gang.is_foreign && !gang.is_marked && !ends) return;
+  const size_t removed = std::erase_if(gang.pods, [&](const Pod* pod) {
+    const bool is_next = pod->node.empty() && pod->owner_uid.empty();
+    if (is_next && !pod->meta.deleting) --gang.open;
+    return is_next;
+  });
+  gang.is_followed = gang.is_followed || (removed > 0 && gang.pods.empty());
+}
+
 void leave_late(Gang& gang, int32_t needed) {
   if (gang.bound == 0 || gang.bound < needed) return;
   TimeNs newest_ns = 0;

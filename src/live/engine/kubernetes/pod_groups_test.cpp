@@ -57,11 +57,8 @@ struct Members {
     objects.pod_groups[made.meta.key()] = made;
   }
   [[nodiscard]] View view(const std::map<std::string, RunId>& started = {}) const {
-    const RunOf run_of = [&](const std::string& id) {
-      const auto found = started.find(id);
-      return found == started.end() ? RunId{} : found->second;
-    };
-    return view_of(objects, gangs_of(objects, kRules, run_of), kRules, {}, started);
+    const KnownRuns runs{.latest = started, .started = started};
+    return view_of(objects, gangs_of(objects, kRules, runs), kRules, {}, started);
   }
   [[nodiscard]] JobSeen seen() const { return view().picture.jobs.at(kId); }
 };
