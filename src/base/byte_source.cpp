@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -80,6 +82,26 @@ class ZlibSource final : public ByteSource {
   bool is_first_ = true;
 };
 
+class PlainSource final : public ByteSource {
+ public:
+  PlainSource(std::ifstream in, std::string name, int64_t total)
+      : in_(std::move(in)), name_(std::move(name)), total_bytes_(total) {}
+  Result<size_t> read(char* out, size_t capacity) override {
+    in_.read(out, static_cast<std::streamsize>(capacity));
+    if (in_.bad()) return failed(fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
+    consumed_bytes_ += in_.gcount();
+    return static_cast<size_t>(in_.gcount());
+  }
+  int64_t consumed_bytes() const override { return consumed_bytes_; }
+  int64_t total_bytes() const override { return total_bytes_; }
+
+ private:
+  std::ifstream in_;
+  std::string name_;
+  int64_t total_bytes_;
+  int64_t consumed_bytes_ = 0;
+};
+
 }  // namespace
 
 Result<size_t> read_up_to(ByteSource& source, char* out, size_t size) {
@@ -121,6 +143,17 @@ Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path) {
   }
   return std::make_unique<ZlibSource>(file, is_stdin ? "<stdin>" : path,
                                       known && S_ISREG(info.st_mode) ? info.st_size : 0);
+}
+
+Result<std::unique_ptr<ByteSource>> open_plain(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return failed(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return failed(fmt::format("cannot read {}: it is a folder", path));
+  }
+  const auto size = std::filesystem::file_size(path, error);
+  return std::make_unique<PlainSource>(std::move(in), path, error ? 0 : static_cast<int64_t>(size));
 }
 
 Result<size_t> MemorySource::read(char* out, size_t capacity) {

@@ -32,6 +32,9 @@ class ByteSource {
 /// (refuse_packed).
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path);
 
+/// Opens a file whose bytes are taken as they are. Errors: Failed if it cannot be opened.
+[[nodiscard]] Result<std::unique_ptr<ByteSource>> open_plain(const std::string& path);
+
 /// BadData if an input that begins with these bytes is zstd, xz, bzip2 or zip data; the error names
 /// the program that unpacks it.
 [[nodiscard]] Status refuse_packed(std::string_view beginning, const std::string& name);

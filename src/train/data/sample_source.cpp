@@ -83,10 +83,16 @@ base::Status each_in_shards(const ShardSet& set, const SampleSink& sink) {
   for (const Shard& shard : set.shards) {
     const auto reader = open_shard(shard.path);
     if (!reader) return base::failure(reader.error());
-    while (true) {
+    for (int64_t count = 0;; ++count) {
       Sample sample;
       const auto more = (*reader)->next(sample);
       if (!more) return base::failure(more.error());
+      if (!*more && count != shard.samples) {
+        return base::bad_data(
+            {shard.path, 0, 0, ""},
+            fmt::format("has {} samples, its index says {}", count, shard.samples),
+            "write the index again: goban-train data index");
+      }
       if (!*more) break;
       if (const auto s = sink(sample); !s) {
         base::Error named = s.error();

@@ -160,6 +160,19 @@ base::Result<ShardSet> from_wids(std::string_view text, const std::string& folde
   return out;
 }
 
+namespace {
+
+base::Status count_again(Shard& shard) {
+  const int64_t told = shard.samples;
+  if (auto s = count_samples(shard); !s) return s;
+  if (shard.samples == told) return {};
+  return base::bad_data({shard.path, 0, 0, ""},
+                        fmt::format("has {} samples, its index says {}", shard.samples, told),
+                        "write the index again: goban-train data index");
+}
+
+}  // namespace
+
 base::Status count_samples(Shard& shard) {
   const auto reader = open_shard(shard.path);
   if (!reader) return base::failure(reader.error());
@@ -174,12 +187,15 @@ base::Status count_samples(Shard& shard) {
 base::Status sum_contents(ShardSet& set) {
   for (Shard& each : set.shards) {
     if (!each.md5.empty() || each.sum != 0) continue;
-    const int64_t told = each.samples;
-    if (auto s = count_samples(each); !s) return s;
-    if (each.samples == told) continue;
-    return base::bad_data({each.path, 0, 0, ""},
-                          fmt::format("has {} samples, its index says {}", each.samples, told),
-                          "write the index again: goban-train data index");
+    if (auto s = count_again(each); !s) return s;
+  }
+  return {};
+}
+
+base::Status check_counts(ShardSet& set) {
+  for (Shard& each : set.shards) {
+    if (auto s = count_again(each); !s) return s;
+    if (!each.md5.empty()) each.sum = 0;
   }
   return {};
 }

@@ -41,6 +41,9 @@ struct ShardSet {
 /// Sums the shards that have neither MD5 nor sum. Errors: those of reading; BadData for a number of
 /// samples that is not that of the index.
 [[nodiscard]] base::Status sum_contents(ShardSet& set);
+/// Counts the samples of all shards, also of those with an MD5, and sums those without. For sets
+/// that are read whole. Errors: as of sum_contents().
+[[nodiscard]] base::Status check_counts(ShardSet& set);
 /// Size, number of samples and MD5 of a shard. Cost: reads it twice.
 [[nodiscard]] base::Result<Shard> describe_shard(const std::string& path);
 

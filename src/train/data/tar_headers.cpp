@@ -44,6 +44,17 @@ bool has_nul_inside(std::string_view name) {
          name.find_first_not_of('\0', nul) != std::string_view::npos;
 }
 
+/// A header of any format, also of those before "ustar".
+bool has_sum(std::string_view block) {
+  constexpr size_t kSum = 148, kSumSize = 8;
+  const auto told = number_of(block.substr(kSum, kSumSize));
+  int64_t sum = 0;
+  for (size_t i = 0; i < block.size(); ++i) {
+    sum += i >= kSum && i < kSum + kSumSize ? ' ' : static_cast<unsigned char>(block[i]);
+  }
+  return told == sum && block[0] != '\0';
+}
+
 class Headers {
  public:
   Headers(base::ByteSource& source, const std::string& name) : source_(source), name_(name) {}
@@ -53,7 +64,7 @@ class Headers {
     while (true) {
       const auto more = fill(block);
       if (!more) return base::failure(more.error());
-      if (!*more || block.compare(257, 5, "ustar") != 0) return links_;
+      if (!*more || !has_sum(block)) return links_;  // the end, or no tar
       if (auto s = header(block); !s) return base::failure(s.error());
       at_ = read_;
     }

@@ -17,6 +17,7 @@ namespace {
 constexpr size_t kReadBlock = size_t{256} << 10;
 constexpr size_t kGrowth = size_t{1} << 20;  // a header may declare more bytes than there are
 constexpr size_t kTarBlock = 512;
+constexpr size_t kMostHoles = size_t{64} << 20;  // of one sample: they need no bytes of the file
 
 struct CloseArchive {
   void operator()(archive* open) const { archive_read_free(open); }
@@ -42,14 +43,18 @@ class TarReader final : public ShardReader {
   }
 
   base::Result<bool> next(Sample& sample) override {
-    return take([&] { return read_member(sample); }, [&] { sample = {key_, {}, name_, header_}; });
+    return take([&] { return read_member(sample); },
+                [&] {
+                  sample = {key_, {}, name_, header_};
+                  holes_ = 0;
+                });
   }
   base::Result<bool> skip() override {
     // libarchive passes over the bytes with the next header
     return take([] { return base::Status{}; }, [] {});
   }
   base::Result<bool> glance(uint32_t& sum) override {
-    return take([&] { return sum_member(sum); }, [] {});
+    return take([&] { return sum_member(sum); }, [&] { holes_ = 0; });
   }
 
  private:
@@ -205,14 +210,20 @@ class TarReader final : public ShardReader {
       size_t count = 0;
       la_int64_t offset = 0;
       const int code = archive_read_data_block(archive_.get(), &block, &count, &offset);
-      if (code == ARCHIVE_EOF && sparse_) out.resize(wanted);  // it ends with a hole
-      if (code == ARCHIVE_EOF) break;
+      if (code == ARCHIVE_EOF) {
+        if (!sparse_ || out.size() >= wanted) break;
+        if (auto s = add_hole(out, wanted); !s) return s;  // it ends with one
+        break;
+      }
       if (code != ARCHIVE_OK) {
         return base::failure(broken(fmt::format("'{}.{}' breaks off", key_, field_)));
       }
       const auto at = static_cast<uint64_t>(offset);
-      const bool is_hole = sparse_ && at > out.size() && at <= size;
-      if (is_hole) out.resize(at);
+      if (sparse_ && at > out.size() && at <= size) {
+        const bool is_enough = at >= wanted;
+        if (auto s = add_hole(out, is_enough ? wanted : at); !s) return s;
+        if (is_enough && most != SIZE_MAX) break;
+      }
       if (at != out.size() || out.size() + count > size) {
         return base::failure(broken(fmt::format("'{}.{}' does not fit its size", key_, field_)));
       }
@@ -222,6 +233,21 @@ class TarReader final : public ShardReader {
       return base::failure(
           broken(fmt::format("'{}.{}' has {} of {} bytes", key_, field_, out.size(), size)));
     }
+    return {};
+  }
+
+  base::Status add_hole(std::string& out, uint64_t end) {
+    holes_ += end - out.size();
+    if (holes_ > kMostHoles) {
+      return base::bad_data(
+          {name_, 0, 0, ""},
+          fmt::format(
+              "the sparse files of the sample '{}', up to '{}' at byte {}, have holes of {} bytes; "
+              "at most {} are read",
+              key_, field_, header_, holes_, kMostHoles),
+          "pack the folder with goban-train data pack, or with tar without --sparse");
+    }
+    out.resize(end);
     return {};
   }
 
@@ -277,6 +303,7 @@ class TarReader final : public ShardReader {
   bool held_ = false, ended_ = false, sparse_ = false;
   std::string key_, field_, first_;
   int64_t size_ = 0, header_ = 0;
+  uint64_t holes_ = 0;  ///< bytes in holes of the sample so far
 };
 
 template <typename Source>

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 #include <regex>
+#include <unordered_set>
 
 #include "base/number.hpp"
 #include "base/text.hpp"
@@ -94,6 +95,8 @@ struct ShardWriter::Impl {
   std::unique_ptr<PackedFile> file;
   std::vector<std::string> paths, sources;
   std::string last_key;
+  std::unordered_set<std::string> keys;  // of this shard
+  int64_t repeated = 0;
   int64_t samples = 0, in_shard = 0, payload_bytes = 0, stored_bytes = 0;
 
   [[nodiscard]] std::string path_of(int64_t number) const {
@@ -123,6 +126,7 @@ struct ShardWriter::Impl {
     auto next = PackedFile::create(paths.back());
     if (!next) return base::failure(next.error());
     file = std::move(*next);
+    keys.clear();
     in_shard = payload_bytes = stored_bytes = 0;
     return {};
   }
@@ -136,6 +140,7 @@ ShardWriter::ShardWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 ShardWriter::~ShardWriter() = default;
 ShardWriter::ShardWriter(ShardWriter&&) noexcept = default;
 const std::vector<std::string>& ShardWriter::paths() const { return impl_->paths; }
+int64_t ShardWriter::repeated() const { return impl_->repeated; }
 int64_t ShardWriter::samples() const { return impl_->samples; }
 
 base::Result<ShardWriter> ShardWriter::create(const std::string& pattern, ShardLimits limits) {
@@ -179,6 +184,7 @@ base::Status ShardWriter::add(const Sample& sample) {
     if (auto s = w.end_shard(); !s) return s;
     if (auto s = w.begin_shard(); !s) return s;
   }
+  if (!w.keys.insert(sample.key).second) ++w.repeated;
   std::vector<const Field*> fields;
   for (const Field& each : sample.fields) fields.push_back(&each);
   std::ranges::sort(fields, {}, [](const Field* each) -> const std::string& { return each->name; });

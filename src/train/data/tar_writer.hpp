@@ -42,6 +42,9 @@ class ShardWriter {
   /// Paths of the shards so far.
   [[nodiscard]] const std::vector<std::string>& paths() const;
   [[nodiscard]] int64_t samples() const;
+  /// Samples whose key their shard had before; readers take them for others, `data check` for
+  /// errors.
+  [[nodiscard]] int64_t repeated() const;
   /// Other shards of the pattern in its folder, as an earlier packing into more shards leaves them;
   /// normal paths, in order.
   [[nodiscard]] std::vector<std::string> left_over() const;

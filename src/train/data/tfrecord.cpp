@@ -9,6 +9,7 @@
 #include "base/crc32c.hpp"
 #include "base/number.hpp"
 #include "base/protobuf_fields.hpp"
+#include "base/text.hpp"
 
 namespace goban::train::data {
 namespace {
@@ -234,7 +235,8 @@ base::Status from_example(std::string_view message, Sample& sample) {
 }
 
 base::Result<std::unique_ptr<ShardReader>> open_tfrecords(const std::string& path) {
-  auto source = base::open_bytes(path);
+  const bool is_packed = base::lowered(path).ends_with(".gz");
+  auto source = is_packed ? base::open_bytes(path) : base::open_plain(path);
   if (!source) return base::failure(source.error());
   return std::make_unique<TfRecordReader>(std::move(*source), path);
 }

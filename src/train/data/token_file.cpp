@@ -11,7 +11,7 @@ namespace goban::train::data {
 base::Result<std::vector<int64_t>> read_tokens(const std::string& path, int token_bytes,
                                                int64_t vocabulary) {
   static_assert(std::endian::native == std::endian::little);
-  const auto source = base::open_bytes(path);
+  const auto source = base::open_plain(path);
   if (!source) return base::failure(source.error());
   const auto width = static_cast<size_t>(token_bytes);
   std::vector<int64_t> out;

@@ -1,7 +1,10 @@
 // goban-train: mesh training runs. Adds the commands, parses the command line and runs the selected
 // command; no other logic.
+#include <new>
+
 #include "train/trainer/memory_policy.hpp"
 #include "train/trainer/program/commands.hpp"
+#include "train/trainer/ranks.hpp"
 
 int main(int argc, char** argv) {
   using namespace goban::train::trainer;
@@ -30,5 +33,9 @@ int main(int argc, char** argv) {
       "  mpirun -n 4 goban-train lm --layout auto\nRun `goban-train COMMAND --help` for the "
       "options of a command.");
   if (const int code = program.parse(argc, argv); code >= 0) return code;
-  return action();
+  try {
+    return action();
+  } catch (const std::bad_alloc&) {
+    return exit_code({goban::base::ErrorCode::Failed, "out of memory", {}, ""});
+  }
 }

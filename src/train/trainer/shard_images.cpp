@@ -168,8 +168,9 @@ base::Result<std::unique_ptr<Batches>> shard_images(const TrainOptions& options,
   }
   auto set = data::open_shards(options.data_dir);
   if (!set) return base::failure(set.error());
-  const auto test_set = data::open_shards(options.feeding.test_data);
+  auto test_set = data::open_shards(options.feeding.test_data);
   if (!test_set) return base::failure(test_set.error());
+  if (auto s = data::check_counts(*test_set); !s) return base::failure(s.error());
   auto test = read_test(*test_set, options.test_limit);
   if (!test) return base::failure(test.error());
   if (auto s = data::sum_contents(*set); !s) return base::failure(s.error());

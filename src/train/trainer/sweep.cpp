@@ -1,6 +1,7 @@
 #include "train/trainer/sweep.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <fmt/format.h>
@@ -9,15 +10,19 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <thread>
 
+#include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/number.hpp"
+#include "base/printable.hpp"
 #include "train/mesh/layout.hpp"
 #include "train/trainer/batches.hpp"
 #include "train/trainer/folder_lock.hpp"
 #include "train/trainer/run_files.hpp"
+#include "train/trainer/same_on_ranks.hpp"
 #include "train/trainer/stopping.hpp"
 #include "train/trainer/sweep_files.hpp"
 #include "train/trainer/sweep_report.hpp"
@@ -50,16 +55,20 @@ int64_t largest_batch(const SweepOptions& options) {
   return *std::max_element(options.batch_sizes.begin(), options.batch_sizes.end());
 }
 
-/// Settings common to all runs of a folder; the number of epochs may grow.
-std::string settings_text(const SweepOptions& options) {
-  const TrainOptions& t = options.train;
-  const auto& o = t.optimizer;
-  return fmt::format(
-      "task {}\nmodel {}\nmesh \"{}\"\nmicro-batches {}\nprecision {}\noptimizer {} scale {} "
-      "by-batch {}\nsamples {} {}\nlast-batch {}\nlargest batch {}\n",
-      t.task, t.model, t.mesh, t.micro_batches, static_cast<int>(t.precision),
-      static_cast<int>(o.kind), o.scale, static_cast<int>(t.lr_scale), t.train_limit, t.test_limit,
-      static_cast<int>(t.last_batch), largest_batch(options));
+/// Settings common to all runs of a folder: all that ranks must have in common, and the data. The
+/// number of epochs may grow, and the grid.
+std::string settings_text(const SweepOptions& options, const Facts& of_data) {
+  static constexpr std::array<std::string_view, 8> kMayChange = {
+      "release",  "--epochs",        "--batch-size", "--hidden",
+      "--layout", "--learning-rate", "--seed",       "--checkpoint"};
+  Facts facts = facts_of(options.train);
+  std::erase_if(facts, [](const auto& fact) {
+    return std::ranges::find(kMayChange, fact.first) != kMayChange.end();
+  });
+  facts.insert(facts.end(), of_data.begin(), of_data.end());
+  std::string out;
+  for (const auto& [name, value] : facts) out += fmt::format("{}: {}\n", name, value);
+  return out + fmt::format("largest batch: {}\n", largest_batch(options));
 }
 
 /// What all ranks must have in common.
@@ -83,10 +92,25 @@ Facts facts_of_sweep(const SweepOptions& o) {
   return out;
 }
 
-base::Status claim_folder(const SweepOptions& options) {
+/// The first line in which two texts differ.
+std::string other_line(std::string_view there, std::string_view mine) {
+  while (!there.empty() || !mine.empty()) {
+    const size_t end = std::min(there.find('\n'), there.size());
+    const size_t my_end = std::min(mine.find('\n'), mine.size());
+    if (there.substr(0, end) != mine.substr(0, my_end)) {
+      return fmt::format("it has '{}', not '{}'", base::printable(there.substr(0, end)),
+                         mine.substr(0, my_end));
+    }
+    there.remove_prefix(std::min(end + 1, there.size()));
+    mine.remove_prefix(std::min(my_end + 1, mine.size()));
+  }
+  return {};
+}
+
+base::Status claim_folder(const SweepOptions& options, const Facts& of_data) {
   std::error_code error;
   fs::create_directories(options.out, error);
-  const std::string path = options.out + "/settings.txt", mine = settings_text(options);
+  const std::string path = options.out + "/settings.txt", mine = settings_text(options, of_data);
   const bool claimed = !error && fs::exists(path, error);
   if (error) {
     return base::failed(fmt::format("cannot use the folder '{}': {}", options.out, error.message()),
@@ -102,7 +126,8 @@ base::Status claim_folder(const SweepOptions& options) {
   std::ostringstream there;
   there << in.rdbuf();
   if (there.str() == mine) return {};
-  return base::usage_error(fmt::format("'{}' belongs to a sweep with different settings", path),
+  return base::usage_error(fmt::format("'{}' belongs to a sweep with different settings: {}", path,
+                                       other_line(there.str(), mine)),
                            "use another --out folder, or the settings in that file");
 }
 
@@ -126,6 +151,7 @@ class Sweep {
     const auto data = open_batches(options_.train);
     if (!data) return base::failure(data.error());
     samples_ = (*data)->train_size();
+    of_data_ = facts_of(**data);
     // All processes continue or none: the first one checks whether the folder belongs to this
     // sweep.
     base::Status folder;
@@ -148,6 +174,11 @@ class Sweep {
     if (auto s = search_largest(result); !s) return base::failure(s.error());
     if (auto s = write_sweep_files(options_, launcher_.ranks, result); !s) {
       return base::failure(s.error());
+    }
+    const bool is_none =
+        std::ranges::none_of(result.runs, [](const SweepRun& run) { return run.refused.empty(); });
+    if (is_none && !result.runs.empty()) {
+      return base::usage_error("none of the runs could be trained: " + result.runs.front().refused);
     }
     return result;
   }
@@ -197,7 +228,7 @@ class Sweep {
 
   /// Checks that the folder is of this sweep and reserves it.
   base::Status claim() {
-    if (auto s = claim_folder(options_); !s) return s;
+    if (auto s = claim_folder(options_, of_data_); !s) return s;
     auto lock = FolderLock::take(options_.out, "--out");
     if (!lock) return base::failure(lock.error());
     lock_ = std::move(*lock);
@@ -281,36 +312,43 @@ class Sweep {
 
   base::Status search_largest(SweepResult& result) const {
     if (options_.largest_limit_bytes == 0 || options_.train.task == "lm") return {};
-    if (auto kept = read_largest(options_)) {
-      result.largest = std::move(*kept);
-      return {};
-    }
-    if (result.stopped) return {};
-    fmt::print(stderr, "largest batch on {} ranks within {} bytes per device\n",
-               fmt::join(options_.largest_ranks, ", "), options_.largest_limit_bytes);
+    std::vector<Largest> known = read_largest(options_);
     LargestOptions wanted;
     wanted.train = options_.train;
     wanted.train.hidden = options_.hidden.front();
     wanted.train.layout = wanted.train.mesh = "";
     wanted.train.memory_limit_bytes = options_.largest_limit_bytes;
-    wanted.ranks = options_.largest_ranks;
-    auto largest = find_largest(wanted);
-    if (!largest) return base::failure(largest.error());
-    result.stopped = stop_requested;
-    if (result.stopped) {
-      fmt::print(
-          stderr,
-          "stopped in the search for the largest batch; the same command resumes the sweep\n");
-      return {};
+    const std::set<int> asked(options_.largest_ranks.begin(), options_.largest_ranks.end());
+    for (const int ranks : asked) {
+      const bool is_known = std::ranges::find(known, ranks, &Largest::ranks) != known.end();
+      if (is_known || result.stopped) continue;
+      fmt::print(stderr, "largest batch on {} within {} bytes per device\n",
+                 base::counted(ranks, "rank"), options_.largest_limit_bytes);
+      wanted.ranks = {ranks};
+      auto largest = find_largest(wanted);
+      if (!largest) return base::failure(largest.error());
+      result.stopped = stop_requested;
+      if (result.stopped) {
+        fmt::print(stderr,
+                   "stopped in the search for the largest batch; the same command resumes the "
+                   "sweep\n");
+        continue;
+      }
+      known.insert(known.end(), largest->begin(), largest->end());
+      if (auto s = write_largest(options_, known); !s) return s;
     }
-    result.largest = std::move(*largest);
-    return write_largest(options_, result.largest);
+    for (Largest& each : known) {
+      if (asked.contains(each.ranks)) result.largest.push_back(std::move(each));
+    }
+    std::ranges::sort(result.largest, {}, &Largest::ranks);
+    return {};
   }
 
   const SweepOptions& options_;
   const Launcher& launcher_;
   std::optional<FolderLock> lock_;
   int64_t samples_ = 0;
+  Facts of_data_;
   std::atomic<bool> stopped_ = false;  // by a signal; equal on all processes
 };
 

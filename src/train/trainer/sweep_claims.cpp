@@ -144,8 +144,12 @@ Claim usable_batch(const SweepResult& result) {
                           kScaling),
               {},
               {}};
-  if (result.largest.empty() || result.largest.front().found == 0) {
-    claim.measured = "not searched";
+  if (result.largest.empty() || result.largest.front().ranks != 1) {
+    claim.measured = result.largest.empty() ? "not searched" : "not searched on one rank";
+    return claim;
+  }
+  if (result.largest.front().found == 0) {
+    claim.measured = "1 rank: none fits";
     return claim;
   }
   const Largest& one = result.largest.front();

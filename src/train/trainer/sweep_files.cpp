@@ -30,7 +30,6 @@ std::string largest_path(const SweepOptions& options) { return options.out + "/l
 /// What the search depends on, besides the settings that a folder's runs have in common.
 json search_of(const SweepOptions& options) {
   return {{"limit_bytes", options.largest_limit_bytes},
-          {"ranks", options.largest_ranks},
           {"hidden", options.hidden.front()},
           {"device", options.train.device}};
 }
@@ -69,6 +68,12 @@ base::Result<std::vector<EpochResult>> read_metrics(const std::string& path) {
   return out;
 }
 
+std::string shell_word(std::string_view word) {
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 std::string sweep_csv(const std::vector<SweepRun>& runs) {
   std::string out =
       "batch,seed,epoch,step,train_loss,test_loss,test_acc,wall_s,images_s,control,hidden,layout,"
@@ -102,7 +107,7 @@ IFS=, read -ra gpus <<< "${{CUDA_VISIBLE_DEVICES:-}}"
 export CUDA_VISIBLE_DEVICES="$rank"
 exec {1}
 )",
-                     ranks, command, "'" + std::filesystem::current_path().string() + "'");
+                     ranks, command, shell_word(std::filesystem::current_path().string()));
 }
 
 std::string claims_csv(const std::vector<Claim>& claims) {
@@ -114,10 +119,10 @@ std::string claims_csv(const std::vector<Claim>& claims) {
   return out;
 }
 
-std::optional<std::vector<Largest>> read_largest(const SweepOptions& options) {
+std::vector<Largest> read_largest(const SweepOptions& options) {
   const auto text = base::read_small_file(largest_path(options));
   const json kept = text ? json::parse(*text, nullptr, false) : json();
-  if (!kept.is_object() || kept.value("of", json()) != search_of(options)) return std::nullopt;
+  if (!kept.is_object() || kept.value("of", json()) != search_of(options)) return {};
   std::vector<Largest> out;
   try {
     for (const json& each : kept.at("largest")) {
@@ -130,7 +135,7 @@ std::optional<std::vector<Largest>> read_largest(const SweepOptions& options) {
                      .refused = each.at("refused")});
     }
   } catch (const json::exception&) {
-    return std::nullopt;  // it is searched again
+    return {};  // it is searched again
   }
   return out;
 }
@@ -150,7 +155,8 @@ base::Status write_largest(const SweepOptions& options, const std::vector<Larges
 }
 
 base::Status write_sweep_files(const SweepOptions& options, int ranks, const SweepResult& result) {
-  const std::string script = mpirun_script(options.command, ranks);
+  // Runs at the same time are threads of one process.
+  const std::string script = mpirun_script(options.command, options.jobs > 1 ? 1 : ranks);
   if (auto s = base::write_file(options.out + "/sweep.csv", sweep_csv(result.runs)); !s) return s;
   if (auto s = base::write_file(options.out + "/run.sh", script); !s) return s;
   SweepReport report;

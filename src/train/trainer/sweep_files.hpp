@@ -1,8 +1,8 @@
 // The files of a sweep: reads the metrics of its runs, writes sweep.csv, report.html and run.sh.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -18,13 +18,16 @@ namespace goban::train::trainer {
 /// other columns: control,hidden,layout,learning_rate.
 [[nodiscard]] std::string sweep_csv(const std::vector<SweepRun>& runs);
 
+/// One word for a shell, quoted.
+[[nodiscard]] std::string shell_word(std::string_view word);
+
 /// The job script: runs itself under mpirun on `ranks` processes, each of which sees the GPU of its
 /// local rank.
 [[nodiscard]] std::string mpirun_script(const std::string& command, int ranks);
 
-/// The search for the largest batch as it was kept in the folder of these options; nothing if none
-/// was ended there with this memory limit, model, device and numbers of ranks.
-[[nodiscard]] std::optional<std::vector<Largest>> read_largest(const SweepOptions& options);
+/// What the search for the largest batch has found in the folder of these options, by number of
+/// ranks; nothing of a search with another memory limit, model or device.
+[[nodiscard]] std::vector<Largest> read_largest(const SweepOptions& options);
 [[nodiscard]] base::Status write_largest(const SweepOptions& options,
                                          const std::vector<Largest>& all);
 

@@ -175,7 +175,7 @@ TEST(Trials, TuningTakesWhatIsFasterAndKeepsTheAccuracy) {
   EXPECT_DOUBLE_EQ(result->best_s, 4);
   const std::string text = tune_text(*result);
   EXPECT_THAT(text, HasSubstr("10.00 s to 4.00 s: --batch-size 400 --precision fp32 --overlap off "
-                              "--loader-threads 1 (learning rate x 1.41)"));
+                              "--loader-threads 1 --lr-factor 1.41421"));
   EXPECT_THAT(text, HasSubstr("10.00 points less accuracy"));
   EXPECT_THAT(text, HasSubstr("does not reach the loss"));
   EXPECT_THAT(text, HasSubstr("GPUs: on processors"));

@@ -96,7 +96,8 @@ class Tuner {
       TrainOptions with = out_.best;
       const double ratio = static_cast<double>(batch) / static_cast<double>(with.batch_size);
       with.batch_size = batch;
-      with.optimizer.scale *= std::sqrt(ratio);
+      // --lr-scale does that itself.
+      if (with.lr_scale == LrScale::None) with.optimizer.scale *= std::sqrt(ratio);
       attempt("batch", fmt::format("{}", batch), with);
     }
     if (stop_requested) return base::failed("stopped before the end of the search");
@@ -228,7 +229,7 @@ std::string tune_text(const TuneResult& result) {
     out += fmt::format(" --loader-threads {}", best.feeding.threads);
   }
   if (best.optimizer.scale != 1) {
-    out += fmt::format(" (learning rate x {:.3g})", best.optimizer.scale);
+    out += fmt::format(" --lr-factor {:.6g}", best.optimizer.scale);
   }
   out += "\nnot verified here:\n";
   for (const std::string& each : result.not_verified) out += fmt::format("  {}\n", each);

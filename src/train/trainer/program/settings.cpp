@@ -145,6 +145,7 @@ void add_run_options(Command& command, RunSettings& s) {
                   {{"linear", LrScale::Linear}, {"none", LrScale::None}, {"sqrt", LrScale::Sqrt}},
                   "Scale the learning rate with batch size / 200: linear, sqrt or none")
       ->type_name("ENUM");
+  command.add_option("--lr-factor", t.optimizer.scale, "Factor on the learning rate")->positive();
   whole_from(command.add_option("--warmup-steps", t.optimizer.warmup_steps,
                                 "Steps over which the learning rate grows linearly from 0"),
              0);

@@ -97,6 +97,12 @@ base::Status pack_shards(const PackArguments& a) {
   if (writer->samples() == 0) {
     return base::bad_data({a.source, 0, 0, ""}, "has no samples", "files are named KEY.FIELD");
   }
+  if (writer->repeated() > 0) {
+    fmt::print(stderr,
+               "note: {} samples have a key that came before in their shard; data check refuses "
+               "such shards\n",
+               writer->repeated());
+  }
   const std::string index = (fs::path(a.to).parent_path() / "index.json").string();
   const std::vector<std::string> left_over = writer->left_over();
   if (auto s = data::add_to_index(index, writer->paths(), left_over); !s) return s;

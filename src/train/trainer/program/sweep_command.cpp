@@ -10,6 +10,7 @@
 #include "train/trainer/program/commands.hpp"
 #include "train/trainer/stopping.hpp"
 #include "train/trainer/sweep.hpp"
+#include "train/trainer/sweep_files.hpp"
 #include "train/trainer/trainer.hpp"
 #include "train/trainer/trials.hpp"
 
@@ -32,8 +33,8 @@ std::string command_text(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) {
     const bool plain =
-        !word.empty() && word.find_first_of(" ;\"'$&|<>()*?\\`") == std::string::npos;
-    out += (out.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
+        !word.empty() && word.find_first_of(" ;\"'$&|<>()*?[]{}#~!\n\t\\`") == std::string::npos;
+    out += (out.empty() ? "" : " ") + (plain ? word : shell_word(word));
   }
   return out;
 }
