@@ -325,6 +325,11 @@ void SeenJobs::take(const JobGone& gone, TimeNs at) {
   parts_.book.by_engine_id.erase(gone.id);
   if (job == nullptr) return;
   job->is_gone = true;
+  // Another job may follow under the same id.
+  std::erase_if(parts_.orders, [&](const Order& order) {
+    const auto* withdrawal = std::get_if<WithdrawJob>(&order);
+    return withdrawal != nullptr && withdrawal->job == job->job;
+  });
   if (job->stage == JobStage::Done) return;
   const LiveRun* run = parts_.runs.current(*job);
   const bool ran = (run != nullptr && run->started_ns >= 0) || !job->managed;

@@ -73,7 +73,10 @@ void ClusterEngine::resume(const LaunchOrder& order) {
 void ClusterEngine::forget(JobId /*job*/, const std::string& /*payload*/) {}
 
 void ClusterEngine::withdraw(JobId /*job*/, const std::string& engine_id) {
-  post([this, engine_id] { ledger_.withdraw(engine_id); });
+  // What was told to be gone needs no end; what follows under its id is another job.
+  post([this, engine_id] {
+    if (!has_told_ || told_.jobs.contains(engine_id)) ledger_.withdraw(engine_id);
+  });
 }
 
 std::vector<EngineEvent> ClusterEngine::take_events() {
