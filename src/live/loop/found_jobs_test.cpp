@@ -133,6 +133,28 @@ TEST_F(FoundJobs, TheBooksFollowWhatWasReallyGiven) {
   EXPECT_EQ(free_gpus(), 3);
 }
 
+TEST_F(FoundJobs, ACancelAfterARequeueEndsTheJobThere) {
+  step({waiting("8", 1)});
+  const LaunchOrder order = engine.launches.at(0);
+  step({Report{.kind = ReportKind::Started, .run = order.run}});
+  ASSERT_TRUE(ask(controller::Requeue{.job = JobId(0U), .by = kOperator})[0]);
+  ASSERT_TRUE(ask(controller::Cancel{.job = JobId(0U), .by = kOperator})[0]);
+  ASSERT_EQ(engine.stops.size(), 2U);
+  EXPECT_EQ(engine.stops[1], std::pair(order.run, StopReason::Cancelled));
+}
+
+TEST_F(FoundJobs, WhatFollowsUnderTheIdOfOneThatIsGoneIsLeftAlone) {
+  step({waiting("8", 1)});
+  const LaunchOrder order = engine.launches.at(0);
+  step({Report{.kind = ReportKind::Started, .run = order.run}});
+  step({Report{.kind = ReportKind::Ended, .run = order.run, .signal = 15, .cancelled = true},
+        JobGone{.id = "8", .how = GoneHow::Cancelled}});
+  EXPECT_EQ(job(0).result, JobResult::Cancelled);
+  EXPECT_THAT(engine.withdrawn, IsEmpty());
+  step({waiting("8", 1)});
+  EXPECT_EQ(engine.launches.size(), 2U);
+}
+
 /// Slurm chooses GPUs itself, and may exchange those of two jobs that start on one node.
 TEST_F(FoundJobs, JobsWhoseGpusWereExchangedGoOn) {
   step({waiting("8", 1), waiting("9", 1)});

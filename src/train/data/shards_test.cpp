@@ -203,6 +203,17 @@ TEST(Shards, HolesOfSparseMembersAreZeros) {
   EXPECT_EQ(*sample.find("x"), "start" + std::string(507, '\0') + "end" + std::string(185, '\0'));
 }
 
+TEST(Shards, HolesAreBounded) {
+  constexpr size_t kMagic = 257, kPieces = 386, kRealSize = 483;
+  std::string member = tar_member("a.x", "");
+  member.replace(kMagic, 8, std::string("ustar  \0", 8));
+  const std::string size = fmt::format("{:011o}", int64_t{1} << 30);
+  member.replace(kPieces, 12, size + std::string(1, '\0'));
+  member.replace(kPieces + 12, 12, fmt::format("{:011o}", 0) + std::string(1, '\0'));
+  member = with_field(with_field(member, 156, "S"), kRealSize, size);
+  EXPECT_THAT(tar_error(member + kTarEnd), HasSubstr("have holes of 1073741824 bytes; at most"));
+}
+
 // pzstd writes such a frame before each of its frames.
 TEST(Shards, SkippableFramesBeforeZstdDataArePassedOver) {
   const base::TestFolder folder;
@@ -235,6 +246,29 @@ TEST(Shards, WhatFollowsTheEndOfATarIsNotPassedOver) {
     EXPECT_THAT(found.errors[0].text(), HasSubstr("ends at byte 1024, and more follows (byte "));
   }
   EXPECT_EQ(tar_error(one + kTarEnd + std::string(20 * 512, '\0')), "") << "a record's rest";
+}
+
+TEST(Shards, BytesThatLookLikeGzipAreData) {
+  const base::TestFolder folder;
+  std::string bytes(0x8b1f - 100, 'x');  // the record begins with its length, little endian
+  std::string record;
+  while ((record = tfrecord(to_example({"k", {{"a", bytes}}, "", 0}))).substr(0, 2) != "\x1f\x8b") {
+    bytes += 'x';
+    ASSERT_LT(bytes.size(), 0x8b1fU);
+  }
+  const auto read = read_back({folder.write("a.tfrecord", record)});
+  ASSERT_EQ(read.size(), 1U);
+  EXPECT_EQ(*read[0].find("a"), bytes);
+}
+
+TEST(Shards, WhatAnIndexSaysIsCounted) {
+  const auto paths = write_shards(::testing::TempDir() + "/counted-%d.tar");
+  ShardSet set{"", {{paths.at(0), 7, 0, std::string(32, 'a')}}};
+  const auto sink = [](const Sample&) { return base::Status{}; };
+  EXPECT_THAT(each_in_shards(set, sink).error().text(),
+              HasSubstr("has 9 samples, its index says 7"));
+  EXPECT_THAT(check_counts(set).error().text(), HasSubstr("has 9 samples, its index says 7"));
+  EXPECT_TRUE(check_counts(set)) << "it is counted now";
 }
 
 TEST(Shards, TfRecordsWithWrongSumsAreNamed) {

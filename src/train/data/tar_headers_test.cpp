@@ -55,6 +55,18 @@ TEST(TarHeaders, LinksAreNamed) {
               HasSubstr("passed over 1 link, as only files are samples; the first is 'b.x'"));
 }
 
+TEST(TarHeaders, LinksOfTarsBeforeUstarAreNamed) {
+  constexpr size_t kMagic = 257;
+  const std::string old_magic(8, '\0');
+  const std::string link =
+      with_field(with_field(tar_member("b.x", ""), 156, "2"), kMagic, old_magic);
+  const ShardFindings found =
+      findings(with_field(tar_member("a.x", "1"), kMagic, old_magic) + link);
+  EXPECT_TRUE(found.errors.empty());
+  ASSERT_EQ(found.warnings.size(), 1U);
+  EXPECT_THAT(found.warnings[0], HasSubstr("the first is 'b.x'"));
+}
+
 TEST(TarHeaders, ARestOfAnotherVolumeIsNoShard) {
   EXPECT_THAT(error_of(with_field(tar_member("a.x", "1"), 156, "M")),
               HasSubstr("the member at byte 0 goes on from another volume"));

@@ -239,6 +239,33 @@ TEST_F(SweepRuns, ASignalInTheSearchForTheLargestBatchStopsIt) {
   EXPECT_EQ(other->largest.size(), 1U) << "another search";
 }
 
+TEST_F(SweepRuns, RunsOfOtherOptionsOrDataAreNotMixed) {
+  options_.controls.clear();
+  ASSERT_TRUE(run_sweep(options_, launcher_));
+  const auto refusal = [&] {
+    const auto result = run_sweep(options_, launcher_);
+    return result ? std::string() : result.error().text();
+  };
+  options_.train.optimizer.warmup_steps = 3;
+  EXPECT_THAT(refusal(), HasSubstr("it has '--warmup-steps: 0', not '--warmup-steps: 3'"));
+  options_.train.optimizer.warmup_steps = 0;
+  options_.train.epochs = 3;
+  EXPECT_EQ(refusal(), "") << "more epochs go on";
+  for (const auto& file : fs::directory_iterator(folder_ / "mnist")) {
+    std::fstream bytes(file.path(), std::ios::binary | std::ios::in | std::ios::out);
+    bytes.seekp(-1, std::ios::end);
+    bytes.put(1);
+  }
+  EXPECT_THAT(refusal(), HasSubstr("it has 'training data: "));
+}
+
+TEST_F(SweepRuns, OneOfWhichNothingCanBeTrainedFails) {
+  options_.batch_sizes = {1'000'000};
+  const auto result = run_sweep(options_, launcher_);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().text(), HasSubstr("none of the runs could be trained: "));
+}
+
 TEST_F(SweepRuns, ShardsAreRefused) {
   options_.train.data_dir = "train-{000..011}.tar";
   const auto result = run_sweep(options_, launcher_);

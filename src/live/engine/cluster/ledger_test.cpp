@@ -296,6 +296,23 @@ TEST(Ledger, AStartOfAnEarlierDaemonThatDoesNotComeIsTakenBack) {
   EXPECT_EQ(one.answers(), Kinds{ReportKind::Declined});
 }
 
+TEST(Ledger, WhatNoNodeIsTheReasonForBlamesNone) {
+  OneJob one;
+  one.ledger.launch(order_of(1, 1));
+  (void)one.act();
+  one.job = {
+      .stand = Stand::Released, .run = {JobId{1U}, 1}, .hopeless = true, .is_blameless = true};
+  EXPECT_TRUE(one.look().empty());
+  one.now_ns += base::kMinute;
+  EXPECT_TRUE(one.look().empty());
+  EXPECT_EQ(one.act(), Acts{Act::TakeBack});
+  one.job = {.stand = Stand::Held};
+  const auto reports = one.look();
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(reports[0].kind, ReportKind::Declined);
+  EXPECT_EQ(reports[0].parts, std::vector<NodePart>{NodePart{}});
+}
+
 TEST(Ledger, AStartIsNotGivenUpWhileItsNodeIsSilent) {
   OneJob one;
   one.ledger.launch(order_of(1, 1));

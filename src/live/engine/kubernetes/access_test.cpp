@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/test_folder.hpp"
+#include "live/engine/kubernetes/api.hpp"
 
 namespace goban::live::engine::kubernetes {
 namespace {
@@ -47,6 +48,17 @@ users:
 std::string problem_of(const std::string& text, const std::string& context = "") {
   const auto access = access_from_kubeconfig(text, "/etc/kube/config", context);
   return access ? "" : access.error().text();
+}
+
+TEST(KubernetesApi, WhatIsRefusedNamesItsKindAndARemedy) {
+  EXPECT_EQ(kind_of_request("POST", "/api/v1/namespaces/ml/pods/a/binding"), "POST pods/binding");
+  EXPECT_EQ(kind_of_request("DELETE", "/apis/batch/v1/namespaces/ml/jobs/a"), "DELETE jobs");
+  EXPECT_TRUE(is_refusal({.status = 403, .problem = "HTTP 403: no"}));
+  EXPECT_FALSE(is_refusal({.status = 409, .problem = "HTTP 409: changed"}));
+  EXPECT_FALSE(is_refusal({.status = 201}));
+  EXPECT_THAT(with_remedy("HTTP 403: no"), ::testing::HasSubstr("kubernetes manifests"));
+  EXPECT_THAT(with_remedy("HTTP 401: no"), ::testing::HasSubstr("not valid any more"));
+  EXPECT_EQ(with_remedy("HTTP 500: no"), "HTTP 500: no");
 }
 
 TEST(KubernetesAccess, AKubeconfig) {

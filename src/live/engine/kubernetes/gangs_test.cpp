@@ -413,6 +413,58 @@ TEST(KubernetesGangs, WhatAnotherStateFolderLeftInPartsHoldsItsGpusUntilItIsGone
   EXPECT_EQ(still.picture.jobs.size(), 1U);
 }
 
+// kubectl delete job --cascade=orphan, and labels that a user changes.
+TEST(KubernetesGangs, APodThatRunsStaysWithItsRunWhateverBecomesOfItsOwnerAndLabels) {
+  World world;
+  world.job("train", 2);
+  for (const char* name : {"a", "b"}) World::bind(world.pod(name, 2, "train"), "n1", "0,1");
+  const KnownRuns runs{.latest = {{kGang, {JobId(5U), 1}}}, .started = {{kGang, {JobId(5U), 1}}}};
+  const auto view = [&](const cluster::Picture& told) {
+    return view_of(world.objects, gangs_of(world.objects, kAll, runs), kAll, told, runs.started);
+  };
+  const cluster::Picture told = view({}).picture;
+  world.objects.works.clear();
+  for (const char* name : {"ml/a", "ml/b"}) {
+    Pod& pod = world.objects.pods.at(name);
+    pod.owner_kind = pod.owner_name = pod.owner_uid = "";
+    pod.meta.labels = {{std::string(kGangLabel), "new"}};
+  }
+  const View after = view(told);
+  ASSERT_EQ(after.picture.jobs.size(), 1U);
+  EXPECT_TRUE(after.picture.ended.empty());
+  const JobSeen& seen = after.picture.jobs.at(kGang);
+  EXPECT_EQ(seen.state, SeenState::Running);
+  EXPECT_EQ(seen.parts, told.jobs.at(kGang).parts);
+  EXPECT_EQ(seen.spec.num_gpus, 4);
+  EXPECT_FALSE(seen.spec.requeue) << "nobody would make its pods again";
+  for (auto& [key, pod] : world.objects.pods) pod.phase = Phase::Succeeded;
+  EXPECT_EQ(view(told).picture.ended.at(kGang).how, GoneHow::Completed);
+}
+
+TEST(KubernetesGangs, PodsThatItsUserMadeAnewAreTheNextJob) {
+  World world;
+  const auto add = [&](const char* name) -> Pod& {
+    Pod& pod = world.pod(name, 1);
+    pod.meta.labels = {{std::string(kGangLabel), "g"}, {std::string(kGangSizeLabel), "1"}};
+    return pod;
+  };
+  Pod& old = add("a");
+  World::bind(old, "n1", "0");
+  const KnownRuns runs{.latest = {{"ml/g", {JobId(5U), 1}}}, .started = {{"ml/g", {JobId(5U), 1}}}};
+  const auto view = [&](const cluster::Picture& told) {
+    return view_of(world.objects, gangs_of(world.objects, kAll, runs), kAll, told, runs.started);
+  };
+  const cluster::Picture told = view({}).picture;
+  old.meta.deleting = true;
+  add("b");
+  EXPECT_EQ(view(told).picture.jobs.at("ml/g").state, SeenState::Running);
+  world.objects.pods.erase("ml/a");
+  const View gone = view(told);
+  EXPECT_EQ(gone.picture.ended.at("ml/g").how, GoneHow::Cancelled);
+  EXPECT_TRUE(gone.picture.jobs.empty()) << "the next one is told when this one has ended";
+  EXPECT_EQ(world.view().picture.jobs.at("ml/g").state, SeenState::Waiting);
+}
+
 TEST(KubernetesGangs, ADeletedPodIsCancelledWhicheverIsSeenFirst) {
   World world;
   Pod& pod = world.pod("a", 1);

@@ -100,6 +100,18 @@ TEST(KubernetesNodeList, ANodeThatOffersNoGpusOrIsGoneKeepsWhatRunsThere) {
   EXPECT_EQ(site.picture().cluster.nodes.size(), 1U);
 }
 
+TEST(KubernetesNodeList, ANodeThatOffersLessThanARunHoldsKeepsIt) {
+  Site site;
+  site.pod("a", "n1").meta.notes[std::string(kGpusNote)] = "3";
+  site.node("n1").seen.num_gpus = 2;
+  EXPECT_EQ(site.seen("n1").state, SeenNodeState::Drained);
+  EXPECT_EQ(site.seen("n1").reason, "offers 2 GPUs, and 4 are held");
+  const cluster::Picture told = site.picture();
+  site.objects.pods.clear();  // its last pod there has ended, and its run has not
+  const View after = view_of(site.objects, {}, kRules, told, {});
+  EXPECT_EQ(after.picture.cluster.nodes.front().num_gpus, 4);
+}
+
 TEST(KubernetesNodeList, AFenceHoldsForTheLossThatAnOperatorSaw) {
   Site site;
   (void)site.pod("a", "n1");
