@@ -1,23 +1,19 @@
 #include "train/trainer/sweep.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fstream>
 #include <mutex>
 #include <numeric>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <thread>
 
 #include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/number.hpp"
-#include "base/printable.hpp"
 #include "train/mesh/layout.hpp"
 #include "train/trainer/batches.hpp"
 #include "train/trainer/folder_lock.hpp"
@@ -25,6 +21,7 @@
 #include "train/trainer/same_on_ranks.hpp"
 #include "train/trainer/stopping.hpp"
 #include "train/trainer/sweep_files.hpp"
+#include "train/trainer/sweep_folder.hpp"
 #include "train/trainer/sweep_report.hpp"
 
 namespace goban::train::trainer {
@@ -51,26 +48,6 @@ base::Result<std::string> turned(const std::string& layout, const std::string& m
   return rules->text();
 }
 
-int64_t largest_batch(const SweepOptions& options) {
-  return *std::max_element(options.batch_sizes.begin(), options.batch_sizes.end());
-}
-
-/// Settings common to all runs of a folder: all that ranks must have in common, and the data. The
-/// number of epochs may grow, and the grid.
-std::string settings_text(const SweepOptions& options, const Facts& of_data) {
-  static constexpr std::array<std::string_view, 8> kMayChange = {
-      "release",  "--epochs",        "--batch-size", "--hidden",
-      "--layout", "--learning-rate", "--seed",       "--checkpoint"};
-  Facts facts = facts_of(options.train);
-  std::erase_if(facts, [](const auto& fact) {
-    return std::ranges::find(kMayChange, fact.first) != kMayChange.end();
-  });
-  facts.insert(facts.end(), of_data.begin(), of_data.end());
-  std::string out;
-  for (const auto& [name, value] : facts) out += fmt::format("{}: {}\n", name, value);
-  return out + fmt::format("largest batch: {}\n", largest_batch(options));
-}
-
 /// What all ranks must have in common.
 Facts facts_of_sweep(const SweepOptions& o) {
   Facts out = facts_of(o.train);
@@ -90,45 +67,6 @@ Facts facts_of_sweep(const SweepOptions& o) {
   set("--both-orientations", fmt::format("{}", o.both_orientations));
   set("--controls (numbers)", fmt::format("{}", fmt::join(controls, ",")));
   return out;
-}
-
-/// The first line in which two texts differ.
-std::string other_line(std::string_view there, std::string_view mine) {
-  while (!there.empty() || !mine.empty()) {
-    const size_t end = std::min(there.find('\n'), there.size());
-    const size_t my_end = std::min(mine.find('\n'), mine.size());
-    if (there.substr(0, end) != mine.substr(0, my_end)) {
-      return fmt::format("it has '{}', not '{}'", base::printable(there.substr(0, end)),
-                         mine.substr(0, my_end));
-    }
-    there.remove_prefix(std::min(end + 1, there.size()));
-    mine.remove_prefix(std::min(my_end + 1, mine.size()));
-  }
-  return {};
-}
-
-base::Status claim_folder(const SweepOptions& options, const Facts& of_data) {
-  std::error_code error;
-  fs::create_directories(options.out, error);
-  const std::string path = options.out + "/settings.txt", mine = settings_text(options, of_data);
-  const bool claimed = !error && fs::exists(path, error);
-  if (error) {
-    return base::failed(fmt::format("cannot use the folder '{}': {}", options.out, error.message()),
-                        "--out must be a readable and writable folder");
-  }
-  if (!claimed) {
-    std::ofstream out(path, std::ios::binary);
-    out << mine << std::flush;
-    if (!out) return base::failed(fmt::format("cannot write '{}'", path));
-    return {};
-  }
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream there;
-  there << in.rdbuf();
-  if (there.str() == mine) return {};
-  return base::usage_error(fmt::format("'{}' belongs to a sweep with different settings: {}", path,
-                                       other_line(there.str(), mine)),
-                           "use another --out folder, or the settings in that file");
 }
 
 class Sweep {
@@ -364,6 +302,10 @@ const char* control_name(Control control) {
       return "equal-schedule";
   }
   return "";
+}
+
+int64_t largest_batch(const SweepOptions& options) {
+  return *std::max_element(options.batch_sizes.begin(), options.batch_sizes.end());
 }
 
 base::Result<std::vector<SweepPoint>> grid_of(const SweepOptions& options) {

@@ -80,6 +80,9 @@ struct Launcher {
   std::function<base::Status(const Facts&)> same;
 };
 
+/// The largest batch size of the grid.
+[[nodiscard]] int64_t largest_batch(const SweepOptions& options);
+
 /// Every combination once. Errors: Usage, for an empty list or a mesh whose axes cannot be
 /// exchanged.
 [[nodiscard]] base::Result<std::vector<SweepPoint>> grid_of(const SweepOptions& options);
