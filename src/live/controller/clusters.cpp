@@ -183,6 +183,20 @@ std::set<NodeId> Clusters::named(bool by_finished) const {
   return out;
 }
 
+std::set<NodeId> Clusters::held() const {
+  const Cluster& cluster = parts_.core.site().cluster;
+  std::set<NodeId> out;
+  const auto add = [&](const std::vector<GpuId>& gpus) {
+    for (const GpuId gpu : gpus) out.insert(cluster.node_of(gpu));
+  };
+  for (const auto& [id, job] : parts_.book.jobs) {
+    if (holds_gpus(job.stage)) add(job.gpus);
+  }
+  for (const auto& [id, run] : parts_.book.runs) add(run.gpus);
+  for (const auto& running : parts_.core.state().running()) add(running.allocation.gpus);
+  return out;
+}
+
 std::vector<SeenNode> Clusters::wanted(const ClusterSeen& seen, bool by_finished) const {
   std::vector<SeenNode> nodes;
   std::set<std::string_view> names;
@@ -201,7 +215,7 @@ std::vector<SeenNode> Clusters::wanted(const ClusterSeen& seen, bool by_finished
     added.reason = node.reason;
     added.silent = node.silent;
   }
-  const std::set<NodeId> still_named = named(by_finished);
+  const std::set<NodeId> still_named = named(by_finished), held = this->held();
   for (uint32_t i = 0; i < present.size(); ++i) {
     const auto id = parts_.core.site().cluster.find_node(present[i].name);
     if (!id || !still_named.contains(*id)) continue;
@@ -211,8 +225,10 @@ std::vector<SeenNode> Clusters::wanted(const ClusterSeen& seen, bool by_finished
       nodes.back().state = SeenNodeState::Down;
       nodes.back().reason = "left the cluster";
     } else {
-      // A GPU that a job names stays, too; the engine declines it.
-      known->num_gpus = std::max(known->num_gpus, present[i].num_gpus);
+      // A GPU that a job names stays, too, unless only runs that have ended do.
+      if (by_finished || held.contains(*id)) {
+        known->num_gpus = std::max(known->num_gpus, present[i].num_gpus);
+      }
     }
   }
   for (SeenNode& node : nodes) {

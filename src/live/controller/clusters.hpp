@@ -53,6 +53,8 @@ class Clusters {
  private:
   /// Nodes that the job table, the core or an operator's drain name.
   [[nodiscard]] std::set<NodeId> named(bool by_finished) const;
+  /// Nodes of which GPUs are held now.
+  [[nodiscard]] std::set<NodeId> held() const;
   /// The nodes to use from now on, as a cluster can be made of them.
   [[nodiscard]] std::vector<SeenNode> wanted(const ClusterSeen& seen, bool by_finished) const;
   void change(core::model::Cluster cluster, TimeNs at);

@@ -259,6 +259,7 @@ TEST(Shards, BytesThatLookLikeGzipAreData) {
   const auto read = read_back({folder.write("a.tfrecord", record)});
   ASSERT_EQ(read.size(), 1U);
   EXPECT_EQ(*read[0].find("a"), bytes);
+  EXPECT_THAT(check_shards({"", {{folder / "a.tfrecord", 1, 0, ""}}}).errors, IsEmpty());
 }
 
 TEST(Shards, WhatAnIndexSaysIsCounted) {

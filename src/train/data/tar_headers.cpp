@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "train/data/packed_bytes.hpp"
+#include "train/data/sample.hpp"
 
 namespace goban::train::data {
 namespace {
@@ -191,6 +192,7 @@ base::Result<TarLinks> check_tar_headers(base::ByteSource& source, const std::st
 }
 
 base::Result<TarLinks> check_tar_headers(const std::string& path) {
+  if (shard_format(path) != ShardFormat::Tar) return TarLinks{};
   auto source = open_packed(path);
   if (source && *source == nullptr) source = base::open_bytes(path);
   if (!source) return base::failure(source.error());

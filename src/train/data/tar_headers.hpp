@@ -19,7 +19,7 @@ struct TarLinks {
 /// lengths, both of which it takes for nothing, and for rests of members of another volume.
 [[nodiscard]] base::Result<TarLinks> check_tar_headers(base::ByteSource& source,
                                                        const std::string& name);
-/// Of a file, packed or not. Errors: also if it cannot be read.
+/// Of a shard, packed or not; of one that is no tar nothing. Errors: also if it cannot be read.
 [[nodiscard]] base::Result<TarLinks> check_tar_headers(const std::string& path);
 
 }  // namespace goban::train::data

@@ -105,7 +105,7 @@ Facts facts_of(const TrainOptions& o) {
                {"--loss-scale", text(o.loss_scale)},
                {"--optimizer (number)", code(u.kind)},
                {"--learning-rate", text(u.learning_rate)},
-               {"scale of the learning rate", text(u.scale)},
+               {"--lr-factor", text(u.scale)},
                {"scale of the schedule", text(u.schedule_scale)},
                {"--warmup-steps", text(u.warmup_steps)},
                {"other options of the optimizer",

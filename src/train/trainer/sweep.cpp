@@ -103,21 +103,21 @@ class Sweep {
     SweepResult result;
     if (auto s = run_all(*points, result.runs); !s) return base::failure(s.error());
     result.stopped = stopped_;
+    const base::Status trained = some_trained(result.runs);  // equal on all processes
+    if (!launcher_.first && !trained) return base::failure(trained.error());
     if (!launcher_.first) return result;
     if (stopped_) {
       fmt::print(stderr,
                  "stopped with {} of {} runs complete; the same command resumes the sweep\n",
                  std::ranges::count_if(result.runs, &SweepRun::complete), points->size());
     }
-    if (auto s = search_largest(result); !s) return base::failure(s.error());
+    if (trained) {
+      if (auto s = search_largest(result); !s) return base::failure(s.error());
+    }
     if (auto s = write_sweep_files(options_, launcher_.ranks, result); !s) {
       return base::failure(s.error());
     }
-    const bool is_none =
-        std::ranges::none_of(result.runs, [](const SweepRun& run) { return run.refused.empty(); });
-    if (is_none && !result.runs.empty()) {
-      return base::usage_error("none of the runs could be trained: " + result.runs.front().refused);
-    }
+    if (!trained) return base::failure(trained.error());
     return result;
   }
 
@@ -233,6 +233,13 @@ class Sweep {
     return base::failed(fmt::format("'{}' has {} of {} lines of metrics, even after training again",
                                     train.out, out.rows.size(), expected),
                         "check that no other process uses the folder");
+  }
+
+  static base::Status some_trained(const std::vector<SweepRun>& runs) {
+    const bool is_none =
+        std::ranges::none_of(runs, [](const SweepRun& run) { return run.refused.empty(); });
+    if (!is_none || runs.empty()) return {};
+    return base::usage_error("none of the runs could be trained: " + runs.front().refused);
   }
 
   SweepRun not_completed(SweepRun run, const std::string& why) const {

@@ -163,9 +163,13 @@ bool is_refusal(const ApiAnswer& answer) {
 
 std::string with_remedy(std::string problem) {
   if (problem.find("HTTP 401") != std::string::npos) {
-    problem += " (its token or certificate is not valid any more: renew it in the kubeconfig)";
+    problem +=
+        " (its token or certificate is not valid any more: renew it in the kubeconfig, and start "
+        "the daemon again)";
   } else if (problem.find("HTTP 403") != std::string::npos) {
     problem += " (apply what goban engine kubernetes manifests prints, again)";
+  } else if (problem.find("HTTP 422") != std::string::npos) {
+    problem += " (an admission policy of the cluster refuses it)";
   }
   return problem;
 }

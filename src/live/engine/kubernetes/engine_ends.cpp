@@ -50,32 +50,36 @@ KubernetesEngine::Outcome KubernetesEngine::set_suspended(const Gang& gang, bool
 
 KubernetesEngine::Outcome KubernetesEngine::take_back(const Gang& gang) {
   if (gang.bound == 0) return {};
-  if (gang.group != nullptr || gang.work != nullptr) return set_suspended(gang, true);
+  const bool has_owner = gang.group != nullptr || gang.work != nullptr;
+  Outcome suspended = has_owner ? set_suspended(gang, true) : Outcome{};
   std::vector<Write> writes;
   for (const Pod* pod : gang.pods) {
     if (pod->node.empty() || pod->meta.deleting) continue;
+    if (has_owner && !pod->owner_uid.empty()) continue;  // the owner ends those that it has
     evicted_.insert(pod->meta.uid);
     writes.push_back({.method = "POST",
                       .path = pod_path(pod->meta, "/eviction"),
                       .body = eviction_body(pod->meta)});
   }
-  return send(std::move(writes));
+  Outcome out = send(std::move(writes));
+  return suspended.problem.empty() ? out : suspended;
 }
 
 KubernetesEngine::Outcome KubernetesEngine::cancel(const Gang& gang) {
-  if (gang.group != nullptr) {
-    return send({{.method = "DELETE",
-                  .path = group_path(*gang.group),
-                  .body = deletion_body(gang.group->meta)}});
-  }
-  if (gang.work != nullptr) {
-    return send({{.method = "DELETE",
-                  .path = work_path(gang.work->meta),
-                  .body = deletion_body(gang.work->meta)}});
-  }
   std::vector<Write> writes;
+  const bool has_owner = gang.group != nullptr || gang.work != nullptr;
+  if (gang.group != nullptr) {
+    writes.push_back({.method = "DELETE",
+                      .path = group_path(*gang.group),
+                      .body = deletion_body(gang.group->meta)});
+  } else if (gang.work != nullptr) {
+    writes.push_back({.method = "DELETE",
+                      .path = work_path(gang.work->meta),
+                      .body = deletion_body(gang.work->meta)});
+  }
   std::set<std::string> jobs;  // of a pod group: they would make new pods
   for (const Pod* pod : gang.pods) {
+    if (has_owner && !pod->owner_uid.empty()) continue;  // they go with it
     if (gang.least != 0 && pod->owner_kind == kJob) {
       const Meta job{.space = pod->meta.space, .name = pod->owner_name, .uid = pod->owner_uid};
       if (jobs.insert(job.uid).second) {
@@ -221,7 +225,7 @@ void KubernetesEngine::mend(const Gangs& gangs) {
     const bool same = before != mended_ns_.end() && before->second.first == goes_on;
     if (same && now_ns < before->second.second + kAgain_ns) continue;
     mended_ns_[id] = {goes_on, now_ns};
-    (void)set_suspended(gang, is_broken);
+    (void)(is_broken ? take_back(gang) : set_suspended(gang, false));
   }
 }
 

@@ -48,6 +48,21 @@ void put(Gang& gang, const Pod& pod) {
   }
 }
 
+/// Of a gang of another state folder: pods of the run of its first pod that has a node.
+int32_t placed_of(const Gang& gang) {
+  if (!gang.is_foreign || gang.is_marked) return gang.bound;
+  std::string run;
+  int32_t placed = 0;
+  for (const auto* pods : {&gang.pods, &gang.over}) {
+    for (const Pod* pod : *pods) {
+      const std::string mark = pod->node.empty() ? "" : pod->meta.note(kRunNote);
+      if (run.empty()) run = mark;
+      placed += !mark.empty() && mark == run ? 1 : 0;
+    }
+  }
+  return placed;
+}
+
 /// Pods that a Job has at a time, less those that have succeeded.
 int32_t size_of(const Work& work) {
   const int32_t all = work.completions < 0 ? work.parallelism : work.completions;
@@ -352,12 +367,14 @@ std::map<std::string, Gang> gangs_of(const Objects& objects, const Rules& rules,
     if (is_plain) {
       const auto run = runs.latest.find(id);
       leave_others(gang, run == runs.latest.end() ? RunId{} : run->second, objects);
-      if (runs.started.contains(id)) leave_made_anew(gang);
     }
+    gang.placed = placed_of(gang);
     gang.size = gang.work != nullptr ? size_of(*gang.work) : size_of(gang);
     if (gang.group != nullptr) gang.size = size_of(*gang.group, gang);
     if (gang.least != 0) settle_pod_group(gang);
     if (is_plain && gang.is_moved) gang.size = gang.bound;
+    const bool was_whole = gang.is_foreign && !gang.is_marked && gang.placed >= gang.size;
+    if (is_plain && (runs.started.contains(id) || was_whole)) leave_made_anew(gang);
     if (is_plain && gang.least == 0 && !gang.name.empty()) leave_late(gang, gang.size);
     gang.is_leaving =
         gang.is_leaving || std::ranges::any_of(gang.over, [&](const Pod* pod) {

@@ -66,6 +66,7 @@ struct Gang {
   int32_t least = 0;     ///< of a pod group: pods that it needs; -1: unknown; 0: it is none
   cluster::Mark mark{};  ///< of the pods that have a node
   bool is_marked = false;
+  int32_t placed = 0;        ///< foreign: pods that its run got a node for, also ended ones
   bool is_foreign = false;   ///< a pod with a node was placed by a daemon with another state folder
   uint64_t first_epoch = 0;  ///< Rules::first_epoch
   bool is_leaving = false;   ///< a pod with a node is being deleted or was refused
@@ -77,7 +78,7 @@ struct Gang {
   [[nodiscard]] bool whole() const { return bound == size && open == 0 && !is_leaving; }
   /// A daemon with another state folder bound some of its pods; the others still wait.
   [[nodiscard]] bool is_left() const {
-    return is_foreign && !is_marked && bound > 0 && open > 0 && bound < size;
+    return is_foreign && !is_marked && bound > 0 && open > 0 && placed < size;
   }
 };
 

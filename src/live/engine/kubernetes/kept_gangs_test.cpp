@@ -49,6 +49,23 @@ TEST(KubernetesKeptGangs, WhatAnotherStateFolderLeftInPartsHoldsItsGpusUntilItIs
   EXPECT_EQ(still.picture.jobs.size(), 1U);
 }
 
+TEST(KubernetesKeptGangs, OneThatWasWholeIsNotTakenBackForThoseThatFollow) {
+  World world;
+  const auto add = [&](const char* name) -> Pod& {
+    Pod& pod = world.pod(name, 1);
+    pod.meta.labels = {{std::string(kGangLabel), "g"}, {std::string(kGangSizeLabel), "2"}};
+    return pod;
+  };
+  World::bind(add("a"), "n1", "0", 1, Phase::Failed);
+  World::bind(add("b"), "n1", "1");
+  for (const char* name : {"c", "d"}) add(name);
+  const Rules later{.mode = Mode::All, .first_epoch = 2};
+  const auto gangs = gangs_of(world.objects, later);
+  ASSERT_EQ(gangs.size(), 1U);
+  EXPECT_FALSE(gangs.begin()->second.is_left());
+  EXPECT_EQ(gangs.begin()->second.pods.size(), 1U) << "the others are the next job";
+}
+
 // kubectl delete job --cascade=orphan, and labels that a user changes.
 TEST(KubernetesKeptGangs, APodThatRunsStaysWithItsRunWhateverBecomesOfItsOwnerAndLabels) {
   World world;

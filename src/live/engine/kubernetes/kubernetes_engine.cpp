@@ -51,7 +51,9 @@ std::string KubernetesEngine::problem() const {
 
 std::string KubernetesEngine::refusal() const {
   const std::scoped_lock lock(mutex_);
-  return refusals_.empty() ? std::string() : with_remedy(refusals_.begin()->second);
+  std::string all;
+  for (const auto& [kind, words] : refusals_) all += (all.empty() ? "" : "; ") + with_remedy(words);
+  return all;
 }
 
 void KubernetesEngine::fence(const std::string& node, TimeNs at_ns) {

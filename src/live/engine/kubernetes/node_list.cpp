@@ -76,10 +76,14 @@ void add_nodes(const Objects& objects, const Rules& rules, const cluster::Pictur
       seen.state = SeenNodeState::Drained;
       seen.reason = fmt::format("its label {} was removed", kManagedLabel);
     }
-    if (const int32_t least = held[node.meta.name]; seen.num_gpus < least) {
+    int32_t least = held[node.meta.name];
+    // What runs there may hold any of those that it had before.
+    const auto before = std::ranges::find(told.cluster.nodes, node.meta.name, &SeenNode::name);
+    if (least > 0 && before != told.cluster.nodes.end()) least = std::max(least, before->num_gpus);
+    if (seen.num_gpus < least) {
       if (seen.state == SeenNodeState::Up) {
         seen.state = SeenNodeState::Drained;
-        seen.reason = fmt::format("offers {} GPUs, and {} are held", seen.num_gpus, least);
+        seen.reason = fmt::format("offers {} GPUs of {}, and some are held", seen.num_gpus, least);
       }
       seen.num_gpus = least;
     }

@@ -83,7 +83,7 @@ TEST(KubernetesNodeList, ANodeThatOffersNoGpusOrIsGoneKeepsWhatRunsThere) {
   Pod& pod = site.pod("a", "n1");
   for (const char* name : {"n1", "n2"}) site.node(name).seen.num_gpus = 0;
   EXPECT_EQ(site.seen("n1").state, SeenNodeState::Drained);
-  EXPECT_EQ(site.seen("n1").reason, "offers 0 GPUs, and 1 are held");
+  EXPECT_EQ(site.seen("n1").reason, "offers 0 GPUs of 1, and some are held");
   EXPECT_EQ(site.seen("n1").num_gpus, 1);
   EXPECT_EQ(site.seen("n2").state, SeenNodeState::Up) << "nothing of ours is there";
   site.objects.nodes.erase("/n1");
@@ -105,7 +105,7 @@ TEST(KubernetesNodeList, ANodeThatOffersLessThanARunHoldsKeepsIt) {
   site.pod("a", "n1").meta.notes[std::string(kGpusNote)] = "3";
   site.node("n1").seen.num_gpus = 2;
   EXPECT_EQ(site.seen("n1").state, SeenNodeState::Drained);
-  EXPECT_EQ(site.seen("n1").reason, "offers 2 GPUs, and 4 are held");
+  EXPECT_EQ(site.seen("n1").reason, "offers 2 GPUs of 4, and some are held");
   const cluster::Picture told = site.picture();
   site.objects.pods.clear();  // its last pod there has ended, and its run has not
   const View after = view_of(site.objects, {}, kRules, told, {});

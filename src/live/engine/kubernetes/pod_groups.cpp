@@ -98,7 +98,7 @@ void leave_made_anew(Gang& gang) {
   const bool ends = std::ranges::all_of(
       gang.pods, [](const Pod* pod) { return pod->node.empty() || pod->meta.deleting; });
   // What another daemon left in parts is not whole: all of its pods are its own.
-  if (gang.is_foreign && !gang.is_marked && !ends) return;
+  if (gang.is_left() && !ends) return;
   const size_t removed = std::erase_if(gang.pods, [&](const Pod* pod) {
     const bool is_next = pod->node.empty() && pod->owner_uid.empty();
     if (is_next && !pod->meta.deleting) --gang.open;

@@ -46,8 +46,8 @@ void settle_pod_group(Gang& gang);
 /// it. `run`: the gang's latest; invalid: none.
 void leave_others(Gang& gang, RunId run, const Objects& objects);
 
-/// Of a gang whose start was seen: leaves out pods without a node that nobody but its user made.
-/// All that it needed had one.
+/// Of a gang whose start was seen, or that another daemon bound as a whole: leaves out pods without
+/// a node that nobody but its user made. All that it needed had one.
 void leave_made_anew(Gang& gang);
 
 /// Leaves out pods that appeared after all that the gang needs had a node: they wait until these
