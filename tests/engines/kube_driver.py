@@ -75,7 +75,7 @@ class KubeDriver(ClusterDriver):
         name = self.nodes[int(node)]
         lost = [each for each in self.site.get(self.pods)["items"] if each["spec"].get("nodeName") == name]
         self.site.silence(name)
-        self.daemon.wait_for("the dead node", lambda: self.state_of(name) == "down", 60)
+        self.daemon.wait_for("the dead node", lambda: self.state_of(name) != "up", 60)
         ran = self.daemon.goban_run("nodes", "fence", name)
         expect(ran.returncode == 0, ran.stderr)
         self.site.wait_for("pods in place of those", lambda: self.has_others(lost))
@@ -88,7 +88,7 @@ class KubeDriver(ClusterDriver):
 
     def restore(self, node):
         self.site.speak(self.nodes[int(node)])
-        self.daemon.wait_for("the node's return", lambda: self.state_of(self.nodes[int(node)]) != "down", 60)
+        self.daemon.wait_for("the node's return", lambda: self.state_of(self.nodes[int(node)]) == "up", 60)
 
     def state_of(self, node):
         status, answer = self.daemon.request("GET", "/v1/nodes")

@@ -397,7 +397,7 @@ def dead_node(program, site, runs):
         d.order(do="resume", **runs)
         d.report("started", 5)
         site.silence("n1")
-        d.wait("the dead node", lambda: d.nodes.get("n1", {}).get("state") == "down")
+        d.wait("the dead node", lambda: d.nodes.get("n1", {}).get("state") == "drained")
         site.wait_for("the eviction", lambda: all(p["metadata"].get("deletionTimestamp") for p in site.pods(selector="job-name=runs")
                                                   if p["spec"].get("nodeName") == "n1"), 90)
         time.sleep(1)
