@@ -7,6 +7,7 @@ namespace {
 
 TEST(ShellWord, QuotesWithinQuotesAreEscaped) {
   EXPECT_EQ(shell_quoted("it's $HOME"), "'it'\\''s $HOME'");
+  EXPECT_EQ(shell_word("it's; rm"), R"('it'\''s; rm')");
   EXPECT_EQ(shell_quoted("plain"), "'plain'");
   EXPECT_EQ(shell_quoted(""), "''");
 }

@@ -204,13 +204,12 @@ std::vector<SeenNode> Clusters::wanted(const ClusterSeen& seen, bool by_finished
       list_.empty() ? nodes_of(parts_.core.site().cluster) : list_;
   for (const SeenNode& node : seen.nodes) {
     // What runs on a node of which the engine does not know all now keeps its GPUs.
-    auto before = std::ranges::find(present, node.name, &SeenNode::name);
+    const auto before = std::ranges::find(present, node.name, &SeenNode::name);
     const bool is_kept = before != present.end() && node.state == SeenNodeState::Drained &&
                          (node.silent || node.num_gpus < before->num_gpus);
-    if (!is_kept) before = present.end();
     const bool fits = !node.name.empty() && node.num_gpus > 0 && node.num_gpus <= kNodeGpusMax;
-    if ((!fits && before == present.end()) || !names.insert(node.name).second) continue;
-    SeenNode& added = nodes.emplace_back(before == present.end() ? node : *before);
+    if ((!fits && !is_kept) || !names.insert(node.name).second) continue;
+    SeenNode& added = nodes.emplace_back(is_kept ? *before : node);
     added.state = node.state;
     added.reason = node.reason;
     added.silent = node.silent;

@@ -88,10 +88,7 @@ base::Status each_in_shards(const ShardSet& set, const SampleSink& sink) {
       const auto more = (*reader)->next(sample);
       if (!more) return base::failure(more.error());
       if (!*more && count != shard.samples) {
-        return base::bad_data(
-            {shard.path, 0, 0, ""},
-            fmt::format("has {} samples, its index says {}", count, shard.samples),
-            "write the index again: goban-train data index");
+        return base::failure(other_count(shard.path, count, shard.samples));
       }
       if (!*more) break;
       if (const auto s = sink(sample); !s) {

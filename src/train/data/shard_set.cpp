@@ -166,12 +166,17 @@ base::Status count_again(Shard& shard) {
   const int64_t told = shard.samples;
   if (auto s = count_samples(shard); !s) return s;
   if (shard.samples == told) return {};
-  return base::bad_data({shard.path, 0, 0, ""},
-                        fmt::format("has {} samples, its index says {}", shard.samples, told),
-                        "write the index again: goban-train data index");
+  return base::failure(other_count(shard.path, shard.samples, told));
 }
 
 }  // namespace
+
+base::Error other_count(const std::string& path, int64_t samples, int64_t told) {
+  return {base::ErrorCode::BadData,
+          fmt::format("has {} samples, its index says {}", samples, told),
+          {path, 0, 0, ""},
+          "write the index again: goban-train data index"};
+}
 
 base::Status count_samples(Shard& shard) {
   const auto reader = open_shard(shard.path);
@@ -194,6 +199,7 @@ base::Status sum_contents(ShardSet& set) {
 
 base::Status check_counts(ShardSet& set) {
   for (Shard& each : set.shards) {
+    if (each.sum != 0) continue;
     if (auto s = count_again(each); !s) return s;
     if (!each.md5.empty()) each.sum = 0;
   }

@@ -38,11 +38,13 @@ struct ShardSet {
 /// Counts the samples of a shard from its headers and sums what glance() sees. Errors: those of
 /// reading.
 [[nodiscard]] base::Status count_samples(Shard& shard);
+/// An index says another number of samples than the shard has.
+[[nodiscard]] base::Error other_count(const std::string& path, int64_t samples, int64_t told);
 /// Sums the shards that have neither MD5 nor sum. Errors: those of reading; BadData for a number of
 /// samples that is not that of the index.
 [[nodiscard]] base::Status sum_contents(ShardSet& set);
-/// Counts the samples of all shards, also of those with an MD5, and sums those without. For sets
-/// that are read whole. Errors: as of sum_contents().
+/// Counts the samples of all shards that were not counted yet, also of those with an MD5, and sums
+/// those without. For sets that are read whole. Errors: as of sum_contents().
 [[nodiscard]] base::Status check_counts(ShardSet& set);
 /// Size, number of samples and MD5 of a shard. Cost: reads it twice.
 [[nodiscard]] base::Result<Shard> describe_shard(const std::string& path);

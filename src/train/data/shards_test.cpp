@@ -183,19 +183,7 @@ TEST(Shards, TarsThatEndBetweenMembersAreTruncated) {
 }
 
 TEST(Shards, HolesOfSparseMembersAreZeros) {
-  // GNU's format: where its pieces are, and their sizes; then the size of the whole.
-  constexpr size_t kMagic = 257, kPieces = 386, kRealSize = 483;
-  std::string member = tar_member("a.x", "startend");
-  member.replace(kMagic, 8, std::string("ustar  \0", 8));
-  size_t at = kPieces;
-  for (const int number : {0, 5, 512, 3}) {
-    member.replace(at, 12, fmt::format("{:011o}", number) + std::string(1, '\0'));
-    at += 12;
-  }
-  member.replace(0, 512,
-                 with_field(with_field(member.substr(0, 512), 156, "S"), kRealSize,
-                            fmt::format("{:011o}", 700)));
-  member += kTarEnd;
+  const std::string member = sparse_member("a.x", "startend", {0, 5, 512, 3}, 700) + kTarEnd;
   const auto reader = read_tar(member, "x.tar");
   Sample sample;
   const auto more = (*reader)->next(sample);
@@ -204,13 +192,8 @@ TEST(Shards, HolesOfSparseMembersAreZeros) {
 }
 
 TEST(Shards, HolesAreBounded) {
-  constexpr size_t kMagic = 257, kPieces = 386, kRealSize = 483;
-  std::string member = tar_member("a.x", "");
-  member.replace(kMagic, 8, std::string("ustar  \0", 8));
-  const std::string size = fmt::format("{:011o}", int64_t{1} << 30);
-  member.replace(kPieces, 12, size + std::string(1, '\0'));
-  member.replace(kPieces + 12, 12, fmt::format("{:011o}", 0) + std::string(1, '\0'));
-  member = with_field(with_field(member, 156, "S"), kRealSize, size);
+  const int64_t size = int64_t{1} << 30;
+  const std::string member = sparse_member("a.x", "", {size, 0}, size);
   EXPECT_THAT(tar_error(member + kTarEnd), HasSubstr("have holes of 1073741824 bytes; at most"));
 }
 

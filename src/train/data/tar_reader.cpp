@@ -43,18 +43,14 @@ class TarReader final : public ShardReader {
   }
 
   base::Result<bool> next(Sample& sample) override {
-    return take([&] { return read_member(sample); },
-                [&] {
-                  sample = {key_, {}, name_, header_};
-                  holes_ = 0;
-                });
+    return take([&] { return read_member(sample); }, [&] { sample = {key_, {}, name_, header_}; });
   }
   base::Result<bool> skip() override {
     // libarchive passes over the bytes with the next header
     return take([] { return base::Status{}; }, [] {});
   }
   base::Result<bool> glance(uint32_t& sum) override {
-    return take([&] { return sum_member(sum); }, [&] { holes_ = 0; });
+    return take([&] { return sum_member(sum); }, [] {});
   }
 
  private:
@@ -211,8 +207,9 @@ class TarReader final : public ShardReader {
       la_int64_t offset = 0;
       const int code = archive_read_data_block(archive_.get(), &block, &count, &offset);
       if (code == ARCHIVE_EOF) {
-        if (!sparse_ || out.size() >= wanted) break;
-        if (auto s = add_hole(out, wanted); !s) return s;  // it ends with one
+        if (sparse_ && out.size() < wanted) {  // it ends with a hole
+          if (auto s = add_hole(out, wanted); !s) return s;
+        }
         break;
       }
       if (code != ARCHIVE_OK) {
@@ -282,6 +279,7 @@ class TarReader final : public ShardReader {
       }
     }
     const std::string key = key_;
+    holes_ = 0;
     begin();
     while (held_ && key_ == key) {
       if (auto s = member(); !s) return base::failure(s.error());

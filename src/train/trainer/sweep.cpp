@@ -265,8 +265,8 @@ class Sweep {
     wanted.train.memory_limit_bytes = options_.largest_limit_bytes;
     const std::set<int> asked(options_.largest_ranks.begin(), options_.largest_ranks.end());
     for (const int ranks : asked) {
-      const bool is_known = std::ranges::find(known, ranks, &Largest::ranks) != known.end();
-      if (is_known || result.stopped) continue;
+      if (result.stopped) break;
+      if (std::ranges::find(known, ranks, &Largest::ranks) != known.end()) continue;
       fmt::print(stderr, "largest batch on {} within {} bytes per device\n",
                  base::counted(ranks, "rank"), options_.largest_limit_bytes);
       wanted.ranks = {ranks};
@@ -277,7 +277,7 @@ class Sweep {
         fmt::print(stderr,
                    "stopped in the search for the largest batch; the same command resumes the "
                    "sweep\n");
-        continue;
+        break;
       }
       known.insert(known.end(), largest->begin(), largest->end());
       if (auto s = write_largest(options_, known); !s) return s;

@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "base/number.hpp"
 #include "base/output_file.hpp"
+#include "base/shell_word.hpp"
 #include "train/trainer/environment.hpp"
 #include "train/trainer/sweep_claims.hpp"
 #include "train/trainer/sweep_report.hpp"
@@ -68,12 +69,6 @@ base::Result<std::vector<EpochResult>> read_metrics(const std::string& path) {
   return out;
 }
 
-std::string shell_word(std::string_view word) {
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 std::string sweep_csv(const std::vector<SweepRun>& runs) {
   std::string out =
       "batch,seed,epoch,step,train_loss,test_loss,test_acc,wall_s,images_s,control,hidden,layout,"
@@ -107,7 +102,7 @@ IFS=, read -ra gpus <<< "${{CUDA_VISIBLE_DEVICES:-}}"
 export CUDA_VISIBLE_DEVICES="$rank"
 exec {1}
 )",
-                     ranks, command, shell_word(std::filesystem::current_path().string()));
+                     ranks, command, base::shell_quoted(std::filesystem::current_path().string()));
 }
 
 std::string claims_csv(const std::vector<Claim>& claims) {

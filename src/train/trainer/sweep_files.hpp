@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -17,9 +16,6 @@ namespace goban::train::trainer {
 /// Columns: batch,seed,epoch,step,train_loss,test_loss,test_acc,wall_s,images_s and then the grid's
 /// other columns: control,hidden,layout,learning_rate.
 [[nodiscard]] std::string sweep_csv(const std::vector<SweepRun>& runs);
-
-/// One word for a shell, quoted.
-[[nodiscard]] std::string shell_word(std::string_view word);
 
 /// The job script: runs itself under mpirun on `ranks` processes, each of which sees the GPU of its
 /// local rank.

@@ -56,8 +56,6 @@ TEST_F(RunScript, AJobOfGobanIsNoMpiRunAndKeepsItsGpus) {
   EXPECT_EQ(run(4, job + "CUDA_VISIBLE_DEVICES=MIG-a"), "mpirun -n 4\ngpu MIG-a\n");
 }
 
-TEST(ShellWords, AreOneWordEach) { EXPECT_EQ(shell_word("it's; rm"), R"('it'\''s; rm')"); }
-
 TEST_F(RunScript, UnderALauncherItIsARank) {
   EXPECT_EQ(run(2, "OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=0"), "gpu 0\n");
   EXPECT_EQ(run(2, "PMIX_RANK=1 SLURM_LOCALID=1"), "gpu 1\n");

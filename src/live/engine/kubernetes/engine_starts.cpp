@@ -148,15 +148,18 @@ void KubernetesEngine::name_refused(View& view) {
                 [&](const auto& each) { return !view.picture.jobs.contains(each.first); });
   for (const auto& [id, refused] : refused_) {
     JobSeen& job = view.picture.jobs.at(id);
-    const bool waits = view.stands.at(id).stand == cluster::Stand::Held && job.blocked.empty();
+    const auto stand = view.stands.find(id);
+    const bool waits = stand != view.stands.end() && stand->second.stand == cluster::Stand::Held &&
+                       job.blocked.empty();
     if (waits && now_ns < refused.until_ns) job.blocked = refused.words;
   }
 }
 
 void KubernetesEngine::note_answer(const std::string& method, const std::string& path,
                                    const ApiAnswer& answer) {
-  const std::string kind = kind_of_request(method, path);
   const std::scoped_lock lock(mutex_);
+  if (answer.fine() && refusals_.empty()) return;
+  const std::string kind = kind_of_request(method, path);
   if (answer.fine()) {
     refusals_.erase(kind);
   } else if (is_refusal(answer)) {

@@ -411,8 +411,9 @@ std::vector<const Pod*> left_on(const Objects& objects, const std::string& node,
 View view_of(const Objects& objects, const std::map<std::string, Gang>& gangs, const Rules& rules,
              const cluster::Picture& told, const std::map<std::string, RunId>& started) {
   View view;
-  add_nodes(objects, rules, told, view);
-  const Holdings holdings = holdings_of(objects, rules, told);
+  const std::map<std::string, int32_t> held = gpus_held(objects, rules, told);
+  add_nodes(objects, rules, told, held, view);
+  const Holdings holdings = holdings_of(objects, rules, told, held);
   ClosedNodes closed(objects, rules);
   for (const auto& [id, gang] : gangs) {
     const auto known = told.jobs.find(id);

@@ -76,14 +76,15 @@ std::map<std::string, int32_t> gpus_held(const Objects& objects, const Rules& ru
   return out;
 }
 
-Holdings holdings_of(const Objects& objects, const Rules& rules, const cluster::Picture& told) {
+Holdings holdings_of(const Objects& objects, const Rules& rules, const cluster::Picture& told,
+                     const std::map<std::string, int32_t>& held) {
   std::map<std::string, NodeGpus> nodes;
   for (const auto& [key, node] : objects.nodes) {
     NodeGpus& gpus = nodes[node.meta.name];
     gpus.taken.resize(static_cast<size_t>(node.seen.num_gpus));
     gpus.is_exact = rules.indices == Indices::Exact || !node.devices.empty();
   }
-  for (const auto& [name, count] : gpus_held(objects, rules, told)) {
+  for (const auto& [name, count] : held) {
     std::vector<bool>& taken = nodes[name].taken;
     taken.resize(std::max(taken.size(), static_cast<size_t>(count)));
   }

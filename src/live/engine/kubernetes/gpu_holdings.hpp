@@ -19,9 +19,10 @@ using Holdings = std::map<std::string, std::vector<int32_t>>;  ///< pod's uid: i
                                                        const cluster::Picture& told);
 
 /// Who holds which GPU: pods of ours as their annotation says, others as was told last, and any of
-/// the rest for those that come anew.
+/// the rest for those that come anew. `held`: as of gpus_held().
 [[nodiscard]] Holdings holdings_of(const Objects& objects, const Rules& rules,
-                                   const cluster::Picture& told);
+                                   const cluster::Picture& told,
+                                   const std::map<std::string, int32_t>& held);
 
 /// Gangs that two daemons placed on one GPU, without the one that has been there for longest: these
 /// are taken back. Where only numbers of GPUs count, kubelets refuse what is too much.

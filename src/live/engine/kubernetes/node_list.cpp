@@ -5,7 +5,6 @@
 #include <tuple>
 #include <vector>
 
-#include "live/engine/kubernetes/gpu_holdings.hpp"
 #include "live/engine/kubernetes/node_sleep.hpp"
 #include "live/engine/kubernetes/pod_facts.hpp"
 
@@ -58,10 +57,13 @@ auto rank_of(const Wanted& wanted, const View& view) {
 }  // namespace
 
 void add_nodes(const Objects& objects, const Rules& rules, const cluster::Picture& told,
-               View& view) {
+               const std::map<std::string, int32_t>& held, View& view) {
   constexpr int64_t kMemoryStep = int64_t{1} << 30;
   std::map<std::string, OnNode> pods = pods_by_node(objects, rules);
-  std::map<std::string, int32_t> held = gpus_held(objects, rules, told);
+  const auto held_on = [&](const std::string& name) {
+    const auto found = held.find(name);
+    return found == held.end() ? 0 : found->second;
+  };
   for (const auto& [key, node] : objects.nodes) {
     const OnNode& on = pods[node.meta.name];
     const bool managed = is_managed(node, rules);
@@ -76,7 +78,7 @@ void add_nodes(const Objects& objects, const Rules& rules, const cluster::Pictur
       seen.state = SeenNodeState::Drained;
       seen.reason = fmt::format("its label {} was removed", kManagedLabel);
     }
-    int32_t least = held[node.meta.name];
+    int32_t least = held_on(node.meta.name);
     // What runs there may hold any of those that it had before.
     const auto before = std::ranges::find(told.cluster.nodes, node.meta.name, &SeenNode::name);
     if (least > 0 && before != told.cluster.nodes.end()) least = std::max(least, before->num_gpus);
@@ -101,7 +103,7 @@ void add_nodes(const Objects& objects, const Rules& rules, const cluster::Pictur
   for (const auto& [name, on] : pods) {
     if (objects.nodes.contains("/" + name) || !on.has_ours) continue;
     view.picture.cluster.nodes.push_back({.name = name,
-                                          .num_gpus = held[name],
+                                          .num_gpus = held_on(name),
                                           .state = SeenNodeState::Drained,
                                           .reason = "its Node object is gone, and its pods are not",
                                           .silent = true});

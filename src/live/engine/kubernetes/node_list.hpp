@@ -15,8 +15,9 @@ namespace goban::live::engine::kubernetes {
 /// one that is not ready is drained, not down, until they are gone: what is on a node that is down
 /// counts as lost. So are one that offers fewer GPUs than are held there, and one whose object is
 /// gone: they have those that are held, and the receiver remembers the rest.
+/// `held`: as of gpus_held().
 void add_nodes(const Objects& objects, const Rules& rules, const cluster::Picture& told,
-               View& view);
+               const std::map<std::string, int32_t>& held, View& view);
 
 /// Jobs that may not run on all nodes belong to a partition of those where they may, besides their
 /// namespace: the core knows partitions. Each makes the core's tables longer, so their number is

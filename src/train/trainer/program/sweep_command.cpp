@@ -6,11 +6,11 @@
 #include <span>
 #include <sys/time.h>
 
+#include "base/shell_word.hpp"
 #include "train/comm/launcher.hpp"
 #include "train/trainer/program/commands.hpp"
 #include "train/trainer/stopping.hpp"
 #include "train/trainer/sweep.hpp"
-#include "train/trainer/sweep_files.hpp"
 #include "train/trainer/trainer.hpp"
 #include "train/trainer/trials.hpp"
 
@@ -31,11 +31,7 @@ struct SweepSettings : RunSettings {
 /// The words quoted for a shell.
 std::string command_text(const std::vector<std::string>& words) {
   std::string out;
-  for (const std::string& word : words) {
-    const bool plain =
-        !word.empty() && word.find_first_of(" ;\"'$&|<>()*?[]{}#~!\n\t\\`") == std::string::npos;
-    out += (out.empty() ? "" : " ") + (plain ? word : shell_word(word));
-  }
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + base::shell_word(word);
   return out;
 }
 
