@@ -79,8 +79,11 @@ def by_claims(site, d, job, jobs):
     theirs = claiming(pod("claims-theirs"), 1)
     theirs["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "n3"}
     site.post(PODS, theirs)  # by kube-scheduler
-    seen = d.seen("claims-theirs", running=True)
+    d.seen("claims-theirs", running=True)
     ((_, device),) = devices_of(site, "")["claims-theirs"]
+    # Until its claim is seen, too, nobody knows which GPU it holds.
+    d.wait("its device", lambda: len(d.seen("claims-theirs", running=True)["parts"][0]["gpus"]) == 1)
+    seen = d.seen("claims-theirs", running=True)
     expect(not seen.get("managed") and seen["parts"][0]["gpus"] == [int(device.removeprefix("gpu-"))], f"{seen} {device}")
     free = [i for i in range(4) if f"gpu-{i}" != device]
     site.post(jobs, claiming(job("claims", 3), 2))

@@ -631,7 +631,7 @@ def two_daemons(program, site):
             second.report("started", 4)
             site.wait_for("our mark", lambda: [p[3] for p in placed(site, "kept")] == ["goban:10.4.1"] * 2)
             site.wait_for("the end of the younger one", lambda: gone(site, f"{PODS}/late"))
-            second.seen("half")  # whole again, none of it has a node
+            second.seen("half", running=None)  # it held what it had; now it is whole again, and none of it has a node
             expect([p[1] for p in placed(site, "half")] == [None, None], str(placed(site, "half")))
             os.kill(first.process.pid, signal.SIGCONT)
             first.wait("its end", lambda: any(e["event"] == "shut_out" for e in first.events))
